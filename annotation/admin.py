@@ -62,7 +62,7 @@ class Site(admin.AdminSite):
         return redirect("account")
 
 
-class Looking(admin.ModelAdmin[Any]):
+class ReadOnlyAdmin(admin.ModelAdmin[Any]):
     """A table to look at."""
 
     list_select_related = True
@@ -89,7 +89,7 @@ class Looking(admin.ModelAdmin[Any]):
         return False
 
 
-class PersonAdmin(Looking):
+class PersonAdmin(ReadOnlyAdmin):
     """People; their name and address may be put right."""
 
     search_fields = ("name", "email")
@@ -136,12 +136,12 @@ def _judges(request: HttpRequest) -> bool:
 def _register(site: Site) -> None:
     for model in apps.get_app_config("annotation").get_models():
         if model._meta.model_name not in LEFT_OUT:
-            site.register(model, PersonAdmin if model is Person else _looking(model))
+            site.register(model, PersonAdmin if model is Person else _read_only_admin(model))
 
 
-def _looking(model: type[models.Model]) -> type[Looking]:
+def _read_only_admin(model: type[models.Model]) -> type[ReadOnlyAdmin]:
     """A class of its own for each table: rows by their own words, the newest first."""
-    return type(f"{model.__name__}Admin", (Looking,), {"ordering": ("-pk",)})
+    return type(f"{model.__name__}Admin", (ReadOnlyAdmin,), {"ordering": ("-pk",)})
 
 
 site = Site(name="admin")

@@ -16,7 +16,7 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         # What tableqa and the kinds refuse is read on pages, too.
-        core_translation.use(
+        core_translation.set_translator(
             translation.gettext,
             translation.ngettext,
             display_text.number,

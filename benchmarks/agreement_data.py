@@ -49,7 +49,7 @@ def main(units: int, raters: int = 3) -> None:
         cursor.execute(bare)
         _said("floor: the bare join and groups", began, busy, pid)
     began, busy, own = time.perf_counter(), _cpu(pid), time.process_time()
-    found = agreement_report.of_batch(batch)
+    found = agreement_report.batch_figures(batch)
     _said("all figures of the batch, each with its interval", began, busy, pid, time.process_time() - own)
     for figure in found:
         print(f"  {figure.statistic:<30}{figure.value:.6f} [{figure.low:.6f}, {figure.high:.6f}]")

@@ -370,7 +370,7 @@ def _figures(batch: Batch, crew: Sequence[Rater], overlap: int) -> list[Figure]:
     )
     truths = {(f.measure, f.statistic): f.value for f in agreement_report.figures(task, drawn)}
     found = []
-    for figure in agreement_report.of_batch(batch):
+    for figure in agreement_report.batch_figures(batch):
         truth = truths[figure.measure, figure.statistic]
         numbers = (figure.value, figure.low, figure.high, truth)
         name = f"{figure.measure} {figure.statistic}"

@@ -87,7 +87,7 @@ def over_items(
     from unittest.mock import patch
 
     from annotation.imports import example_import
-    from tasks.contract import Prepared, Preparing
+    from tasks.contract import PreparedInputs, Preparing
     from tests.annotation.cast import NOON, ReaderOf
 
     items = {item.example.id: item for item in originals}
@@ -99,8 +99,8 @@ def over_items(
         ).source
     settings = dict(next(iter(items.values())).settings)
 
-    def prepare(self: Any, example: Any, around: Any) -> Prepared:
-        return Prepared(dict(items[example.id].inputs))
+    def prepare(self: Any, example: Any, around: Any) -> PreparedInputs:
+        return PreparedInputs(dict(items[example.id].inputs))
 
     prepares = patch.object(type(task), "prepare", prepare) if isinstance(task, Preparing) else nullcontext()
     with prepares, patch.object(type(task), "of", ("originals",)):

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.figures import keep
-from predictor.architectures import never
+from predictor.architectures import never_stop
 from predictor.batcher import Batcher, Settings, plan, predict_all
 from predictor.protocol import Options, PredictRequest, ProtocolError
 from tableqa import Table
@@ -112,7 +112,7 @@ def compare(model: Tapex, requests: Sequence[PredictRequest], rounds: int) -> No
 def _one_by_one(model: Tapex, requests: Sequence[PredictRequest], times: list[float]) -> None:
     for request in requests:
         started = time.perf_counter()
-        model.predict_batch([request], never)
+        model.predict_batch([request], never_stop)
         times.append(1000 * (time.perf_counter() - started))
 
 
@@ -122,7 +122,7 @@ def _by_length(model: Tapex, requests: Sequence[PredictRequest]) -> None:
 
 def _as_they_come(model: Tapex, requests: Sequence[PredictRequest]) -> None:
     for first in range(0, len(requests), 8):
-        model.predict_batch(requests[first : first + 8], never)
+        model.predict_batch(requests[first : first + 8], never_stop)
 
 
 async def typing(model: Tapex, requests: Sequence[PredictRequest], typists: int, seconds: float) -> None:

@@ -15,7 +15,7 @@ from django.utils import translation
 API = "/api/"
 
 
-class OfTheReader(LocaleMiddleware):
+class RequestLanguageMiddleware(LocaleMiddleware):
     """Activates the language of the request."""
 
     def process_request(self, request: HttpRequest) -> None:
@@ -26,6 +26,6 @@ class OfTheReader(LocaleMiddleware):
             super().process_request(request)
 
 
-def in_templates(request: HttpRequest) -> dict[str, Any]:
+def language_context(request: HttpRequest) -> dict[str, Any]:
     """What every template knows: the language of the page, and those there are, each by its own name."""
     return {"LANGUAGE_CODE": translation.get_language(), "LANGUAGES": settings.LANGUAGES}

@@ -1,6 +1,6 @@
 """What the log says, and what never gets into it: one record a line, as words or as JSON, without personal data.
 
-Every record passes through `scrubbed`: e-mail and IP addresses, the queries of addresses, and the secret part of the
+Every record passes through `redact`: e-mail and IP addresses, the queries of addresses, and the secret part of the
 addresses of invitations, new passwords, crowd links and demo links are cut out, and so is what PostgreSQL says of the row
 that it refused. What a record is about is told by ids, names of views and the request's own id.
 """
@@ -48,7 +48,7 @@ CUT: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = 
 CLOCK = re.compile(r"^\d{1,2}:\d{2}(:\d{2})?$")
 
 
-def scrubbed(text: str) -> str:
+def redact(text: str) -> str:
     """The text without personal data and secrets. Times of day look like short IPv6 addresses and stay."""
     for pattern, instead in CUT:
         if instead == "[ip]":
@@ -58,13 +58,13 @@ def scrubbed(text: str) -> str:
     return text
 
 
-def where(error: BaseException) -> list[str]:
+def traceback_lines(error: BaseException) -> list[str]:
     """The calls that led to the error and to what it came from, outermost first; no values."""
     lines: list[str] = []
     seen: BaseException | None = error
     while seen is not None:
         frames = traceback.extract_tb(seen.__traceback__)
-        message = scrubbed(str(seen))
+        message = redact(str(seen))
         lines = [
             *(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames),
             f"{type(seen).__module__}.{type(seen).__qualname__}: {message}",
@@ -84,18 +84,18 @@ class WithoutTraceback(logging.Filter):
         return True
 
 
-class Line(logging.Formatter):
+class LineFormatter(logging.Formatter):
     """A line of words: time, level, logger, message; the request's id where there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record, scrubbed; a traceback follows on lines of its own."""
-        text = scrubbed(super().format(record))
+        text = redact(super().format(record))
         current_id = request_id.get()
         head, newline, rest = text.partition("\n")
         return f"{head} [{current_id}]{newline}{rest}" if current_id else text
 
 
-class Json(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """One JSON object a line: `time`, `level`, `logger`, `message`, and `request`, `error`, `at` where there are such.
 
     What a record brings along as `extra={"said": {...}}` becomes keys of its own; nothing else of it is written.
@@ -107,12 +107,12 @@ class Json(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": scrubbed(record.getMessage()),
+            "message": redact(record.getMessage()),
         }
         if current_id := request_id.get():
             fields["request"] = current_id
         fields |= getattr(record, "said", {})
         if record.exc_info and record.exc_info[1] is not None:
-            *calls, words = where(record.exc_info[1])
+            *calls, words = traceback_lines(record.exc_info[1])
             fields |= {"error": words, "at": calls}
         return json.dumps(fields, ensure_ascii=False, default=str)

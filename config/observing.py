@@ -17,7 +17,7 @@ log = logging.getLogger("askew.requests")
 GIVEN = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
-class Observed:
+class RequestLogMiddleware:
     """Middleware: gives the request an id (a trusted proxy's own, where it sent one) and the answer `X-Request-ID`.
 
     With LOG_REQUESTS a line says method, view, status and milliseconds; with METRICS_TOKEN the same is counted. Views are
@@ -37,14 +37,14 @@ class Observed:
         try:
             response = self.get_response(request)
             if settings.LOG_REQUESTS or settings.METRICS_TOKEN:
-                _note(request, response, time.perf_counter() - began)
+                _record_request(request, response, time.perf_counter() - began)
         finally:
             request_id.reset(mark)
         response.headers["X-Request-ID"] = current_id
         return response
 
 
-def _note(request: HttpRequest, response: HttpResponseBase, seconds: float) -> None:
+def _record_request(request: HttpRequest, response: HttpResponseBase, seconds: float) -> None:
     view, method = view_name(request), request.method or ""
     method = method if method in METHODS else "other"
     if settings.METRICS_TOKEN:

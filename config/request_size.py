@@ -10,7 +10,7 @@ MEGABYTE = 1024 * 1024
 DRAINED = 1024 * MEGABYTE
 
 
-class LargestRequest:
+class RequestSizeLimit:
     """Middleware that answers 413 to a body of more than MAX_UPLOAD_BYTES with files of somebody who is signed in, and of
     more than DATA_UPLOAD_MAX_MEMORY_SIZE else; Django's own limit does not cover what the API's parsers read.
 

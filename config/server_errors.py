@@ -27,23 +27,23 @@ def server_error(request: HttpRequest) -> HttpResponse:
         if failures.is_locked(error):
             detail = gettext("The database is locked by another process. Try again in a few seconds.")
         return unavailable(request, code, detail)
-    return _answer(request, status, code, detail)
+    return _error_response(request, status, code, detail)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's `handler400`: a host that is not allowed, or a request that is malformed or too large."""
     detail = gettext("The request is malformed or too large. Nothing was changed.")
-    return _answer(request, HTTPStatus.BAD_REQUEST, "invalid_request", detail)
+    return _error_response(request, HTTPStatus.BAD_REQUEST, "invalid_request", detail)
 
 
 def unavailable(request: HttpRequest, code: str, detail: str) -> HttpResponse:
     """A response with status 503 that says when to try again."""
-    response = _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, code, detail)
+    response = _error_response(request, HTTPStatus.SERVICE_UNAVAILABLE, code, detail)
     response["Retry-After"] = str(failures.RETRY_AFTER)
     return response
 
 
-def _answer(request: HttpRequest, status: HTTPStatus, code: str, detail: str) -> HttpResponse:
+def _error_response(request: HttpRequest, status: HTTPStatus, code: str, detail: str) -> HttpResponse:
     if request.path_info.startswith(API):
         document = problems.document(status, code, detail)
         return JsonResponse(document, status=status, content_type=problems.CONTENT_TYPE)

@@ -109,7 +109,7 @@ def _public_url(url: str) -> tuple[str, str, str]:
     return parts.scheme, host if port in (None, default) else f"{host}:{port}", parts.path.rstrip("/")
 
 
-def _is_here(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     """Whether a host, with or without a port, is this machine by itself."""
     name = urlsplit(f"//{host}").hostname or ""
     return name in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", name) is not None
@@ -135,7 +135,7 @@ if PUBLIC_URL:
         raise ImproperlyConfigured("DEBUG exposes internals. Remove it if PUBLIC_URL is set.")
     _scheme, _host, _path = _public_url(PUBLIC_URL)
     HTTPS = _scheme == "https"
-    if not HTTPS and not env.bool("PLAIN_HTTP", default=False) and not _is_here(_host):
+    if not HTTPS and not env.bool("PLAIN_HTTP", default=False) and not _is_loopback(_host):
         raise ImproperlyConfigured(
             f"PUBLIC_URL is {PUBLIC_URL!r}: passwords and sessions would travel unencrypted. Put a "
             "proxy with https in front (docs/operations.md), or set PLAIN_HTTP=true on a trusted "
@@ -199,18 +199,18 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "config.sub_path.WithoutPrefix",  # before everything that looks at the path
-    "config.observing.Observed",  # around everything: what was refused is noted, too
+    "config.sub_path.StripPrefixMiddleware",  # before everything that looks at the path
+    "config.observing.RequestLogMiddleware",  # around everything: what was refused is noted, too
     "config.csp.ContentSecurityPolicy",  # outermost: static files and refusals carry the policy too
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "config.language.OfTheReader",
+    "config.language.RequestLanguageMiddleware",
     "config.database_version.RefuseIncompatibleDatabase",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "annotation.access.session_user.WithAssignment",
-    "config.request_size.LargestRequest",  # knows who asks; nothing above it reads what was sent
+    "config.request_size.RequestSizeLimit",  # knows who asks; nothing above it reads what was sent
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -230,7 +230,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "config.language.in_templates",
+                "config.language.language_context",
             ],
             "builtins": ["django.templatetags.i18n", "annotation.templatetags.language"],
         },
@@ -363,7 +363,7 @@ MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
-        "BACKEND": "config.static_files.NamedByContent"
+        "BACKEND": "config.static_files.HashedStaticFilesStorage"
         if COMPRESS_STATIC
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },
@@ -447,9 +447,9 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "json": {"()": "config.logs.Json"},
+        "json": {"()": "config.logs.JsonFormatter"},
         "line": {
-            "()": "config.logs.Line",
+            "()": "config.logs.LineFormatter",
             "format": "{asctime} {levelname} {name} {message}",
             "style": "{",
             "datefmt": "%Y-%m-%dT%H:%M:%S%z",

@@ -13,7 +13,7 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 OURS = "askew/"
 
 
-class NamedByContent(CompressedManifestStaticFilesStorage):
+class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
     """Ships our scripts and style sheets light, and rewrites the imports between our modules and those of the kinds, so
     that each is loaded once and under one name.
 
@@ -25,13 +25,13 @@ class NamedByContent(CompressedManifestStaticFilesStorage):
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
         """Put what is shipped in the place of what was copied, before it is named and compressed."""
         for name, (storage, path) in list(paths.items()) if not dry_run else ():
-            if text := _ours(name, storage, path):
+            if text := _own_text(name, storage, path):
                 self.delete(name)
-                self._save(name, ContentFile(light(name, text).encode()))
+                self._save(name, ContentFile(minified(name, text).encode()))
                 paths[name] = (self, name)
         yield from super().post_process(paths, dry_run, **options)
         if not dry_run:
-            _let_others_read(Path(self.location))
+            _make_world_readable(Path(self.location))
 
     def url_converter(
         self, name: str, hashed_files: dict[str, str], template: str | None = None
@@ -46,19 +46,19 @@ class NamedByContent(CompressedManifestStaticFilesStorage):
         return converted
 
 
-def _let_others_read(folder: Path) -> None:
+def _make_world_readable(folder: Path) -> None:
     """A proxy that serves the folder is another user than Askew. Whatever the umask was: what is here is for everybody."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-def light(name: str, text: str) -> str:
+def minified(name: str, text: str) -> str:
     """A script or style sheet of ours as a site ships it. Nothing is renamed: what is shipped does what was tested."""
     less = rjsmin.jsmin(text) if name.endswith(".js") else rcssmin.cssmin(text)
     return f"{less}\n"
 
 
-def _ours(name: str, storage: Any, path: str) -> str:
+def _own_text(name: str, storage: Any, path: str) -> str:
     """The text of a file of ours, or of a kind's script, which imports ours; "" for one of others."""
     if not name.endswith((".js", ".css")) or name.startswith(("admin/", "rest_framework/")):
         return ""

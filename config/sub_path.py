@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import is_valid_path
 
 
-class WithoutPrefix:
+class StripPrefixMiddleware:
     """Middleware that takes the path of PUBLIC_URL off, where the proxy has not. An address of ours stays as it is."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 
 from cachetools import LRUCache
 
-from predictor.architectures import Model, Stop, info, never
+from predictor.architectures import Model, Stop, info, never_stop
 from predictor.protocol import Prediction, PredictRequest, ProtocolError, refused
 from predictor.usage import Call
 
@@ -89,7 +89,7 @@ def predict_all(
     for batch in plan([lengths[index] for index in indices], model.budget, settings):
         chosen = [indices[position] for position in batch]
         answers |= dict(
-            zip(chosen, compute(model, [requests[index] for index in chosen], never), strict=True)
+            zip(chosen, compute(model, [requests[index] for index in chosen], never_stop), strict=True)
         )
     return [answers[index] for index in range(len(requests))]
 
@@ -272,7 +272,7 @@ class Batcher:
         self._purge()
         if len(self._queue) >= self.settings.most_waiting:
             self.counts["busy"] += 1
-            raise refused("busy", f"{len(self._queue)} requests are already waiting.", self._patience())
+            raise refused("busy", f"{len(self._queue)} requests are already waiting.", self._retry_after())
         work = _Work(request, now, {waiter})
         self._queue.append(work)
         self._by_key[request.key] = work
@@ -294,7 +294,7 @@ class Batcher:
         self.counts["dropped"] += len(self._queue) - len(remaining_work)
         self._queue = remaining_work
 
-    def _patience(self) -> float:
+    def _retry_after(self) -> float:
         """Seconds until the queue will have moved, by what computing has taken so far."""
         return float(max(1, min(30, math.ceil(len(self._queue) * self.times["compute"].mean / 4))))
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from predictor import observing
 from predictor.configuration import STOP_AFTER, request_settings
-from predictor.replies import final_reply, storable
+from predictor.replies import final_reply, storable_text
 from predictor.usage import Call, Meter, estimate, estimate_messages, largest_messages, read_usage
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ FALLBACKS: Mapping[str, str] = {"json_schema": "json_object", "json_object": "no
 
 
 @dataclass
-class Learned:
+class RejectedSettings:
     """What an endpoint has rejected so far, so that it is not sent again."""
 
     structure: str = "json_schema"
@@ -111,7 +111,7 @@ class ChatModel:
     extra              further parameters of each request; null leaves a parameter out
     drop_rejected      parameters that are left out once the endpoint has rejected them
     at_once            requests that a job may have under way at a time
-    serialisation      form of tables in prompts (`predictor.prompts.written`)
+    serialisation      form of tables in prompts (`predictor.prompts.table_text`)
     stop_after         unusable replies in a row after which a job stops: each costs, and the next will be the same
     """
 
@@ -132,7 +132,7 @@ class ChatModel:
     wait: Callable[[float], None] = time.sleep
     meter: Meter | None = None
     """Counts the tokens of each request."""
-    learned: Learned = field(default_factory=Learned, repr=False, compare=False)
+    learned: RejectedSettings = field(default_factory=RejectedSettings, repr=False, compare=False)
 
     def ask(
         self,
@@ -208,7 +208,7 @@ class ChatModel:
             outcome = error.kind
             raise
         finally:
-            observing.tell(self.model, outcome, time.monotonic() - began)
+            observing.notify(self.model, outcome, time.monotonic() - began)
 
     def _body(
         self, body: Mapping[str, Any], schema: Mapping[str, Any] | None, samples: int
@@ -219,7 +219,7 @@ class ChatModel:
             whole["n"] = samples
         if schema is not None:
             form = self.learned.structure if self.structured == "auto" else self.structured
-            whole |= _structured(form, schema)
+            whole |= _schema_parameters(form, schema)
         return {name: value for name, value in whole.items() if name not in self.learned.dropped}
 
     def _post(
@@ -251,7 +251,7 @@ class ChatModel:
             if answer.status in PASSING:
                 attempt += 1
                 if attempt < TRIES:
-                    self.wait(_patience(answer.retry_after, attempt))
+                    self.wait(_retry_delay(answer.retry_after, attempt))
                     continue
             if answer.status != 200:
                 raise _rejection(address, answer, rejected)
@@ -280,7 +280,7 @@ class ChatModel:
         call = Call("away", prompt, most, is_counted=False)
         try:
             answer = self._in_time(client, address, body)
-            call = _used(answer, prompt, most, body)
+            call = _usage_of_answer(answer, prompt, most, body)
             return answer
         except Exception as error:
             if type(error).__name__ in NEVER_ARRIVED:
@@ -303,7 +303,7 @@ class ChatModel:
                 if time.monotonic() > until:
                     raise httpx.ReadTimeout("it trickles")
             after = response.headers.get("retry-after", "")
-            text = storable(data.decode("utf-8", "replace"))
+            text = storable_text(data.decode("utf-8", "replace"))
             answer = _Answer(response.status_code, text, after)
             return replace(answer, status=_true_status(answer))
 
@@ -324,15 +324,15 @@ def chat_model(predictors: Mapping[str, Mapping[str, Any]], name: str) -> ChatMo
         key=entry.get("key", ""),
         timeout=float(entry.get("timeout", 60.0)),
         stop_after=entry.get("stop_after", STOP_AFTER),
-        learned=_learned(json.dumps(entry, sort_keys=True)),
+        learned=_rejected_settings(json.dumps(entry, sort_keys=True)),
         **request_settings(entry),
     )
 
 
 @functools.cache
-def _learned(entry: str) -> Learned:
+def _rejected_settings(entry: str) -> RejectedSettings:
     """What the endpoint of an entry has rejected, for the time of a process."""
-    return Learned()
+    return RejectedSettings()
 
 
 @dataclass(frozen=True)
@@ -360,13 +360,13 @@ def _true_status(answer: _Answer) -> int:
     return code if isinstance(code, int) and 400 <= code < 600 else answer.status
 
 
-def _patience(retry_after: str, attempt: int) -> float:
+def _retry_delay(retry_after: str, attempt: int) -> float:
     return min(
         float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 2.0**attempt, LONGEST_WAIT
     )
 
 
-def _structured(form: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+def _schema_parameters(form: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that ask for replies of a JSON schema."""
     if form == "json_schema":
         named = {"name": "answer", "strict": True, "schema": dict(schema)}
@@ -448,7 +448,7 @@ def _rejection(address: str, answer: _Answer, rejected: Sequence[str]) -> ChatEr
     return ChatError(f"{address} answered {answer.status}: {answer.text[:300]}", kind)
 
 
-def _used(answer: _Answer, prompt: int, most: int, sent: Mapping[str, Any]) -> Call:
+def _usage_of_answer(answer: _Answer, prompt: int, most: int, sent: Mapping[str, Any]) -> Call:
     """The tokens of an answer: what it states, else estimates; `most` are those of a reply up to its limit.
 
     Of errors only those that come after work have used any.
@@ -500,7 +500,7 @@ def _choices(reply: Any) -> list[_Choice]:
         refusal = message.get("refusal")
         choices.append(
             _Choice(
-                storable(content) if isinstance(content, str) else None,
+                storable_text(content) if isinstance(content, str) else None,
                 choice.get("finish_reason"),
                 refusal if isinstance(refusal, str) else "",
                 thinking if isinstance(thinking, str) else "",

@@ -20,7 +20,7 @@ Stop = Callable[[int], bool]
 """Whether nobody waits any more for the request at this place of the batch. Asked between the steps of a generation."""
 
 
-def never(index: int) -> bool:
+def never_stop(index: int) -> bool:
     """The stop of a batch that is waited for to its end."""
     return False
 
@@ -116,7 +116,7 @@ def find(folder: Path) -> Checkpoint:
     budget = settings.get("budget", 1)
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise ModelError(f"{folder / 'askew.json'}: budget is a number of tokens")
-    architecture = str(settings.get("architecture") or _detected(folder))
+    architecture = str(settings.get("architecture") or _detect_architecture(folder))
     if architecture not in LICENCES:
         raise ModelError(f"{folder}: the architecture is one of {', '.join(LICENCES)}, not {architecture!r}")
     name = str(settings.get("name") or folder.resolve().name)
@@ -147,7 +147,7 @@ def weights_sha(folder: Path) -> str:
     return hashed.hexdigest()[:12]
 
 
-def _detected(folder: Path) -> str:
+def _detect_architecture(folder: Path) -> str:
     if (folder / "tb_config.json").exists():
         return "tabert"
     if (folder / "bundled.json").exists():

@@ -42,7 +42,7 @@ from predictor.protocol import (
     state_from,
     usage_from_list,
 )
-from predictor.replies import storable
+from predictor.replies import storable_text
 from predictor.usage import Call
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ Answer = TypeVar("Answer")
 Kind = Literal["busy", "late", "gone", "wrong", "too_large", "superseded", "replaced"]
 
 
-class Unanswered(Exception):
+class PredictionError(Exception):
     """No answer, and why: `kind` for a program, the message for a person.
 
     busy         too many wait already, or the server has no room just now
@@ -224,7 +224,7 @@ class Model:
         try:
             PredictRequest.from_dict(body)  # what no model takes is not sent
         except ProtocolError as error:
-            raise Unanswered("too_large", _sentence(error.message)) from None
+            raise PredictionError("too_large", _sentence(error.message)) from None
         shape = (len(request.table.rows), len(request.table.header))
         began, outcome, bill = time.monotonic(), "cancelled", Bill(request)
         try:
@@ -252,11 +252,11 @@ class Model:
             if prediction.model != self._described:
                 self.max_tokens = None
             return prediction
-        except Unanswered as unanswered:
+        except PredictionError as unanswered:
             outcome, bill.usage = unanswered.kind, unanswered.usage
             raise
         finally:
-            observing.tell(self.model, outcome, time.monotonic() - began)
+            observing.notify(self.model, outcome, time.monotonic() - began)
 
     async def ask_both(
         self,
@@ -272,11 +272,11 @@ class Model:
         """
         remembered = self._originals.get(original.key)
         if perturbed is None:
-            return remembered or await self._remember(original, within, bills), None
+            return remembered or await self._predict_once(original, within, bills), None
         until = time.monotonic() + within
         if remembered is None:
             asking = [
-                asyncio.ensure_future(self._remember(original, within, bills)),
+                asyncio.ensure_future(self._predict_once(original, within, bills)),
                 asyncio.ensure_future(self.ask(perturbed, within=within, bills=bills)),
             ]
             if self.max_tokens != 0:  # what the other answer costs is to be known, too
@@ -285,12 +285,12 @@ class Model:
         else:
             first, second = remembered, await self.ask(perturbed, within=within, bills=bills)
         if first.model != second.model and remembered is not None:
-            first = await self._remember(original, max(0.05, until - time.monotonic()), bills)
+            first = await self._predict_once(original, max(0.05, until - time.monotonic()), bills)
         if first.model != second.model:
-            raise Unanswered("replaced", "The model is being replaced.")
+            raise PredictionError("replaced", "The model is being replaced.")
         return first, second
 
-    async def _remember(
+    async def _predict_once(
         self, original: PredictRequest, within: float, bills: list[Bill] | None
     ) -> Prediction:
         prediction = await self.ask(original, within=within, bills=bills)
@@ -353,13 +353,13 @@ class Model:
         bill: Bill | None = None,
     ) -> Answer:
         if self._is_closed:  # while a request was on its way here
-            raise Unanswered("gone", "The server is shutting down. Ask again in a moment.")
+            raise PredictionError("gone", "The server is shutting down. Ask again in a moment.")
         if self._waiting >= self.in_flight:
-            raise Unanswered("busy", "The model is still busy with earlier questions.")
+            raise PredictionError("busy", "The model is still busy with earlier questions.")
         if not self.breaker.lets_through():
             if self.breaker.is_asked:
-                raise Unanswered("busy", "The model is still busy with earlier questions.")
-            raise Unanswered(
+                raise PredictionError("busy", "The model is still busy with earlier questions.")
+            raise PredictionError(
                 "gone", "The model does not respond at the moment. It is tried again automatically."
             )
         self._waiting += 1
@@ -371,11 +371,11 @@ class Model:
             good = True
             return answer
         except TimeoutError:
-            raise Unanswered("late", "The model did not answer in time.", usage=None) from None
+            raise PredictionError("late", "The model did not answer in time.", usage=None) from None
         except asyncio.CancelledError:
             good = None  # whoever asked has hung up, which says nothing of the server
             raise
-        except Unanswered as unanswered:
+        except PredictionError as unanswered:
             if unanswered.pause is not None:
                 good = None
                 self.breaker.leave_alone(unanswered.pause)
@@ -384,7 +384,7 @@ class Model:
             raise
         except Exception:
             log.exception("asking %s failed", self.url)
-            raise Unanswered("wrong", "The model's answer is not readable.", usage=None) from None
+            raise PredictionError("wrong", "The model's answer is not readable.", usage=None) from None
         finally:
             self._waiting -= 1
             if good is None:
@@ -416,23 +416,23 @@ class Model:
                         raise self._refusal(response, data)
                     log.info("%s answered %d; asking again", self.url, response.status_code)
             except httpx.ConnectTimeout:
-                raise Unanswered("gone", "The model's server does not respond.") from None
+                raise PredictionError("gone", "The model's server does not respond.") from None
             except httpx.PoolTimeout:
-                raise Unanswered("busy", "The model is still busy with earlier questions.") from None
+                raise PredictionError("busy", "The model is still busy with earlier questions.") from None
             except httpx.TimeoutException:
-                raise Unanswered("late", "The model did not answer in time.", usage=None) from None
+                raise PredictionError("late", "The model did not answer in time.", usage=None) from None
             except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError) as error:
                 log.info("%s: %s", self.url, error)
                 if is_last:
-                    raise Unanswered(
+                    raise PredictionError(
                         "gone", "The model's server closed the connection.", usage=None
                     ) from None
             except httpx.HTTPError as error:
                 log.info("%s: %s", self.url, error)
-                raise Unanswered("gone", "The model's server cannot be reached.") from None
+                raise PredictionError("gone", "The model's server cannot be reached.") from None
             except ProtocolError as error:
                 log.warning("%s: %s", self.url, error.message)
-                raise Unanswered(
+                raise PredictionError(
                     "wrong", "The model's server sent an invalid prediction.", usage=None
                 ) from None
             if bill is not None:
@@ -459,41 +459,41 @@ class Model:
         return self._client
 
     @staticmethod
-    def _refusal(response: httpx.Response, data: bytes) -> Unanswered:
+    def _refusal(response: httpx.Response, data: bytes) -> PredictionError:
         status, (code, message) = response.status_code, _error(data) or ("", "")
         stated, state = _usage(data)
         usage = stated or ()
         if status in (413, 422):
             words = _sentence(message or "the model cannot read this example")
-            return Unanswered("too_large", words, usage=usage, state=state)
+            return PredictionError("too_large", words, usage=usage, state=state)
         if status == 409:
-            return Unanswered("superseded", "A newer question has replaced this one.", usage=stated)
+            return PredictionError("superseded", "A newer question has replaced this one.", usage=stated)
         if status == 429:  # said to one who types, not to everybody
-            return Unanswered("busy", "The model received too many questions at once.")
+            return PredictionError("busy", "The model received too many questions at once.")
         if status == 503:
             after = response.headers.get("retry-after", "")
             pause = float(after) if after.isascii() and after.isdigit() and len(after) < 4 else 1.0
-            return Unanswered("busy", "The model is busy. Ask again in a moment.", pause, usage)
+            return PredictionError("busy", "The model is busy. Ask again in a moment.", pause, usage)
         if status == 504:
-            return Unanswered("late", "The model did not answer in time.", usage=stated)
+            return PredictionError("late", "The model did not answer in time.", usage=stated)
         if code == "cannot_answer":
             words = _sentence(message) if state else "The model failed on this question."
-            return Unanswered("gone", words, usage=usage, state=state)
+            return PredictionError("gone", words, usage=usage, state=state)
         # Without a protocol error it may have asked the language model.
         is_unknown = status >= 500 and not code
-        return Unanswered(
+        return PredictionError(
             "gone", f"The model's server answered {status}.", usage=None if is_unknown else usage
         )
 
 
 @functools.cache
-def _connected(url: str, model: str, in_flight: int = IN_FLIGHT) -> Model:
+def _cached_model(url: str, model: str, in_flight: int = IN_FLIGHT) -> Model:
     return Model(url, model, in_flight=in_flight)
 
 
 def connect(entry: Mapping[str, Any]) -> Model:
     """The connection to the model of an entry of PREDICTORS, one per process."""
-    return _connected(str(entry["url"]), str(entry["model"]), int(entry.get("in_flight", IN_FLIGHT)))
+    return _cached_model(str(entry["url"]), str(entry["model"]), int(entry.get("in_flight", IN_FLIGHT)))
 
 
 def questions_at_once(model: Model, *, within: float = LIVE) -> int:
@@ -517,14 +517,14 @@ def _wait_for(request: Coroutine[Any, Any, Answer], within: float) -> Answer:
     threads, patience = (_threads, 0.0) if within <= LIVE else (_job_threads, within)
     if not threads.acquire(timeout=patience):
         request.close()
-        raise Unanswered("busy", "Too many requests at once.")
+        raise PredictionError("busy", "Too many requests at once.")
     try:
         call = asyncio.run_coroutine_threadsafe(request, _background(os.getpid()))
         try:
             return call.result(within + SLACK)
         except TooLate:
             call.cancel()
-            raise Unanswered("late", "The model did not answer in time.") from None
+            raise PredictionError("late", "The model did not answer in time.") from None
     finally:
         threads.release()
 
@@ -564,7 +564,7 @@ async def _body(response: httpx.Response) -> bytes:
 
 def _json(data: bytes) -> Any:
     try:
-        return json.loads(storable(data.decode()))
+        return json.loads(storable_text(data.decode()))
     except (ValueError, RecursionError):
         raise refused("bad_answer", "the answer is not JSON") from None
 

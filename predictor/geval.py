@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 from predictor.chat import ChatModel
-from predictor.prompts import written
+from predictor.prompts import table_text
 from tableqa.core.canonical_json import canonical
 from tableqa.core.json_text import read_json
 from tableqa.scoring.answer_ratings import RatedAnswer
@@ -41,7 +41,7 @@ SCHEMA = {
 }
 
 
-class Unrated(Exception):
+class RatingError(Exception):
     """The model gave no score for an answer; the message says which answer and what came instead."""
 
 
@@ -56,7 +56,7 @@ def messages(answer: RatedAnswer, dimension: str) -> list[dict[str, str]]:
     )
     titles = [text for text in (answer.table.title, answer.table.caption) if text]
     question_text = "\n".join(
-        (*titles, written(answer.table)[0], "", f"Question: {answer.question}", f"Answer: {answer.text}")
+        (*titles, table_text(answer.table)[0], "", f"Question: {answer.question}", f"Answer: {answer.text}")
     )
     return [{"role": "system", "content": task}, {"role": "user", "content": question_text}]
 
@@ -95,7 +95,7 @@ def rate(
     scores = [score for completion in completions if (score := read_score(completion.text)) is not None]
     if not scores:
         first = completions[0]
-        raise Unrated(
+        raise RatingError(
             f"{model.model} returned no score for {answer.example} of "
             f"{answer.system or 'an unnamed system'}: {first.unread or repr(first.text[:80])}"
         )

@@ -34,7 +34,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 30.0, 900.0
 
 
 @dataclass(frozen=True)
-class Listed:
+class AnswerList:
     """What a chat model said to an example. `unread`: its replies that held no list, oldest first; `reason`: why the last
     of them has no final reply at all, "" where it has one; `state`: "" with a list, else one of `STATES`.
     """
@@ -67,7 +67,7 @@ class Listed:
         return {**payload, "unread": list(self.unread)} if self.unread else payload
 
 
-def ask_for_list(model: ChatModel, example: Example) -> Listed:
+def ask_for_list(model: ChatModel, example: Example) -> AnswerList:
     """Ask until a reply holds a list, `MOST_ASKS` times at most. Raises ChatError where there is no reply at all.
 
     A reply that was cut off, filtered or declined is not asked for again: the same would happen again.
@@ -81,17 +81,17 @@ def ask_for_list(model: ChatModel, example: Example) -> Listed:
         except ChatError as error:
             if error.kind in FINAL:
                 texts = (*unread, error.text[:LONGEST_REPLY])
-                return Listed(None, "", texts, seen, total, str(error), error.kind)
+                return AnswerList(None, "", texts, seen, total, str(error), error.kind)
             if error.kind != "unreadable":
                 raise
             reply = ""
         answers = prompts.read_answers(reply)
         if answers is not None:
-            return Listed(tuple(answers), reply[:LONGEST_REPLY], tuple(unread), seen, total)
+            return AnswerList(tuple(answers), reply[:LONGEST_REPLY], tuple(unread), seen, total)
         unread.append(reply[:LONGEST_REPLY])
         previous_turn = [{"role": "assistant", "content": unread[-1]}] if unread[-1] else []
         messages = [*first, *previous_turn, {"role": "user", "content": AGAIN}]
-    return Listed(None, "", tuple(unread), seen, total, state="no_list")
+    return AnswerList(None, "", tuple(unread), seen, total, state="no_list")
 
 
 # -- leaving an endpoint alone ----------------------------------------------------------------------

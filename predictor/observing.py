@@ -12,7 +12,7 @@ listeners: list[Callable[[str, str, float], None]] = []
 """Each is called with the model's name, how the question ended ("answered", or the kind of what went wrong), and seconds."""
 
 
-def tell(model: str, outcome: str, seconds: float) -> None:
+def notify(model: str, outcome: str, seconds: float) -> None:
     """Tell all listeners. One that fails is logged and disturbs no question."""
     for listener in listeners:
         try:

@@ -72,7 +72,7 @@ def in_lines(table: Table, most: int = MOST_CHARACTERS) -> tuple[str, int]:
     return "\n".join(lines), seen
 
 
-def written(table: Table, serialisation: str = "", most: int = MOST_CHARACTERS) -> tuple[str, int]:
+def table_text(table: Table, serialisation: str = "", most: int = MOST_CHARACTERS) -> tuple[str, int]:
     """A table in one of the forms of `tableqa.serialisations`, "" for `in_lines`, and how many rows are in the text.
 
     Where the whole is too long it is the table of the first rows, as many as fit. Raises KeyError for an unknown form.
@@ -100,10 +100,10 @@ def asking_for_answers(example: Example, serialisation: str = "") -> tuple[list[
     It states the scale of the answers wherever the verdict uses one (`tableqa.data.answer_scales.scale_of`).
     """
     context = with_scale(example.context, scale_of(example))
-    return asking(example.question, example.table, example.history, context, serialisation)
+    return prompt_for_question(example.question, example.table, example.history, context, serialisation)
 
 
-def asking(
+def prompt_for_question(
     question: str,
     table: Table,
     history: Sequence[Turn] = (),
@@ -111,11 +111,14 @@ def asking(
     serialisation: str = "",
 ) -> tuple[list[dict[str, str]], int]:
     """The same for a question that is no example. Raises KeyError for an unknown serialisation."""
-    text, seen = written(table, serialisation)
+    text, seen = table_text(table, serialisation)
     messages = [{"role": "system", "content": TASK}]
     for shot_table, shot_question, answers in SHOTS:
         messages.append(
-            {"role": "user", "content": _asked(written(shot_table, serialisation)[0], shot_question)}
+            {
+                "role": "user",
+                "content": _question_part(table_text(shot_table, serialisation)[0], shot_question),
+            }
         )
         messages.append({"role": "assistant", "content": json.dumps({"answers": answers})})
     before = []
@@ -126,7 +129,7 @@ def asking(
         before += [f"Unit: {context.unit}"] if context.unit else []
         before += [_scale(context.scale)] if context.scale else []
     before += [f"Asked before: {turn.question} ({' | '.join(turn.answers)})" for turn in history]
-    messages.append({"role": "user", "content": "\n".join((*before, _asked(text, question)))})
+    messages.append({"role": "user", "content": "\n".join((*before, _question_part(text, question)))})
     return messages, seen
 
 
@@ -186,5 +189,5 @@ def _line(cells: Sequence[str]) -> str:
     return " | ".join(" ".join(cell.split()) for cell in cells)
 
 
-def _asked(table: str, question: str) -> str:
+def _question_part(table: str, question: str) -> str:
     return f"{table}\n\nQuestion: {question}"

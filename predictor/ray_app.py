@@ -22,14 +22,21 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from predictor.architectures import Model, ModelError, info, load_to_serve
 from predictor.batcher import predict_all
 from predictor.protocol import PROTOCOL, Prediction, PredictRequest, ProtocolError, refused
-from predictor.server import bundled, failed, read_request, settings_for, test_question, unusable_canary
+from predictor.server import (
+    bundled,
+    internal_error,
+    read_request,
+    settings_for,
+    test_question,
+    unusable_canary,
+)
 from predictor.web import refusal
 
 MOST_AT_ONCE = 64
 """Requests in a batch of one replica."""
 
 
-class Answering:
+class PredictorReplica:
     """One replica with one model. `__call__` answers HTTP."""
 
     def __init__(self, folder: str, device: str) -> None:
@@ -53,7 +60,7 @@ class Answering:
         except ProtocolError as error:
             return refusal(error)
         except Exception as error:
-            return await failed(request, error)
+            return await internal_error(request, error)
 
     async def answer(self, request: PredictRequest) -> Prediction:
         """The answer, within the request's deadline. Raises ProtocolError."""
@@ -89,7 +96,7 @@ def build(arguments: Mapping[str, str]) -> Any:
     if unknown := sorted(arguments.keys() - {"models", "replicas", "device"}):
         raise ModelError(f"there is no argument {', '.join(unknown)}; there are models, replicas and device")
     device = arguments.get("device", "cpu")
-    deployment = serve.deployment(Answering).options(
+    deployment = serve.deployment(PredictorReplica).options(
         name="predictor",
         num_replicas=int(arguments.get("replicas", 1)),
         max_ongoing_requests=4 * MOST_AT_ONCE,

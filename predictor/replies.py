@@ -33,7 +33,7 @@ _ESCAPES = re.compile(
 """Whole pairs and other escapes, which stay; then what no file or database holds."""
 
 
-def storable(text: str) -> str:
+def storable_text(text: str) -> str:
     """A text with U+FFFD for NUL and halves of surrogate pairs, also as escapes: the text may be JSON that is read later."""
 
     def replacement(match: re.Match[str]) -> str:

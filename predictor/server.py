@@ -41,7 +41,7 @@ from predictor.protocol import (
     refused,
 )
 from predictor.usage import cost
-from predictor.web import read_json, refusal, unless_gone
+from predictor.web import cancel_on_disconnect, read_json, refusal
 from tableqa import Table
 
 CANARY = PredictRequest(
@@ -64,7 +64,7 @@ HANGS_AFTER = 60.0
 """Seconds after which one batch is no longer slow but stuck."""
 
 
-class Served:
+class ServedModel:
     """One model with its queue, and whether it has shown that it answers."""
 
     def __init__(self, model: Model, settings: Settings | None = None) -> None:
@@ -133,11 +133,11 @@ def create_app(models: Sequence[Model], settings: Settings | None = None) -> Sta
     """The application for these models, whose names differ."""
     if len({model.name for model in models}) < len(models) or not models:
         raise ModelError("give at least one model, each with a different name")
-    served: dict[str, Served] = {}
+    served: dict[str, ServedModel] = {}
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        served.update({model.name: Served(model, settings) for model in models})
+        served.update({model.name: ServedModel(model, settings) for model in models})
         warming = [asyncio.ensure_future(served_model.is_ready()) for served_model in served.values()]
         try:
             yield
@@ -149,13 +149,13 @@ def create_app(models: Sequence[Model], settings: Settings | None = None) -> Sta
     async def predict(request: Request) -> Response:
         try:
             prediction_request = await read_request(request)
-            batcher = _chosen(served, prediction_request.model).batcher
+            batcher = _find_model(served, prediction_request.model).batcher
         except ProtocolError as error:
             return refusal(error)
         except ClientDisconnect:
             return Response(status_code=499)  # nobody reads it
         try:
-            prediction = await unless_gone(request, batcher.submit(prediction_request))
+            prediction = await cancel_on_disconnect(request, batcher.submit(prediction_request))
         except ProtocolError as error:
             return refusal(error)
         except ClientDisconnect:
@@ -199,7 +199,7 @@ def create_app(models: Sequence[Model], settings: Settings | None = None) -> Sta
             Route("/metrics", metrics),
         ],
         lifespan=lifespan,
-        exception_handlers={HTTPException: no_such_page, Exception: failed},
+        exception_handlers={HTTPException: no_such_page, Exception: internal_error},
     )
 
 
@@ -212,14 +212,14 @@ async def no_such_page(request: Request, error: Exception) -> Response:
     return refusal(protocol_error)
 
 
-async def failed(request: Request, error: Exception) -> Response:
+async def internal_error(request: Request, error: Exception) -> Response:
     """What nobody expected, in the form of every other error; Starlette logs it."""
     return refusal(
         refused("cannot_answer", f"The predictor failed on this request ({type(error).__name__}).")
     )
 
 
-def _chosen(served: dict[str, Served], model_id: str) -> Served:
+def _find_model(served: dict[str, ServedModel], model_id: str) -> ServedModel:
     """The model that a request names; where it names weights, these and no others."""
     name, _, sha = model_id.partition("@")
     if not name and len(served) == 1:
@@ -239,7 +239,7 @@ async def read_request(request: Request) -> PredictRequest:
     return PredictRequest.from_dict(await read_json(request, LIMITS.body_bytes))
 
 
-def _canary(served_model: Served) -> dict[str, Any]:
+def _canary(served_model: ServedModel) -> dict[str, Any]:
     if served_model.canary is None:
         return {"reason": served_model.reason}
     return {
@@ -266,7 +266,7 @@ COUNTED = {
 }
 
 
-def exposition(served: Sequence[Served]) -> str:
+def exposition(served: Sequence[ServedModel]) -> str:
     """What /metrics says, in Prometheus' text format."""
     lines = []
     for name, words in COUNTED.items():
@@ -300,7 +300,7 @@ def exposition(served: Sequence[Served]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _test_usage(served: Sequence[Served]) -> list[str]:
+def _test_usage(served: Sequence[ServedModel]) -> list[str]:
     """What the test questions to language models used: no project pays for them."""
     if not served:
         return []

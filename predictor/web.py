@@ -33,10 +33,10 @@ async def read_json(request: Request, most: int) -> object:
         raise refused("bad_request", "The request is not JSON.") from None
 
 
-async def unless_gone(request: Request, answering: Coroutine[Any, Any, T]) -> T:
+async def cancel_on_disconnect(request: Request, answering: Coroutine[Any, Any, T]) -> T:
     """The answer; a client that hangs up cancels it. Raises ClientDisconnect."""
     answer = asyncio.ensure_future(answering)
-    gone = asyncio.ensure_future(_gone(request))
+    gone = asyncio.ensure_future(_disconnected(request))
     try:
         await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
         if not answer.done():
@@ -48,7 +48,7 @@ async def unless_gone(request: Request, answering: Coroutine[Any, Any, T]) -> T:
         await asyncio.gather(answer, gone, return_exceptions=True)
 
 
-async def _gone(request: Request) -> None:
+async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.contrib.staticfiles.finders import get_finders
 
-from config.static_files import NamedByContent, light
+from config.static_files import HashedStaticFilesStorage, minified
 
 ROOT = Path(__file__).resolve().parent.parent
 IN_TEMPLATE = re.compile(r"\$\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}")
@@ -25,15 +25,15 @@ def test_comments_and_blanks_go_and_what_is_written_in_texts_and_patterns_stays(
         "// why\nconst PAUSE = 250; // ms\nconst found = /[/]\\/ x/.test(a);\n"
         "class Draft {\n  #kept = `// ${t} /* stays */`;\n}\n"
     )
-    assert light("askew/x.js", text) == (
+    assert minified("askew/x.js", text) == (
         'import{t}from"./language.js";const PAUSE=250;const found=/[/]\\/ x/.test(a);'
         "class Draft{#kept=`// ${t} /* stays */`;}\n"
     )
-    assert light("askew/x.css", "/* a */\na > b { color: red;\n}\n") == "a>b{color:red}\n"
+    assert minified("askew/x.css", "/* a */\na > b { color: red;\n}\n") == "a>b{color:red}\n"
 
 
 def test_no_template_stands_inside_another_which_the_minifier_would_take_spaces_from() -> None:
-    assert light("askew/x.js", "a = `${b ? t`${c} of ${d}` : 0}`;") != "a=`${b ? t`${c} of ${d}` : 0}`;\n"
+    assert minified("askew/x.js", "a = `${b ? t`${c} of ${d}` : 0}`;") != "a=`${b ? t`${c} of ${d}` : 0}`;\n"
     nested = [
         f"{path}:{text.count(chr(10), 0, inside.start()) + 1}"
         for path, text in ours()
@@ -52,7 +52,7 @@ def test_what_is_shipped_is_named_by_contents_and_imported_by_those_names(
     tmp_path: Path, settings: Any
 ) -> None:
     settings.STATIC_URL = "/static/"
-    storage = NamedByContent(location=tmp_path, base_url="/static/")
+    storage = HashedStaticFilesStorage(location=tmp_path, base_url="/static/")
     found, whole = {}, {}
     for finder in get_finders():
         for path, source in finder.list([]):

@@ -33,7 +33,7 @@ from annotation.models import (
 )
 from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.models.work import AssignmentQuerySet
-from annotation.platform.prepared_statements import Select, number, text
+from annotation.platform.prepared_statements import Select, param_int, param_text
 from annotation.platform.refusals import Refused
 
 NOT_HERE = gettext_noop("This page is not available to you.")
@@ -60,7 +60,7 @@ def actor(request: HttpRequest | Any) -> Actor:
     return Actor(person, loaded=getattr(request, "assignment", None))
 
 
-def may(actor: Actor, project: Project, *, hidden: bool = False) -> frozenset[Permission]:
+def permissions_in(actor: Actor, project: Project, *, hidden: bool = False) -> frozenset[Permission]:
     """Everything the actor may do in the project; raises Http404 for somebody who does not belong there.
 
     hidden: also while a release is being restored into it, which is 404 otherwise.
@@ -76,8 +76,8 @@ def may(actor: Actor, project: Project, *, hidden: bool = False) -> frozenset[Pe
     return granted
 
 
-def rights(actor: Actor, projects: Sequence[Project]) -> dict[int, frozenset[Permission]]:
-    """`may` for several projects (by key), which the actor belongs to, in one query."""
+def permissions_by_project(actor: Actor, projects: Sequence[Project]) -> dict[int, frozenset[Permission]]:
+    """`permissions_in` for several projects (by key), which the actor belongs to, in one query."""
     mine = Membership.objects.filter(person=actor.person, project__in=projects, removed_at__isnull=True)
     roles = dict(mine.values_list("project_id", "roles"))
     return {project.pk: _granted(actor, project, roles.get(project.pk)) for project in projects}
@@ -89,12 +89,12 @@ def _require_annotator(actor: Actor, project: Project, roles: list[str] | None) 
     Raises Refused (no_member); Http404 for a token that may not annotate there.
     """
     if actor.token is None and Permission.ANNOTATE not in permissions(roles or []):
-        raise no_member(has_left=roles is None)
+        raise not_a_member(has_left=roles is None)
     if Permission.ANNOTATE not in _granted(actor, project, roles):
         raise Http404(NOT_HERE)
 
 
-def no_member(*, has_left: bool = True) -> Refused:
+def not_a_member(*, has_left: bool = True) -> Refused:
     """What somebody is told who annotated in a project and does so no more."""
     sentence = (
         gettext("You are no longer a member of this project.")
@@ -106,7 +106,7 @@ def no_member(*, has_left: bool = True) -> Refused:
     )
 
 
-def worked_in(actor: Actor, public_id: str) -> bool:
+def has_worked_in(actor: Actor, public_id: str) -> bool:
     """Whether the person had items of the batch at this address: then it is no secret to them that there is one."""
     if actor.token is not None or "\0" in public_id:
         return False
@@ -114,7 +114,7 @@ def worked_in(actor: Actor, public_id: str) -> bool:
 
 
 def _granted(actor: Actor, project: Project, roles: list[str] | None) -> frozenset[Permission]:
-    """`may` with the person's roles at hand, None for somebody who is no member."""
+    """`permissions_in` with the person's roles at hand, None for somebody who is no member."""
     if actor.token is not None and actor.token.project_id != project.pk:
         raise Http404(NOT_HERE)
     if roles is None and not actor.person.is_administrator:
@@ -134,7 +134,7 @@ def projects(actor: Actor) -> QuerySet[Project]:
     return rows if actor.token is None else rows.filter(pk=actor.token.project_id)
 
 
-def former(actor: Actor) -> QuerySet[Membership]:
+def former_memberships(actor: Actor) -> QuerySet[Membership]:
     """The memberships of the actor that ended, newest first: they open nothing, and say why nothing is there."""
     rows = Membership.objects.filter(person=actor.person, removed_at__isnull=False)
     return rows.select_related("project").order_by("-removed_at", "pk")
@@ -142,14 +142,14 @@ def former(actor: Actor) -> QuerySet[Membership]:
 
 def project(actor: Actor, slug: str, permission: Permission | None = None) -> Project:
     """The project at this address, for somebody who may do this there."""
-    row = _one(Project.objects.filter(slug=slug))
+    row = _get_or_404(Project.objects.filter(slug=slug))
     _require(actor, row, permission)
     return row
 
 
 def batch(actor: Actor, public_id: str, permission: Permission | None = None) -> Batch:
     """The batch, for somebody who may do this in its project."""
-    row = _one(Batch.objects.select_related("project", "feeds_from").filter(public_id=public_id))
+    row = _get_or_404(Batch.objects.select_related("project", "feeds_from").filter(public_id=public_id))
     _require(actor, row.project, permission)
     return row
 
@@ -160,7 +160,10 @@ def batches(actor: Actor) -> QuerySet[Batch]:
     return (
         rows
         if actor.person.is_administrator
-        else rows.filter(Q(opened_at__isnull=False) | Q(project__in=where(actor, Permission.SEE_PROGRESS)))
+        else rows.filter(
+            Q(opened_at__isnull=False)
+            | Q(project__in=projects_with_permission(actor, Permission.SEE_PROGRESS))
+        )
     )
 
 
@@ -174,7 +177,7 @@ def releases(actor: Actor) -> QuerySet[Release]:
     return (
         rows
         if actor.person.is_administrator
-        else rows.filter(project__in=where(actor, Permission.SEE_PROGRESS))
+        else rows.filter(project__in=projects_with_permission(actor, Permission.SEE_PROGRESS))
     )
 
 
@@ -201,7 +204,7 @@ def own_assignment(person: int, public_id: str) -> Assignment | None:
 
 def annotation(actor: Actor, public_id: str) -> Annotation:
     """The actor's own annotation."""
-    row = _one(
+    row = _get_or_404(
         Annotation.objects.select_related("assignment__batch__project").filter(
             public_id=public_id, assignment__person=actor.person
         )
@@ -214,7 +217,7 @@ def annotation(actor: Actor, public_id: str) -> Annotation:
 
 def item(actor: Actor, public_id: str, permission: Permission) -> Item:
     """The item with batch, example, table and source, for somebody who may do this in its project."""
-    row = _one(
+    row = _get_or_404(
         Item.objects.select_related(
             "batch__project", "example__stored_table", "example__source", "adjudication"
         ).filter(public_id=public_id)
@@ -225,14 +228,14 @@ def item(actor: Actor, public_id: str, permission: Permission) -> Item:
 
 def source(actor: Actor, public_id: str) -> Source:
     """A source that is whole, for those who see the project's progress."""
-    row = _one(Source.objects.ready().select_related("project").filter(public_id=public_id))
+    row = _get_or_404(Source.objects.ready().select_related("project").filter(public_id=public_id))
     _require(actor, row.project, Permission.SEE_PROGRESS)
     return row
 
 
 def example(actor: Actor, public_id: str) -> Example:
     """An example of a source that is whole, for those who see the project's progress."""
-    row = _one(
+    row = _get_or_404(
         Example.objects.usable().select_related("source__project", "stored_table").filter(public_id=public_id)
     )
     _require(actor, row.source.project, Permission.SEE_PROGRESS)
@@ -241,21 +244,21 @@ def example(actor: Actor, public_id: str) -> Example:
 
 def release(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PROGRESS) -> Release:
     """The release, for those who see the project's progress, or who may do this there."""
-    row = _one(Release.objects.select_related("project", "job").filter(public_id=public_id))
+    row = _get_or_404(Release.objects.select_related("project", "job").filter(public_id=public_id))
     _require(actor, row.project, permission)
     return row
 
 
 def job(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PROGRESS) -> Job:
     """The job, for those who see the project's progress, or who may do this there."""
-    row = _one(Job.objects.select_related("project").filter(public_id=public_id))
+    row = _get_or_404(Job.objects.select_related("project").filter(public_id=public_id))
     _require(actor, row.project, permission, hidden=True)
     return row
 
 
 def upload_to_import(actor: Actor, public_id: str) -> Upload:
     """A file that is being uploaded, for those who may import into its project."""
-    row: Upload = _one(Upload.objects.select_related("project").filter(public_id=public_id))
+    row: Upload = _get_or_404(Upload.objects.select_related("project").filter(public_id=public_id))
     _require(actor, row.project, Permission.IMPORT)
     return row
 
@@ -263,22 +266,24 @@ def upload_to_import(actor: Actor, public_id: str) -> Upload:
 def upload(project: Project, public_id: str) -> Upload:
     """A file that was uploaded for an import into a project that the caller may import into."""
     rows = Upload.objects.select_related("project").filter(project=project, public_id=public_id)
-    return _one(rows)
+    return _get_or_404(rows)
 
 
 def token(actor: Actor, public_id: str) -> ApiToken:
     """The actor's own token."""
-    return _one(ApiToken.objects.select_related("project").filter(public_id=public_id, person=actor.person))
+    return _get_or_404(
+        ApiToken.objects.select_related("project").filter(public_id=public_id, person=actor.person)
+    )
 
 
 def membership(actor: Actor, pk: int) -> Membership:
     """A membership, for those who invite and remove people."""
-    row = _one(Membership.objects.select_related("project", "person").filter(pk=pk))
+    row = _get_or_404(Membership.objects.select_related("project", "person").filter(pk=pk))
     _require(actor, row.project, Permission.INVITE)
     return row
 
 
-def work(actor: Actor) -> QuerySet[Assignment]:
+def own_assignments(actor: Actor) -> QuerySet[Assignment]:
     """Everything the actor has on their desk or behind them, newest first, also in projects that they left."""
     rows = _assignments().filter(person=actor.person)
     if actor.token is not None:
@@ -287,7 +292,7 @@ def work(actor: Actor) -> QuerySet[Assignment]:
     return rows.order_by("-seen_at", "-pk")
 
 
-def where(actor: Actor, permission: Permission) -> list[int]:
+def projects_with_permission(actor: Actor, permission: Permission) -> list[int]:
     """The projects (ids) in which the person's roles include the permission."""
     mine = Membership.objects.filter(
         person=actor.person, removed_at__isnull=True, project__restoring_at__isnull=True
@@ -304,7 +309,10 @@ def acts_on_items(actor: Actor, project: Project) -> bool:
     """
     if actor.token is not None:
         return False
-    here = (where(actor, permission) for permission in (Permission.SET_UP, Permission.ADJUDICATE))
+    here = (
+        projects_with_permission(actor, permission)
+        for permission in (Permission.SET_UP, Permission.ADJUDICATE)
+    )
     return any(project.pk in keys for keys in here)
 
 
@@ -318,7 +326,7 @@ def project_to_act_in(actor: Actor, slug: str) -> Project:
 
 def item_action(actor: Actor, public_id: str) -> ItemAction:
     """An action on several items, for somebody who may act on items of its project."""
-    row = _one(ItemAction.objects.select_related("project").filter(public_id=public_id))
+    row = _get_or_404(ItemAction.objects.select_related("project").filter(public_id=public_id))
     _require(actor, row.project, Permission.SEE_PROGRESS)
     if not acts_on_items(actor, row.project):
         raise Http404(NOT_HERE)
@@ -329,7 +337,7 @@ def may_make_projects(actor: Actor) -> bool:
     """Administrators, and people who manage a project already. The first project comes from an administrator."""
     if actor.token is not None:
         return False
-    return actor.person.is_administrator or bool(where(actor, Permission.SET_UP))
+    return actor.person.is_administrator or bool(projects_with_permission(actor, Permission.SET_UP))
 
 
 def require_may_make_projects(actor: Actor) -> None:
@@ -347,12 +355,12 @@ def require_administrator(actor: Actor) -> None:
 def person(actor: Actor, pk: int) -> Person:
     """An account, for administrators."""
     require_administrator(actor)
-    return cast("Person", _one(Person.objects.filter(pk=pk)))
+    return cast("Person", _get_or_404(Person.objects.filter(pk=pk)))
 
 
 def invitation(actor: Actor, pk: int) -> Invitation:
     """An invitation, for those who invite and remove people."""
-    row = _one(Invitation.objects.select_related("project").filter(pk=pk))
+    row = _get_or_404(Invitation.objects.select_related("project").filter(pk=pk))
     _require(actor, row.project, Permission.INVITE)
     return cast("Invitation", row)
 
@@ -381,25 +389,29 @@ _mine = Select(
         _assignments()
         .select_related("person")
         .defer(*_SELDOM)
-        .filter(public_id=text("id"))
+        .filter(public_id=param_text("id"))
         .annotate(
             roles=Subquery(
                 Membership.objects.filter(
-                    person_id=number("person"), project=OuterRef("batch__project"), removed_at__isnull=True
+                    person_id=param_int("person"), project=OuterRef("batch__project"), removed_at__isnull=True
                 ).values("roles")
             ),
             submitted_before=Subquery(
-                Tally.objects.filter(person_id=number("person"), batch=OuterRef("batch")).values("submitted")
+                Tally.objects.filter(person_id=param_int("person"), batch=OuterRef("batch")).values(
+                    "submitted"
+                )
             ),
             ended_before=Subquery(
-                Tally.objects.filter(person_id=number("person"), batch=OuterRef("batch")).values("ended_at")
+                Tally.objects.filter(person_id=param_int("person"), batch=OuterRef("batch")).values(
+                    "ended_at"
+                )
             ),
         )
     )
 )
 
 
-def _one(rows: QuerySet[Any, Any]) -> Any:
+def _get_or_404(rows: QuerySet[Any, Any]) -> Any:
     try:
         row = rows.first()
     except ValueError:  # a NUL in an address, which PostgreSQL cannot be asked for
@@ -410,6 +422,6 @@ def _one(rows: QuerySet[Any, Any]) -> Any:
 
 
 def _require(actor: Actor, project: Project, permission: Permission | None, *, hidden: bool = False) -> None:
-    granted = may(actor, project, hidden=hidden)
+    granted = permissions_in(actor, project, hidden=hidden)
     if permission is not None and permission not in granted:
         raise Http404(NOT_HERE)

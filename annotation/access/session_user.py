@@ -15,9 +15,9 @@ from django.utils.functional import SimpleLazyObject
 
 from annotation.access import authorization
 from annotation.models import Person
-from annotation.platform.prepared_statements import Select, number
+from annotation.platform.prepared_statements import Select, param_int
 
-_person = Select(lambda: Person.objects.filter(pk=number("person")))
+_person = Select(lambda: Person.objects.filter(pk=param_int("person")))
 
 FORMER_BACKEND = "annotation.signed_in.Backend"
 """The name of `Backend` in the session cookies of people who signed in before it was moved."""

@@ -18,7 +18,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils.translation import gettext, ngettext
 
 from annotation.access import authorization
-from annotation.access.authorization import Actor, may, where
+from annotation.access.authorization import Actor, permissions_in, projects_with_permission
 from annotation.access.roles import Permission
 from annotation.background.jobs import OF_GOLD, OF_PREVIEWS
 from annotation.models import Assignment, Batch, Decision, Exclusion, Item, Job, Person, Project, Release
@@ -46,7 +46,7 @@ class Fact(Enum):
     NAMES = "names"
 
 
-class Standing(Enum):
+class Involvement(Enum):
     """How a batch stands to a person.
 
     OUTSIDE   it is closed, or the person neither annotates in it nor may
@@ -79,15 +79,15 @@ class Rule:
     until_asked   not to somebody who works in a batch of the project that asks for the answer
     """
 
-    standings: frozenset[Standing]
+    standings: frozenset[Involvement]
     adjudicators: Phase = Phase.UNDECIDED
     permission: Permission | None = None
     until_asked: bool = False
 
 
-_OUTSIDE = frozenset({Standing.OUTSIDE})
-_PLANNED = _OUTSIDE | {Standing.PLANNED}
-_LISTED = _PLANNED | {Standing.WORKING}
+_OUTSIDE = frozenset({Involvement.OUTSIDE})
+_PLANNED = _OUTSIDE | {Involvement.PLANNED}
+_LISTED = _PLANNED | {Involvement.WORKING}
 # Gold that is complete is never decided, so whoever sees states over time can guess it without the permission. That is no
 # leak: states are shown only OUTSIDE, to people who get no item of the batch. Annotators see neither states nor decisions.
 SHOWN: Final[Mapping[Fact, Rule]] = {
@@ -103,7 +103,7 @@ DECIDED: Final = (Item.Resolution.ACCEPTED, Item.Resolution.EXCLUDED)
 
 
 @dataclass(frozen=True)
-class Sight:
+class Visibility:
     """What a person may see of the items of a project.
 
     roles      what the person's roles allow: everything that hides something rests on these
@@ -115,7 +115,7 @@ class Sight:
     roles: frozenset[Permission]
     granted: frozenset[Permission]
     batches: Mapping[int, Batch]
-    standings: Mapping[int, Standing]
+    standings: Mapping[int, Involvement]
 
     @property
     def judges(self) -> bool:
@@ -143,13 +143,13 @@ class Sight:
         lacks = rule.permission is not None and rule.permission not in self.granted
         if lacks or (rule.until_asked and self.is_asked):
             return frozenset(self.batches)
-        return withheld(self.standings, fact)
+        return withheld_batches(self.standings, fact)
 
     @cached_property
     def is_asked(self) -> bool:
         """Whether they work, or will, in a batch whose items are shown without the answer: then no page shows it."""
         return any(
-            standing != Standing.OUTSIDE and not _shows_answers(self.batches[key])
+            standing != Involvement.OUTSIDE and not _shows_answers(self.batches[key])
             for key, standing in self.standings.items()
         )
 
@@ -198,19 +198,21 @@ class Sight:
         return Q(**{f"{path}decision__event_id__lte": self.released}) | never
 
 
-def sight(actor: Actor, project: Project) -> Sight:
+def visibility_of(actor: Actor, project: Project) -> Visibility:
     """What the actor may see of the project. Raises Http404 for those who do not belong there."""
-    granted = may(actor, project)
-    roles = granted if actor.token is None else may(Actor(actor.person), project)
+    granted = permissions_in(actor, project)
+    roles = granted if actor.token is None else permissions_in(Actor(actor.person), project)
     rows = Batch.objects.select_related("definition").filter(project=project).order_by("pk")
     batches = {batch.pk: batch for batch in rows}
     for batch in batches.values():
         batch.project = project
     annotators = {project.pk} if Permission.ANNOTATE in roles else set[int]()
-    return Sight(project, roles, granted, batches, _standings(actor.person, batches.values(), annotators))
+    return Visibility(
+        project, roles, granted, batches, _involvements(actor.person, batches.values(), annotators)
+    )
 
 
-def standings(person: Person, batches: Iterable[Batch]) -> dict[int, Standing]:
+def involvements(person: Person, batches: Iterable[Batch]) -> dict[int, Involvement]:
     """How batches stand to a person, by key."""
     batches_by_key = {batch.pk: batch for batch in batches}
     if {batch.feeds_from_id for batch in batches_by_key.values()} - {None, *batches_by_key}:
@@ -218,24 +220,26 @@ def standings(person: Person, batches: Iterable[Batch]) -> dict[int, Standing]:
         every = feeding.in_bulk() | batches_by_key
     else:
         every = batches_by_key
-    by_batch = _standings(person, every.values(), set(where(Actor(person), Permission.ANNOTATE)))
+    by_batch = _involvements(
+        person, every.values(), set(projects_with_permission(Actor(person), Permission.ANNOTATE))
+    )
     return {key: by_batch[key] for key in batches_by_key}
 
 
-def _standings(person: Person, batches: Iterable[Batch], annotators: set[int]) -> dict[int, Standing]:
+def _involvements(person: Person, batches: Iterable[Batch], annotators: set[int]) -> dict[int, Involvement]:
     """annotators: keys of the projects in which the person may annotate."""
     ordered = sorted(batches, key=lambda batch: batch.pk)  # a batch is made after the one that feeds it
     others = [row.pk for row in ordered if row.closed_at is None and row.project_id not in annotators]
     assignments = Assignment.objects.filter(person=person, batch__in=others).order_by()
     assigned = set(assignments.values_list("batch_id", flat=True).distinct()) if others else set[int]()
-    by_batch: dict[int, Standing] = {}
+    by_batch: dict[int, Involvement] = {}
     for row in ordered:
-        if by_batch.get(row.feeds_from_id or 0, Standing.OUTSIDE) != Standing.OUTSIDE:
-            by_batch[row.pk] = Standing.BEHIND
+        if by_batch.get(row.feeds_from_id or 0, Involvement.OUTSIDE) != Involvement.OUTSIDE:
+            by_batch[row.pk] = Involvement.BEHIND
         elif row.closed_at is None and (row.project_id in annotators or row.pk in assigned):
-            by_batch[row.pk] = Standing.PLANNED if row.opened_at is None else Standing.WORKING
+            by_batch[row.pk] = Involvement.PLANNED if row.opened_at is None else Involvement.WORKING
         else:
-            by_batch[row.pk] = Standing.OUTSIDE
+            by_batch[row.pk] = Involvement.OUTSIDE
     return by_batch
 
 
@@ -244,24 +248,24 @@ def _shows_answers(batch: Batch) -> bool:
     return task is not None and "answers" in task.shows
 
 
-def withheld(standings: Mapping[int, Standing], fact: Fact) -> frozenset[int]:
+def withheld_batches(standings: Mapping[int, Involvement], fact: Fact) -> frozenset[int]:
     """Keys of the batches whose standing hides this."""
     return frozenset(key for key, standing in standings.items() if standing not in SHOWN[fact].standings)
 
 
-def hidden(person: Person, batches: Iterable[Batch], fact: Fact) -> frozenset[int]:
+def hidden_batches(person: Person, batches: Iterable[Batch], fact: Fact) -> frozenset[int]:
     """Keys of those of the batches whose standing to the person hides this."""
-    return withheld(standings(person, batches), fact)
+    return withheld_batches(involvements(person, batches), fact)
 
 
 def may_see_agreement(person: Person, batch: Batch) -> bool:
     """Live agreement and counts of labels: for everybody once the batch is closed, before that for outsiders."""
-    return not hidden(person, [batch], Fact.STATE)
+    return not hidden_batches(person, [batch], Fact.STATE)
 
 
 def sees_counts(person: Person, batch: Batch) -> bool:
     """Whether the person sees how many items of the batch are in each state."""
-    return not hidden(person, [batch], Fact.COUNTS)
+    return not hidden_batches(person, [batch], Fact.COUNTS)
 
 
 def hiding_size(person: Person, batches: Iterable[Batch]) -> frozenset[int]:
@@ -269,7 +273,9 @@ def hiding_size(person: Person, batches: Iterable[Batch]) -> frozenset[int]:
 
     What takes items from another batch grows with what others decide there. What waits for a person they are told.
     """
-    return hidden(person, [batch for batch in batches if batch.feeds_from_id is not None], Fact.COUNTS)
+    return hidden_batches(
+        person, [batch for batch in batches if batch.feeds_from_id is not None], Fact.COUNTS
+    )
 
 
 def job(actor: Actor, public_id: str) -> Job:
@@ -282,13 +288,15 @@ def job(actor: Actor, public_id: str) -> Job:
     batches, of_gold = job.project.batches.all(), job.kind in OF_GOLD
     if of_gold:
         batches = batches.filter(pk=job.ids["batch"])
-    tells = job.kind in ("resolve", "perturb", *OF_GOLD) and hidden(
+    tells = job.kind in ("resolve", "perturb", *OF_GOLD) and hidden_batches(
         actor.person, batches, Fact.GOLD if of_gold else Fact.COUNTS
     )
-    if tells or (job.kind in (*OF_PREVIEWS, *OF_GOLD) and Permission.IMPORT not in may(actor, job.project)):
+    if tells or (
+        job.kind in (*OF_PREVIEWS, *OF_GOLD) and Permission.IMPORT not in permissions_in(actor, job.project)
+    ):
         job.done, job.total, job.result = 0, 0, {}
         job.error = "" if tells or of_gold else job.error
-    if "report" in job.result and sight(actor, job.project).is_asked:
+    if "report" in job.result and visibility_of(actor, job.project).is_asked:
         for finding in job.result["report"]["findings"]:
             finding["text"] = ""  # it may be an answer
     return job
@@ -320,7 +328,7 @@ def adjudicable(person: Person, items: QuerySet[Item]) -> QuerySet[Item]:
     excluded_items = Exclusion.objects.filter(person=person, read_at__isnull=True).values("item_id")
     annotated = Assignment.objects.filter(person=person)
     at_work = annotated.filter(batch__closed_at__isnull=True).values("batch_id")
-    mine = where(Actor(person), Permission.ANNOTATE)
+    mine = projects_with_permission(Actor(person), Permission.ANNOTATE)
     open_to_me = Q(batch__project__in=mine, batch__closed_at__isnull=True)
     own = Q(pk__in=excluded_items) | Q(pk__in=annotated.values("item_id")) | Q(batch_id__in=at_work)
     return items.exclude(own | open_to_me)
@@ -353,7 +361,7 @@ def readable(person: Person, releases: QuerySet[Release]) -> QuerySet[Release]:
     )
     under_way = Batch.objects.filter(
         project=OuterRef("project"),
-        project__in=where(Actor(person), Permission.ANNOTATE),
+        project__in=projects_with_permission(Actor(person), Permission.ANNOTATE),
         opened_at__isnull=False,
         closed_at__isnull=True,
     )
@@ -364,7 +372,9 @@ def has_open_work(person: Person, project: Project) -> bool:
     """Whether the person annotates in an open batch of the project, or may."""
     under_way = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
     at_work = Assignment.objects.filter(batch__in=under_way, person=person).exists()
-    return at_work or (project.pk in where(Actor(person), Permission.ANNOTATE) and under_way.exists())
+    return at_work or (
+        project.pk in projects_with_permission(Actor(person), Permission.ANNOTATE) and under_way.exists()
+    )
 
 
 def require_no_open_work(person: Person, project: Project) -> None:
@@ -381,9 +391,9 @@ def require_nothing_to_judge(person: Person, release: Release) -> None:
     """The files of a release say under which pseudonym each response was given, also of items that are not final: whoever
     may be the one to decide about such an item gets the files afterwards.
     """
-    if release.project_id not in where(Actor(person), Permission.ADJUDICATE):
+    if release.project_id not in projects_with_permission(Actor(person), Permission.ADJUDICATE):
         return
-    seen = sight(Actor(person), release.project)
+    seen = visibility_of(Actor(person), release.project)
     waiting = Item.objects.filter(
         ~seen.condition(Fact.NAMES),
         batch__project=release.project_id,

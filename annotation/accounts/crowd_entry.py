@@ -72,7 +72,7 @@ class Ids:
 
 
 @dataclass(frozen=True)
-class End:
+class CompletionState:
     """Where somebody of the crowd stands: an outcome with its code once there is one, else whether work is left now.
 
     A platform's time may end before there is more (`work_later`), after a pause or on another day.
@@ -214,7 +214,7 @@ def require_admitted(link: CrowdLink, ids: Ids) -> None:
         raise _refused("crowd_not_admitted", why, advice)
 
 
-def let_back_in(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
+def make_return_link(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
     """A token for the way back, for somebody who lost their session. Their older sessions end with it.
 
     Raises Refused (crowd_taken) for an account that has anything beyond this project.
@@ -295,7 +295,7 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
                 link__project_id=link.project_id, external_id=ids.person
             )
             for entry in entries:
-                return _known(entry, link, person)
+                return _known_person(entry, link, person)
             if person is not None:
                 refuse(
                     "crowd_taken",
@@ -303,12 +303,12 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
                     "browser or in a private window.",
                 )
             require_open(link, now=now)
-            return _new(link, ids, now)
+            return _create_person(link, ids, now)
     except IntegrityError:  # said without the database's words, which hold the id
         raise _refused("crowd_taken", gettext(_TAKEN)) from None
 
 
-def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
+def _known_person(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
     """The person of an entry, in their own session. Raises Refused: no_member, where a manager removed them; crowd_taken."""
     if projects.has_left(entry.person, entry.link.project_id):
         why = gettext("The researchers have ended your part in this study. Your submissions are kept.")
@@ -320,7 +320,7 @@ def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
     raise _refused("crowd_taken", gettext(_TAKEN))
 
 
-def _new(link: CrowdLink, ids: Ids, now: datetime) -> Person:
+def _create_person(link: CrowdLink, ids: Ids, now: datetime) -> Person:
     number = link.entries.count() + 1
     person = Person.objects.create_person(f"{link.name[:100]} {number}")
     projects.add_member(project=link.project, person=person, roles=[Role.ANNOTATOR], by=None, now=now)
@@ -336,7 +336,7 @@ def _new(link: CrowdLink, ids: Ids, now: datetime) -> Person:
     return person
 
 
-def come_back(*, token: str) -> CrowdEntry:
+def entry_of_return_link(*, token: str) -> CrowdEntry:
     """The entry that a way back leads to.
 
     Raises Refused: invitation_expired for a link that is used, wrong or too old; crowd_taken for an account that has
@@ -354,10 +354,10 @@ def come_back(*, token: str) -> CrowdEntry:
     return entry
 
 
-def use_way_back(*, token: str, now: datetime) -> Person:
+def use_return_link(*, token: str, now: datetime) -> Person:
     """Come back by the link, once. The caller signs the person in; their responses are marked from then on."""
     with transaction.atomic():
-        entry = come_back(token=token)
+        entry = entry_of_return_link(token=token)
         won = Person.objects.filter(pk=entry.person_id, session_epoch=entry.person.session_epoch).update(
             session_epoch=F("session_epoch") + 1, let_back_in_at=now
         )
@@ -372,15 +372,15 @@ def use_way_back(*, token: str, now: datetime) -> Person:
 # -- the end ----------------------------------------------------------------------------------------
 
 
-def where(entry: CrowdEntry, *, now: datetime) -> End:
+def completion_state(entry: CrowdEntry, *, now: datetime) -> CompletionState:
     """How it stands with the person's work, without changing anything. Wants link and project."""
     if entry.outcome:
-        return _end(entry, entry.outcome)
+        return _completion_state(entry, entry.outcome)
     if projects.has_left(entry.person, entry.link.project_id):
-        return End()
-    work_left, work_later, failed = _standing(entry.person, entry.link.project, now)
+        return CompletionState()
+    work_left, work_later, failed = _work_availability(entry.person, entry.link.project, now)
     if work_left:
-        return End(work_left=True)
+        return CompletionState(work_left=True)
     done = Tally.objects.filter(person=entry.person, batch__project=entry.link.project)
     work = done.filter(batch__purpose=Batch.Purpose.WORK).aggregate(
         submitted=Sum("submitted", default=0), skipped=Sum("skipped", default=0)
@@ -389,14 +389,14 @@ def where(entry: CrowdEntry, *, now: datetime) -> End:
     # Who passed, and found that others had taken all there was, has done what there was to do.
     has_worked = not has_skipped_most and done.filter(submitted__gt=0).exists()
     if has_worked and (work["submitted"] or not failed):
-        return replace(_end(entry, CrowdEntry.Outcome.COMPLETED), work_later=work_later)
-    return _end(entry, CrowdEntry.Outcome.SCREENED_OUT) if failed else End()
+        return replace(_completion_state(entry, CrowdEntry.Outcome.COMPLETED), work_later=work_later)
+    return _completion_state(entry, CrowdEntry.Outcome.SCREENED_OUT) if failed else CompletionState()
 
 
-def finish(*, entry: CrowdEntry, now: datetime) -> End:
+def finish(*, entry: CrowdEntry, now: datetime) -> CompletionState:
     """Write down how the person's work ended, once; asking again gives the same."""
     with transaction.atomic():
-        end = where(entry, now=now)
+        end = completion_state(entry, now=now)
         if end.outcome and CrowdEntry.objects.filter(pk=entry.pk, outcome="").update(
             outcome=end.outcome, ended_at=now
         ):
@@ -406,7 +406,7 @@ def finish(*, entry: CrowdEntry, now: datetime) -> End:
     return end
 
 
-def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bool, bool]:
+def _work_availability(person: Person, project: Project, now: datetime) -> tuple[bool, bool, bool]:
     """Whether the person can get an item of an open batch now, whether later, and whether a qualification failed: also
     one that they had begun when it was closed.
     """
@@ -419,7 +419,7 @@ def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bo
     judged = dict(
         Qualification.objects.filter(batch__project=project, person=person).values_list("batch_id", "passed")
     )
-    shut = {batch.pk for batch in batches if batch.pk not in judged and _is_shut(batch, person, now)}
+    shut = {batch.pk for batch in batches if batch.pk not in judged and _is_blocked(batch, person, now)}
     failed = later = False
     for batch in batches:
         if batch.purpose == Batch.Purpose.QUALIFICATION:
@@ -441,17 +441,17 @@ def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bo
     return False, later, failed
 
 
-def _is_shut(batch: Batch, person: Person, now: datetime) -> bool:
+def _is_blocked(batch: Batch, person: Person, now: datetime) -> bool:
     """Whether a pause or a limit stands before the person's next item. What is on the desk may be finished."""
     is_begun = Assignment.objects.filter(batch=batch, person=person, state=Assignment.State.LEASED).exists()
-    gate = entry_requirements.shut(batch=batch, person=person, now=now, begun=is_begun)
+    gate = entry_requirements.first_closed_gate(batch=batch, person=person, now=now, begun=is_begun)
     return gate is not None and gate.code in ("batch_paused", "cap_reached")
 
 
-def _end(entry: CrowdEntry, outcome: str) -> End:
+def _completion_state(entry: CrowdEntry, outcome: str) -> CompletionState:
     link = entry.link
     code = link.completion_code if outcome == CrowdEntry.Outcome.COMPLETED else link.screen_out_code
-    return End(str(outcome), code, link.return_url.replace("{code}", quote(code, safe="")))
+    return CompletionState(str(outcome), code, link.return_url.replace("{code}", quote(code, safe="")))
 
 
 # -- underneath -------------------------------------------------------------------------------------

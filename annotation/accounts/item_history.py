@@ -17,9 +17,9 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation.access import visibility
-from annotation.access.authorization import Actor, may
+from annotation.access.authorization import Actor, permissions_in
 from annotation.access.roles import Permission
-from annotation.access.visibility import Fact, Sight
+from annotation.access.visibility import Fact, Visibility
 from annotation.models import (
     Annotation,
     ApiToken,
@@ -64,7 +64,7 @@ NOBODY = "Askew"
 
 
 @dataclass(frozen=True)
-class Moment:
+class HistoryEntry:
     """One thing that happened to an item: when, who, what in words, and what was said (as text)."""
 
     at: datetime
@@ -75,10 +75,10 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Story:
+class ItemHistory:
     """An item's moments in order, and what it is in: the items made from it, the releases that hold it."""
 
-    moments: list[Moment]
+    moments: list[HistoryEntry]
     follow_ups: list[Item]
     releases: list[Release]
     made_from: Item | None
@@ -92,7 +92,7 @@ class Names:
     """
 
     def __init__(self, actor: Actor, project: Project, *, in_file: bool = False) -> None:
-        sees_names = Permission.INVITE in may(actor, project)
+        sees_names = Permission.INVITE in permissions_in(actor, project)
         self.by_name = sees_names and not in_file
         rows = Membership.objects.filter(project=project)
         names = rows.values_list("person_id", "person__name", "pseudonym")
@@ -104,7 +104,7 @@ class Names:
             key: name if sees_names else pseudonym for key, (name, pseudonym) in names_by_person.items()
         }
 
-    def of_responses(self, sight: Sight, item: Item) -> Names:
+    def of_responses(self, sight: Visibility, item: Item) -> Names:
         """Those for an item's history: letters for those who had the item, where its readers may not see who said what."""
         if sight.shows(Fact.NAMES, item):
             return self
@@ -132,7 +132,7 @@ class Names:
 # -- an item ----------------------------------------------------------------------------------------
 
 
-def require_readable(sight: Sight, item: Item) -> None:
+def require_readable(sight: Visibility, item: Item) -> None:
     """Raises Refused (still_involved) for those who must not see the item's responses yet."""
     if not sight.shows(Fact.STATE, item):
         refuse(
@@ -146,16 +146,16 @@ def require_readable(sight: Sight, item: Item) -> None:
         )
 
 
-def of_item(item: Item, names: Names) -> Story:
+def of_item(item: Item, names: Names) -> ItemHistory:
     """Everything that is kept about what happened to the item, oldest first. Wants batch, example, table loaded."""
     assignments = {
         row.pk: row for row in Assignment.objects.filter(item=item).select_related("place").order_by("pk")
     }
     moments = [
-        *_around(item, names),
-        *_assigned(item, assignments, names),
-        *_beside(item, names),
-        *_decided(item, names),
+        *_batch_entries(item, names),
+        *_assignment_entries(item, assignments, names),
+        *_remark_entries(item, names),
+        *_decision_entries(item, names),
     ]
     outcomes = Item.objects.filter(
         Q(example__outcome__decision__item=item) | Q(batch__feeds_from=item.batch_id, example=item.example_id)
@@ -169,7 +169,7 @@ def of_item(item: Item, names: Names) -> Story:
         if first is not None and not item.is_gold and item.batch.purpose == Batch.Purpose.WORK
         else Release.objects.none()
     )
-    return Story(
+    return ItemHistory(
         sorted(moments, key=lambda moment: moment.at),
         list(outcomes.select_related("batch").order_by("pk")[:PAGE]),
         list(releases.order_by("ready_at", "pk")[:PAGE]),
@@ -301,10 +301,10 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else canonical(value)
 
 
-def _around(item: Item, names: Names) -> Iterable[Moment]:
+def _batch_entries(item: Item, names: Names) -> Iterable[HistoryEntry]:
     """What happened to the batch that the item is in: planned, opened, paused, changed, closed, set aside."""
     for event in Event.objects.filter(thing="batch", thing_id=item.batch_id).order_by("pk"):
-        yield Moment(
+        yield HistoryEntry(
             event.at,
             names(event.actor_id),
             _batch_in_words(event),
@@ -312,7 +312,9 @@ def _around(item: Item, names: Names) -> Iterable[Moment]:
         )
 
 
-def _assigned(item: Item, assignments: Mapping[int, Assignment], names: Names) -> Iterable[Moment]:
+def _assignment_entries(
+    item: Item, assignments: Mapping[int, Assignment], names: Names
+) -> Iterable[HistoryEntry]:
     """Assignments with their states, every revision with its words, drafts that were never submitted."""
     task, plain = item.batch.task(), item.plain()
     written = {
@@ -343,33 +345,35 @@ def _assigned(item: Item, assignments: Mapping[int, Assignment], names: Names) -
         who = names(assignment.person_id)
         if event.actor_id != assignment.person_id:
             what = gettext("{what}, by {names}").format(what=what, names=names(event.actor_id))
-        yield Moment(event.at, who, what, tuple(words))
+        yield HistoryEntry(event.at, who, what, tuple(words))
     for draft in Draft.objects.filter(assignment__in=assignments, revision__gt=0):
         assignment = assignments[draft.assignment_id]
         if assignment.state != Assignment.State.SUBMITTED:
-            yield Moment(
+            yield HistoryEntry(
                 draft.saved_at,
                 names(assignment.person_id),
                 gettext("saved a draft, revision {revision}").format(revision=draft.revision),
             )
 
 
-def _beside(item: Item, names: Names) -> Iterable[Moment]:
+def _remark_entries(item: Item, names: Names) -> Iterable[HistoryEntry]:
     """What was said about the item without changing it: flags, questions, responses that were sent back."""
     for flag in Flag.objects.filter(item=item).select_related("assignment__person", "made_by"):
-        yield Moment(flag.made_at, names(flag.person.pk), gettext("flagged the item"), (flag.note,))
+        yield HistoryEntry(flag.made_at, names(flag.person.pk), gettext("flagged the item"), (flag.note,))
     for inquiry in Inquiry.objects.filter(assignment__item=item):
-        yield Moment(
+        yield HistoryEntry(
             inquiry.asked_at,
             names(inquiry.asked_by_id),
             gettext("asked the managers a question"),
             (inquiry.text,),
         )
         if inquiry.answered_at is not None:
-            yield Moment(inquiry.answered_at, names(inquiry.answered_by_id), "answered", (inquiry.answer,))
+            yield HistoryEntry(
+                inquiry.answered_at, names(inquiry.answered_by_id), "answered", (inquiry.answer,)
+            )
     for back in SentBack.objects.filter(assignment__item=item).select_related("assignment"):
         whose = names(back.assignment.person_id)
-        yield Moment(
+        yield HistoryEntry(
             back.made_at,
             names(back.made_by_id),
             gettext("sent the response of {whose} back").format(whose=whose),
@@ -377,7 +381,7 @@ def _beside(item: Item, names: Names) -> Iterable[Moment]:
         )
 
 
-def _decided(item: Item, names: Names) -> Iterable[Moment]:
+def _decision_entries(item: Item, names: Names) -> Iterable[HistoryEntry]:
     """What became of the item: waiting, one more, the decision with its outcomes."""
     task, plain = item.batch.task(), item.plain()
     decision = (
@@ -393,7 +397,9 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
             words = list(filter(None, dict.fromkeys(reasons)))
             for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number):
                 rests = sorted({names(a.assignment.person_id) for a in outcome.annotations.all()})
-                response_in_words = task.describe(agreement_report.stored(task, outcome.response), plain)
+                response_in_words = task.describe(
+                    agreement_report.restore_response(task, outcome.response), plain
+                )
                 on = gettext(" (based on {rests})").format(rests=", ".join(rests)) if rests else ""
                 words.append(
                     gettext("Outcome {number}: {said}{on}").format(
@@ -412,14 +418,14 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
             words = detail_in_words(event.detail)
         elif event.after == "adjudication" and adjudication is not None:
             words = [adjudication.reason]
-        yield Moment(event.at, names(event.actor_id), in_words(event.before, event.after), tuple(words))
+        yield HistoryEntry(event.at, names(event.actor_id), in_words(event.before, event.after), tuple(words))
 
 
 # -- the log of a project ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class About:
+class EventSubject:
     """What an event is about: its name, the address of its page, and what tells it from others of that name.
 
     The name of an item is its question. `action` is the id of an action on several items.
@@ -439,7 +445,7 @@ class Entry:
     at: datetime
     who: str
     thing: str
-    about: About
+    about: EventSubject
     before: str
     after: str
     words: tuple[str, ...] = ()
@@ -449,7 +455,7 @@ OF_ITEM: Final = ("item__public_id", "item__batch__name", "item__example__questi
 """What names the item of an assignment or gold response."""
 
 
-def things() -> list[str]:
+def subject_kinds() -> list[str]:
     """The kinds of things that the project's log can be about."""
     return sorted(THINGS)
 
@@ -499,8 +505,8 @@ def log(
     `who` is a name or pseudonym as the reader sees it. There is no count and no offset: the log of a large study has
     millions of entries, and every page costs the same.
     """
-    sight = visibility.sight(actor, project)
-    matching_events = Event.objects.filter(_shown(sight), project=project)
+    sight = visibility.visibility_of(actor, project)
+    matching_events = Event.objects.filter(_visible_events(sight), project=project)
     nameless = Assignment.objects.filter(~sight.condition(Fact.NAMES, "item__"), batch__project=project)
     if sight.judges and who:  # whose name is asked for is not found at what is to be judged without names
         matching_events = matching_events.exclude(thing="assignment", thing_id__in=nameless.values("pk"))
@@ -518,7 +524,7 @@ def log(
     events = list(matching_events.order_by("-pk")[: PAGE + 1])
     # The page that follows begins at the number of the last; those before it are told by their time.
     events[:PAGE] = sorted(events[:PAGE], key=lambda event: (event.at, event.pk), reverse=True)
-    about = _about(events, names)
+    about = _event_subjects(events, names)
     blind: set[int] = set()
     if sight.judges:
         assignment_ids = [event.thing_id for event in events if event.thing == "assignment"]
@@ -526,9 +532,9 @@ def log(
         for pk, resolution, item, batch, question in rows:
             blind.add(pk)
             about["assignment", pk] = (
-                _item_as_thing(item, batch, question)
+                _item_subject(item, batch, question)
                 if resolution in visibility.DECIDED
-                else About(gettext("an undecided item of {batch}").format(batch=batch))
+                else EventSubject(gettext("an undecided item of {batch}").format(batch=batch))
             )
     return [
         Entry(
@@ -540,7 +546,7 @@ def log(
             gettext(THINGS.get(event.thing, event.thing)),
             about.get(
                 (event.thing, event.thing_id),
-                About(gettext("number {thing_id}").format(thing_id=event.thing_id)),
+                EventSubject(gettext("number {thing_id}").format(thing_id=event.thing_id)),
             ),
             event.before,
             event.after,
@@ -563,7 +569,7 @@ ITEMS_OF: Final[Mapping[str, tuple[type[Model], Fact, str]]] = {
 """For what tells something of items: the rows that lead from it to these, and what it tells."""
 
 
-def _shown(sight: Sight) -> Q:
+def _visible_events(sight: Visibility) -> Q:
     """The events that the reader may see: what tells nothing of items, and of others what their rows allow.
 
     A question may be about no item. An action is told where all of its items may be.
@@ -582,74 +588,80 @@ def _shown(sight: Sight) -> Q:
     return visible | Q(thing__in=whole)
 
 
-def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], About]:
+def _event_subjects(events: Sequence[Event], names: Names) -> dict[tuple[str, int], EventSubject]:
     """What the events are about, by thing and id. One query per kind of thing."""
     ids: dict[str, set[int]] = {}
     for event in events:
         ids.setdefault(event.thing, set()).add(event.thing_id)
-    subjects: dict[tuple[str, int], About] = {}
+    subjects: dict[tuple[str, int], EventSubject] = {}
 
     def rows(thing: str, query: QuerySet[Any, Any], *fields: str) -> Iterable[tuple[Any, ...]]:
         return query.filter(pk__in=ids[thing]).values_list("pk", *fields) if thing in ids else ()
 
     for pk, item, batch, question, person in rows("assignment", Assignment.objects.all(), *OF_ITEM, "person"):
-        subjects["assignment", pk] = _item_as_thing(item, batch, question, names(person))
+        subjects["assignment", pk] = _item_subject(item, batch, question, names(person))
     in_itself = (name.removeprefix("item__") for name in OF_ITEM)
     for pk, item, batch, question in rows("item", Item.objects.all(), *in_itself):
-        subjects["item", pk] = _item_as_thing(item, batch, question)
+        subjects["item", pk] = _item_subject(item, batch, question)
     of_action = ("kind", "public_id", "project__slug")
     for pk, kind, public_id, slug in rows("itemaction", ItemAction.objects.all(), *of_action):
         address = f"{reverse('explorer', args=[slug])}?action={public_id}"
-        subjects["itemaction", pk] = About(gettext(ItemAction.Kind(kind).label), address, action=public_id)
+        subjects["itemaction", pk] = EventSubject(
+            gettext(ItemAction.Kind(kind).label), address, action=public_id
+        )
     for pk, public_id, name in rows("batch", Batch.objects.all(), "public_id", "name"):
-        subjects["batch", pk] = About(name, reverse("batch", args=[public_id]))
+        subjects["batch", pk] = EventSubject(name, reverse("batch", args=[public_id]))
     for pk, person in rows("membership", Membership.objects.all(), "person"):
-        subjects["membership", pk] = About(names(person))
+        subjects["membership", pk] = EventSubject(names(person))
     for pk in ids.get("person", ()):
-        subjects["person", pk] = About(names(pk))
+        subjects["person", pk] = EventSubject(names(pk))
     for pk, public_id, name in rows("release", Release.objects.all(), "public_id", "name"):
-        subjects["release", pk] = About(name, reverse("release", args=[public_id]))
+        subjects["release", pk] = EventSubject(name, reverse("release", args=[public_id]))
     for pk, public_id, name, slug in rows(
         "crowdlink", CrowdLink.objects.all(), "public_id", "name", "project__slug"
     ):
-        subjects["crowdlink", pk] = About(
+        subjects["crowdlink", pk] = EventSubject(
             name, reverse("crowd_link", args=[slug, public_id]) if names.by_name else ""
         )
     for pk, name, person in rows("crowdentry", CrowdEntry.objects.all(), "link__name", "person"):
-        subjects["crowdentry", pk] = About(
+        subjects["crowdentry", pk] = EventSubject(
             gettext("{names}, by {name}").format(names=names(person), name=name)
         )
     for pk, public_id, name in rows("source", Source.objects.all(), "public_id", "name"):
-        subjects["source", pk] = About(name, reverse("source", args=[public_id]))
+        subjects["source", pk] = EventSubject(name, reverse("source", args=[public_id]))
     for pk, kind, number in rows("guidelines", Guidelines.objects.all(), "task_type", "number"):
-        subjects["guidelines", pk] = About(
+        subjects["guidelines", pk] = EventSubject(
             gettext("{kind}, version {number}").format(kind=kind, number=number)
         )
     for pk, item, batch, question in rows("gold", Gold.objects.all(), *OF_ITEM):
-        subjects["gold", pk] = _item_as_thing(item, batch, question)
+        subjects["gold", pk] = _item_subject(item, batch, question)
     for pk, kind, number in rows(
         "reading", Reading.objects.all(), "guidelines__task_type", "guidelines__number"
     ):
-        subjects["reading", pk] = About(gettext("{kind}, version {number}").format(kind=kind, number=number))
+        subjects["reading", pk] = EventSubject(
+            gettext("{kind}, version {number}").format(kind=kind, number=number)
+        )
     for pk, kind in rows("practicedone", PracticeDone.objects.all(), "task_type"):
-        subjects["practicedone", pk] = About(kind)
+        subjects["practicedone", pk] = EventSubject(kind)
     if names.by_name:  # for those who invite people and answer their questions
         for pk, text, slug in rows("inquiry", Inquiry.objects.all(), "text", "project__slug"):
-            subjects["inquiry", pk] = About(_shortened(text), reverse("inquiries", args=[slug]))
+            subjects["inquiry", pk] = EventSubject(_shorten(text), reverse("inquiries", args=[slug]))
         for pk, name in rows("invitation", Invitation.objects.all(), "name"):
             if name:
-                subjects["invitation", pk] = About(name)
+                subjects["invitation", pk] = EventSubject(name)
         for pk, name, prefix in rows("apitoken", ApiToken.objects.all(), "name", "prefix"):
-            subjects["apitoken", pk] = About(f"{name} ({prefix}…)")
+            subjects["apitoken", pk] = EventSubject(f"{name} ({prefix}…)")
     for pk in ids.get("project", ()):
-        subjects["project", pk] = About(gettext("this project"))
+        subjects["project", pk] = EventSubject(gettext("this project"))
     return subjects
 
 
-def _item_as_thing(item: str, batch: str, question: str, annotator: str = "") -> About:
+def _item_subject(item: str, batch: str, question: str, annotator: str = "") -> EventSubject:
     parts = (batch, annotator, item)
-    return About(_shortened(question), reverse("item_story", args=[item]), " · ".join(filter(None, parts)))
+    return EventSubject(
+        _shorten(question), reverse("item_story", args=[item]), " · ".join(filter(None, parts))
+    )
 
 
-def _shortened(words: str) -> str:
+def _shorten(words: str) -> str:
     return words if len(words) <= SHORT else f"{words[:SHORT]}…"

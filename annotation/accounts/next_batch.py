@@ -9,7 +9,7 @@ from django.utils.translation import gettext_noop
 
 
 @dataclass(frozen=True)
-class Standing:
+class BatchAvailability:
     """What a batch has for a person.
 
     left       items for them, those in progress included
@@ -48,7 +48,7 @@ GROUPS: Final = {
 """The groups of home in their order, with their titles."""
 
 
-def in_order(standings: Sequence[Standing]) -> list[int]:
+def sort_batches(standings: Sequence[BatchAvailability]) -> list[int]:
     """The batches (by place) that the person can go on with, the best first.
 
     Where they worked last comes first, then what else they began, then a qualification, then what was opened first.

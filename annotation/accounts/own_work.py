@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 
 from annotation.models import Assignment, Batch
 from annotation.workflow import assignments as workflow_assignments
-from tasks.contract import Invalid, UnknownTaskType
+from tasks.contract import InvalidResponse, UnknownTaskType
 
 State = Assignment.State
 
@@ -44,7 +44,7 @@ def past_items(assignments: Sequence[Assignment], *, now: datetime) -> list[Past
 
     Wants what `authorization.work` loads. Items of a task type that is not installed have no words.
     """
-    changeable = workflow_assignments.may_open(assignments, now=now)
+    changeable = workflow_assignments.reopenable(assignments, now=now)
     return [_past_item(assignment, assignment.pk in changeable, now) for assignment in assignments]
 
 
@@ -100,6 +100,6 @@ def _read(assignment: Assignment) -> tuple[str, tuple[str, ...]]:
         task, item = assignment.batch.task(), assignment.plain_item
         response = task.read(annotation.response, item)
         words, label = tuple(task.for_author(response, item)), task.label(response, item)
-    except (UnknownTaskType, Invalid):
+    except (UnknownTaskType, InvalidResponse):
         return "", ()
     return label, words

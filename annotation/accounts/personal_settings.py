@@ -39,7 +39,7 @@ OPTIONS: Final[Mapping[str, tuple[Promise, Mapping[str, Promise]]]] = {
 """Option -> (label, {value: label}); the first value is the default."""
 
 
-def of(person: Any) -> dict[str, str]:
+def settings_of(person: Any) -> dict[str, str]:
     """Every option with the person's value. Anonymous people and values that no longer exist have the default."""
     stored = getattr(person, "personal_settings", None) or {}
     return {
@@ -50,7 +50,7 @@ def of(person: Any) -> dict[str, str]:
 
 def change(person: Person, values: Mapping[str, str]) -> None:
     """Store those of the values that are options; others are left out."""
-    chosen = of(person) | {
+    chosen = settings_of(person) | {
         name: value for name, value in values.items() if name in OPTIONS and value in OPTIONS[name][1]
     }
     person.personal_settings = {
@@ -61,7 +61,9 @@ def change(person: Person, values: Mapping[str, str]) -> None:
 
 def attributes(person: Any) -> SafeString:
     """Data attributes for <html>, of the options that differ from the default."""
-    differing = [(name, value) for name, value in of(person).items() if value != next(iter(OPTIONS[name][1]))]
+    differing = [
+        (name, value) for name, value in settings_of(person).items() if value != next(iter(OPTIONS[name][1]))
+    ]
     return format_html_join(
         "", ' data-{}="{}"', ((name.replace("_", "-"), value) for name, value in differing)
     )

@@ -111,24 +111,24 @@ def begin_sign_in(*, account: str, address: str, now: datetime) -> Callable[[], 
         counted.append((SIGN_IN_ACCOUNT, (account,)))
     for number, (limit, whose) in enumerate(counted):
         try:
-            take(limit, *whose, now=now)
+            count_attempt(limit, *whose, now=now)
         except Refused:
             for counted_limit, of in counted[:number]:
-                give_back(counted_limit, *of)
+                refund_attempt(counted_limit, *of)
             raise
 
-    def succeeded() -> None:
+    def record_success() -> None:
         for counted_limit, of in counted[1:]:
-            give_back(counted_limit, *of)
+            refund_attempt(counted_limit, *of)
         Attempts.objects.filter(key=_key(SIGN_IN_HERE.name, account, address)).delete()
         if address:
             Attempts.objects.update_or_create(key=known_key, defaults={"free_at": now + KNOWN_FOR})
         clear(now=now)
 
-    return succeeded
+    return record_success
 
 
-def take(limit: Limit, *whose: str, now: datetime) -> None:
+def count_attempt(limit: Limit, *whose: str, now: datetime) -> None:
     """Count an attempt. Raises Refused (too_many_attempts) where the limit is used up; that attempt is not counted."""
     key = _key(limit.name, *whose)
     latest = now + (limit.at_once - 1) * limit.then_every
@@ -147,15 +147,15 @@ def take(limit: Limit, *whose: str, now: datetime) -> None:
     raise too_many(limit.then_every)  # somebody else was quicker, twice
 
 
-def give_back(limit: Limit, *whose: str) -> None:
+def refund_attempt(limit: Limit, *whose: str) -> None:
     """An attempt that was counted and is none."""
     Attempts.objects.filter(key=_key(limit.name, *whose)).update(free_at=F("free_at") - limit.then_every)
 
 
-def wrong(limit: Limit, request: HttpRequest, *, now: datetime) -> None:
+def count_failure(limit: Limit, request: HttpRequest, *, now: datetime) -> None:
     """Count a link or a token that does not work, where it can be told who asks. Raises Refused (too_many_attempts)."""
     if address := address_of(request):
-        take(limit, address, now=now)
+        count_attempt(limit, address, now=now)
 
 
 def too_many(wait: timedelta) -> Refused:

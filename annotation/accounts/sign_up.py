@@ -92,7 +92,7 @@ def reset_path(person: Person) -> str:
     return reverse("reset_password", args=[int_to_base36(person.pk), _tokens.make_token(person)])
 
 
-def resettable(key: str, token: str) -> Person:
+def person_of_reset_link(key: str, token: str) -> Person:
     """Whose password the link is for. Raises Refused (invitation_expired) for one that is used, wrong or too old."""
     try:
         person = Person.objects.filter(pk=base36_to_int(key), is_active=True).first()
@@ -106,8 +106,8 @@ def resettable(key: str, token: str) -> Person:
 def reset_password(*, key: str, token: str, password: str, now: datetime) -> Person:
     """Set the new password. Every session of the person ends, and so does the link."""
     with transaction.atomic():
-        Person.objects.select_for_update(no_key=True).filter(pk=resettable(key, token).pk).first()
-        person = resettable(key, token)
+        Person.objects.select_for_update(no_key=True).filter(pk=person_of_reset_link(key, token).pk).first()
+        person = person_of_reset_link(key, token)
         projects.change_password(person=person, password=password, now=now)
         record(person=person, by=person, before="", after="password reset", now=now)
     return person

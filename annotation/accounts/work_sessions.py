@@ -56,7 +56,7 @@ class Day:
         return self.items_left == 0 or self.minutes_left == 0
 
 
-def begun(moments: Sequence[datetime], now: datetime) -> datetime | None:
+def session_start(moments: Sequence[datetime], now: datetime) -> datetime | None:
     """The first of the moments (newest first) of the session that goes on at `now`; None where there is none."""
     first, last = None, now
     for moment in moments:
@@ -70,15 +70,15 @@ def session(*, person: Person, projects: Sequence[Project], now: datetime) -> Se
     """The person's session in the projects; in four queries, one where there is none."""
     mine = Assignment.objects.filter(person=person, batch__project__in=projects, ended_at__gt=now - LONGEST)
     ended = mine.order_by("-ended_at").values_list("ended_at", flat=True)
-    since = begun([moment for moment in ended if moment is not None], now)
+    since = session_start([moment for moment in ended if moment is not None], now)
     if since is None:
         return Session()
-    return Session(earnings.summed(earnings.own_since(person, projects, since)).rows)
+    return Session(earnings.sum_shares(earnings.shares_of_person_since(person, projects, since)).rows)
 
 
 def checks(batch: Batch, person: Person) -> Checks | None:
     """How the person's last gold items of the batch went; None where the batch does not tell, and before the first."""
-    judged = [answer.right for answer in gold.told(batch, person) if answer.right is not None]
+    judged = [answer.right for answer in gold.feedback_for(batch, person) if answer.right is not None]
     last = judged[:LAST_CHECKS]
     return Checks(sum(last), len(last)) if last else None
 
@@ -95,7 +95,7 @@ def day(*, batch: Batch, person: Person, now: datetime) -> Day | None:
 
 
 def left_today(
-    caps: Mapping[str, float], everywhere: Mapping[str, float], facts: entry_requirements.Facts
+    caps: Mapping[str, float], everywhere: Mapping[str, float], facts: entry_requirements.AnnotatorState
 ) -> Day:
     """The rule of `day`: the narrower limit counts."""
     items = [

@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, Q
 from annotation.access import visibility
 from annotation.models import Annotation, Batch, Outcome, Person, PinnedExample, SentBack
 from annotation.queue import practice
-from tasks.contract import Invalid, TaskType
+from tasks.contract import InvalidResponse, TaskType
 from tasks.contract import Item as PlainItem
 
 ACCEPTED: Final = 2
@@ -109,5 +109,5 @@ def _in_words(task: TaskType, response: Any, item: PlainItem) -> tuple[str, ...]
     """The response in the words for its author: they name no hidden answer. Empty where it cannot be read any more."""
     try:
         return tuple(task.for_author(task.read(response, item), item))
-    except Invalid:
+    except InvalidResponse:
         return ()

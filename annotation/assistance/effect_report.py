@@ -43,7 +43,7 @@ Row = tuple[str | int | float | Proportion | medians.Estimate | None, ...]
 
 
 @dataclass(frozen=True)
-class Made:
+class ResponseRow:
     """One submitted response: its group and origin, its seconds, what it changed, how the question begins, the verdict."""
 
     helped: bool
@@ -61,7 +61,7 @@ def reports(batch: Batch) -> list[Report]:
     """The reports on help of a batch; none for a batch without."""
     if not batch.help:
         return []
-    rows = made(batch)
+    rows = response_rows(batch)
     group_reports = [
         of_groups(rows, bool(batch.loop_model), skips(batch)),
         of_origins(rows, bool(batch.loop_model)),
@@ -69,7 +69,7 @@ def reports(batch: Batch) -> list[Report]:
     return [*group_reports, _of_proposals(batch), _of_errors(batch), _of_cost(batch, rows)]
 
 
-def made(batch: Batch) -> list[Made]:
+def response_rows(batch: Batch) -> list[ResponseRow]:
     """The newest responses on planned places, as far as it is known where they come from."""
     task = batch.task()
     assignments = Assignment.objects.filter(
@@ -93,7 +93,7 @@ def made(batch: Batch) -> list[Made]:
         perturbed = task.perturb(item, task.restore(annotation.response["data"]))
         newest = verdicts.get(annotation.pk)
         rows.append(
-            Made(
+            ResponseRow(
                 helped=annotation.provenance.helped,
                 origin=annotation.provenance.origin,
                 seconds=annotation.active_seconds,
@@ -123,7 +123,9 @@ def _verdicts(batch: Batch) -> dict[int, Verdict]:
 def skips(batch: Batch) -> dict[bool, int]:
     """How many items people skipped with and without help: what is skipped is in no other figure."""
     rows = Assignment.objects.filter(batch=batch, state=Assignment.State.SKIPPED, person__is_simulated=False)
-    return dict(Counter(impressions.of_place(batch, row.place) for row in rows.select_related("place")))
+    return dict(
+        Counter(impressions.shows_proposals(batch, row.place) for row in rows.select_related("place"))
+    )
 
 
 # -- with and without -------------------------------------------------------------------------------
@@ -146,14 +148,14 @@ FOOLED = (
 )
 
 
-def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> Report:
+def of_groups(rows: Sequence[ResponseRow], loop: bool, skipped: Mapping[bool, int]) -> Report:
     """With help, without, and the difference of the medians."""
     groups = {helped: [row for row in rows if row.helped == helped] for helped in (True, False)}
     least = min(map(len, groups.values()))
     lines: list[Row] = []
     for helped, title in ((True, gettext("with proposals")), (False, gettext("control (no proposals)"))):
         group = groups[helped]
-        middle = medians.of([row.seconds for row in group])
+        middle = medians.estimate_median([row.seconds for row in group])
         decided = [row for row in group if row.accepted is not None]
         accepted_share = proportion(sum(bool(row.accepted) for row in decided), len(decided))
         line: Row = (title, len(group), skipped.get(helped, 0), middle, accepted_share)
@@ -173,7 +175,7 @@ def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> 
     return Report(gettext("With proposals and control group"), columns, tuple(lines), note)
 
 
-def variety(group: Sequence[Made], size: int) -> tuple[float | None, float | None, float | None]:
+def variety(group: Sequence[ResponseRow], size: int) -> tuple[float | None, float | None, float | None]:
     """How varied `size` responses are: a larger group repeats itself more often for its size alone."""
     if not group or not size:
         return None, None, None
@@ -181,7 +183,7 @@ def variety(group: Sequence[Made], size: int) -> tuple[float | None, float | Non
     size = min(size, len(group), MOST_COMPARED)
     draws = [rng.sample(list(group), size) for _ in range(DRAWS if size < len(group) else 1)]
 
-    def mean(measure: Callable[[Sequence[Made]], float | None]) -> float | None:
+    def mean(measure: Callable[[Sequence[ResponseRow]], float | None]) -> float | None:
         values = [value for draw in draws if (value := measure(draw)) is not None]
         return round(fmean(values), 3) if values else None
 
@@ -192,7 +194,7 @@ def variety(group: Sequence[Made], size: int) -> tuple[float | None, float | Non
     )
 
 
-def _fooled(group: Sequence[Made]) -> Row:
+def _fooled(group: Sequence[ResponseRow]) -> Row:
     """Of the responses whose original the model gets right, the share that fools it; beside it the share it gets wrong."""
     judged = [row for row in group if row.verdict is not None]
     right = [row for row in judged if row.right_before]
@@ -203,7 +205,7 @@ def _fooled(group: Sequence[Made]) -> Row:
 ORIGINS = {"human": "human", "machine": "machine", "machine_edited": gettext_noop("machine, edited")}
 
 
-def of_origins(rows: Sequence[Made], loop: bool) -> Report:
+def of_origins(rows: Sequence[ResponseRow], loop: bool) -> Report:
     """Whose the responses are, among those with help and those without."""
     lines: list[Row] = []
     for helped, where in ((True, gettext("with proposals")), (False, gettext("control (no proposals)"))):
@@ -212,7 +214,10 @@ def of_origins(rows: Sequence[Made], loop: bool) -> Report:
             own = [row for row in group if row.origin == origin]
             if not own and not helped:
                 continue
-            share, middle = proportion(len(own), len(group)), medians.of([row.seconds for row in own])
+            share, middle = (
+                proportion(len(own), len(group)),
+                medians.estimate_median([row.seconds for row in own]),
+            )
             line: Row = (title, where, len(own), share, middle)
             lines.append(line + (_fooled(own) if loop else ()))
     columns = (
@@ -302,7 +307,7 @@ def _of_errors(batch: Batch) -> Report:
     )
 
 
-def _of_cost(batch: Batch, rows: Sequence[Made]) -> Report:
+def _of_cost(batch: Batch, rows: Sequence[ResponseRow]) -> Report:
     """What 100 responses cost: hours of people, and tokens of language models (with money, where prices are set)."""
     lines: list[Row] = []
     for helped, title in (

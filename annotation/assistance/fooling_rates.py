@@ -43,7 +43,7 @@ OPEN = ("pending", "model_error")
 
 
 @dataclass(frozen=True)
-class Looked:
+class FoolingCheck:
     """One submission that a model has looked at. `panel`: another model than the one in the loop, asked afterwards.
 
     `origin` says whose the submission is, as `Provenance.origin` does: without help in crafting it is a person's own.
@@ -83,27 +83,27 @@ class Line:
     states: Mapping[str, int] = field(default_factory=dict)
 
 
-def of_batch(batch: Batch) -> list[Looked]:
+def of_batch(batch: Batch) -> list[FoolingCheck]:
     """Every submission of a batch that a model has looked at."""
-    return list(_looked(Try.objects.filter(assignment__batch=batch), batch.project))
+    return list(_fooling_checks(Try.objects.filter(assignment__batch=batch), batch.project))
 
 
-def of_project(project: Project, person: Person) -> tuple[list[Looked], list[str]]:
+def of_project(project: Project, person: Person) -> tuple[list[FoolingCheck], list[str]]:
     """Every submission of a project that a model has looked at, and the names of the batches that are left out.
 
     A batch in which the person annotates is left out until it is closed, as its agreement is.
     """
-    sight = visibility.sight(Actor(person), project)
+    sight = visibility.visibility_of(Actor(person), project)
     hidden = sight.hides(Fact.STATE)
     rows = Try.objects.filter(assignment__batch__project=project).exclude(assignment__batch__in=hidden)
-    return list(_looked(rows, project, sight.without_people)), [
+    return list(_fooling_checks(rows, project, sight.without_people)), [
         sight.batches[key].name for key in sorted(hidden) if sight.batches[key].opened_at is not None
     ]
 
 
-def _looked(
+def _fooling_checks(
     rows: QuerySet[Try], project: Project, nameless: Container[int] = frozenset()
-) -> Iterator[Looked]:
+) -> Iterator[FoolingCheck]:
     """`nameless`: keys of the batches whose annotators are not named."""
     names = dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
     zone = zoneinfo.ZoneInfo(project.time_zone)
@@ -133,7 +133,7 @@ def _looked(
             for row in some
             if (row_verdicts := list(row.verdicts.all())) and row_verdicts[-1].verdict == "fooled"
         }
-        answers_by_annotation = model_in_the_loop.answers_since(
+        answers_by_annotation = model_in_the_loop.later_gold_answers(
             [row.annotation_id for row in some if row.pk in fooled and row.annotation_id is not None]
         )
         for row in some:
@@ -141,7 +141,7 @@ def _looked(
             batch = row.assignment.batch
             year, week, _ = row.made_at.astimezone(zone).isocalendar()
             answers = answers_by_annotation.get(row.annotation_id or 0)
-            yield Looked(
+            yield FoolingCheck(
                 annotator=names.get(row.assignment.person_id, "?") if batch.pk not in nameless else "?",
                 kind=titles.setdefault((batch.task_type, batch.variant), _title(batch)),
                 model=row.model or row.predictor,
@@ -187,11 +187,11 @@ def _title(batch: Batch) -> str:
     return f"{title}, {batch.variant.replace('_', ' ')}" if batch.variant else title
 
 
-def lines(looked: Iterable[Looked], by: Sequence[str]) -> list[Line]:
-    """The submissions grouped by these fields of `Looked`, in the order of the groups' names."""
+def lines(looked: Iterable[FoolingCheck], by: Sequence[str]) -> list[Line]:
+    """The submissions grouped by these fields of `FoolingCheck`, in the order of the groups' names."""
     tallies: dict[tuple[str, ...], Counter[str]] = {}
     for submission in looked:
-        counts = tallies.setdefault(tuple(_named(submission, name) for name in by), Counter())
+        counts = tallies.setdefault(tuple(_field_title(submission, name) for name in by), Counter())
         counts["submitted"] += 1
         for name in ("judged", "right_before", "fooled", "checked", "verified"):
             counts[name] += getattr(submission, name)
@@ -220,7 +220,7 @@ WHOSE = {
 """`Looked.origin` in words."""
 
 
-def _named(submission: Looked, field: str) -> str:
+def _field_title(submission: FoolingCheck, field: str) -> str:
     if field == "origin":
         return gettext(WHOSE[submission.origin])
     if field == "model" and submission.panel:
@@ -254,13 +254,13 @@ HEADS = {
     "model": "Model",
     "origin": gettext_noop("Origin"),
 }
-"""Heads of the columns by the fields of `Looked` that lines are grouped by."""
+"""Heads of the columns by the fields of `FoolingCheck` that lines are grouped by."""
 
 STATES = (*STATES_OF_REPLIES, "too_large")
 """Why a model gives no answer that can be judged, in the order of their columns."""
 
 
-def columns(looked: Sequence[Looked]) -> list[tuple[str, str]]:
+def columns(looked: Sequence[FoolingCheck]) -> list[tuple[str, str]]:
     """The states that occur, each with its words: a column of the page for each."""
     states = reply_states.columns([{submission.state: 1} for submission in looked])
     return [(state, gettext(reply_states.WORDS[state])) for state in states]
@@ -275,13 +275,15 @@ NOTE = gettext_noop(
 )
 
 
-def figures(looked: Sequence[Looked]) -> list[Figure]:
+def figures(looked: Sequence[FoolingCheck]) -> list[Figure]:
     """The charts and tables of the page: both rates per model, task type, person and week."""
     states = columns(looked)
     return [_figure(looked, title, field, states) for title, field in TABLES] if looked else []
 
 
-def _figure(looked: Sequence[Looked], title: str, field: str, states: Sequence[tuple[str, str]]) -> Figure:
+def _figure(
+    looked: Sequence[FoolingCheck], title: str, field: str, states: Sequence[tuple[str, str]]
+) -> Figure:
     by = (field, "model", "origin") if field else ("model", "origin")
     group_lines = lines(looked, by)
     heads = [HEADS[name] for name in by]
@@ -326,21 +328,21 @@ def _rate(rate: Proportion) -> Cell:
     return replace(cell, detail=f"{counted}; {cell.detail}" if rate.n else counted)
 
 
-def csv_rows(looked: Sequence[Looked]) -> Iterator[tuple[str | int | float | None, ...]]:
+def csv_rows(looked: Sequence[FoolingCheck]) -> Iterator[tuple[str | int | float | None, ...]]:
     """The head and every group of person, kind, model and week; shares have six decimals, none where nothing counts."""
     yield (*CSV, *STATES)
-    models = {(_named(submission, "model")): submission for submission in looked}
+    models = {(_field_title(submission, "model")): submission for submission in looked}
     origins = {words: name for name, words in WHOSE.items()}
     for line in lines(looked, ("annotator", "kind", "model", "week", "origin")):
         who, kind, model, week, whose = line.names
         yield (
             *(guarded(who), guarded(kind), guarded(models[model].model), int(models[model].panel), week),
-            *(origins[whose], line.submitted, line.judged, line.fooled.hits, *_six(line.fooled)),
-            *(line.checked, line.verified.hits, *_six(line.verified)),
-            *(line.fooled.n, line.wrong_before.hits, *_six(line.wrong_before)),
+            *(origins[whose], line.submitted, line.judged, line.fooled.hits, *_rounded_interval(line.fooled)),
+            *(line.checked, line.verified.hits, *_rounded_interval(line.verified)),
+            *(line.fooled.n, line.wrong_before.hits, *_rounded_interval(line.wrong_before)),
             *(line.states.get(state, 0) for state in STATES),
         )
 
 
-def _six(share: Proportion) -> tuple[float | None, ...]:
+def _rounded_interval(share: Proportion) -> tuple[float | None, ...]:
     return tuple(None if value is None else round(value, 6) for value in (share.value, share.low, share.high))

@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.utils.translation import gettext
 
 import tasks.contract
-from annotation.assistance.origins import HUMAN, Origin, Shown, digest_of, origin
+from annotation.assistance.origins import HUMAN, Origin, ShownProposal, digest_of, origin
 from annotation.background import jobs
 from annotation.models import (
     Annotation,
@@ -36,9 +36,9 @@ from annotation.platform import keyset
 from annotation.platform.refusals import Refused, refuse
 from annotation.queue import draws, resources
 from tableqa.core.foreign_values import unstorable
-from tableqa.core.translation import shown
+from tableqa.core.translation import translate_stored
 from tableqa.perturbations import similarity
-from tasks.contract import Invalid, Proposed, Proposing, TaskType
+from tasks.contract import InvalidResponse, Proposed, Proposing, TaskType
 from tasks.shared.error_classes import ERRORS
 
 RULES = "rules"
@@ -53,7 +53,7 @@ BEST = {"fooled": 0, "not_fooled": 2}
 # -- what is drawn ----------------------------------------------------------------------------------
 
 
-def of_place(batch: Batch, slot: Place) -> bool:
+def shows_proposals(batch: Batch, slot: Place) -> bool:
     """Whether a place shows proposals: `unhelped` percent of the places do not, evenly spread.
 
     Places in the order of items and numbers are cut into blocks (of 4 for 25 %, of 100 at most), and in each the same
@@ -75,7 +75,7 @@ def of_place(batch: Batch, slot: Place) -> bool:
 def mode(assignment: Assignment) -> str:
     """How proposals are shown on this assignment: "offered", "filled", or "" for not at all. No query."""
     batch = assignment.batch
-    return batch.help if batch.help and of_place(batch, assignment.place) else ""
+    return batch.help if batch.help and shows_proposals(batch, assignment.place) else ""
 
 
 # -- where a response comes from --------------------------------------------------------------------
@@ -93,9 +93,9 @@ def attribute(annotation: Annotation, *, assignment: Assignment) -> Provenance:
         perturbed = task.perturb(item, task.restore(annotation.response["data"]))
         if perturbed is not None:
             attribution = origin(
-                similarity.made(perturbed.example),
-                similarity.pieces(item.example, perturbed.example),
-                list(_shown(task, item, impressions)),
+                similarity.perturbation_digest(perturbed.example),
+                similarity.added_content(item.example, perturbed.example),
+                list(_shown_proposals(task, item, impressions)),
             )
     return Provenance.objects.create(
         annotation=annotation,
@@ -106,8 +106,10 @@ def attribute(annotation: Annotation, *, assignment: Assignment) -> Provenance:
     )
 
 
-def _shown(task: TaskType, item: tasks.contract.Item, tellings: Sequence[Telling]) -> Iterable[Shown]:
-    last = last_handlings(tellings)
+def _shown_proposals(
+    task: TaskType, item: tasks.contract.Item, tellings: Sequence[Telling]
+) -> Iterable[ShownProposal]:
+    last = last_reactions(tellings)
     newest = max(
         (reaction.pk for reaction in last.values() if reaction.act == Handling.Act.TOOK), default=None
     )
@@ -115,15 +117,15 @@ def _shown(task: TaskType, item: tasks.contract.Item, tellings: Sequence[Telling
         example = outcome(task, item, telling.proposal.data)
         handling = last.get(telling.pk)
         if example is not None:
-            yield Shown(
+            yield ShownProposal(
                 telling.pk,
                 telling.proposal.digest,
-                similarity.pieces(item.example, example),
+                similarity.added_content(item.example, example),
                 handling is not None and handling.pk == newest,
             )
 
 
-def last_handlings(tellings: Iterable[Telling]) -> dict[int, Handling]:
+def last_reactions(tellings: Iterable[Telling]) -> dict[int, Handling]:
     """What was done last with each of these, by the key of its telling; in one query."""
     rows = Handling.objects.filter(telling__in=[impression.pk for impression in tellings]).order_by("pk")
     return {row.telling_id: row for row in rows}
@@ -133,7 +135,7 @@ def outcome(task: TaskType, item: tasks.contract.Item, data: Mapping[str, Any]) 
     """The example that proposed data makes; None where it does not parse (any more), or makes none."""
     try:
         perturbed = task.perturb(item, task.parse(data, item))
-    except Invalid:
+    except InvalidResponse:
         return None
     return perturbed.example if perturbed is not None else None
 
@@ -142,7 +144,7 @@ def outcome(task: TaskType, item: tasks.contract.Item, data: Mapping[str, Any]) 
 
 
 @dataclass(frozen=True)
-class Held:
+class ValidProposal:
     """A proposal that holds: what was proposed with the data as the kind reads it, and the digest of what it makes.
 
     Of a task type that makes no example, it is the digest of the data.
@@ -153,13 +155,13 @@ class Held:
     made: str
 
 
-def holding(
+def validate_proposals(
     task: TaskType, item: tasks.contract.Item, proposed: Iterable[Proposed], most: int = MOST_BY_RULES
-) -> list[Held]:
+) -> list[ValidProposal]:
     """The proposals that meet the kind's contract and change something, each outcome once, best first."""
-    valid_by_digest: dict[str, Held] = {}
+    valid_by_digest: dict[str, ValidProposal] = {}
     for proposal in sorted(proposed, key=lambda each: -each.score):
-        valid_proposal = hold(task, item, proposal)
+        valid_proposal = validate_proposal(task, item, proposal)
         if valid_proposal is not None:
             valid_by_digest.setdefault(valid_proposal.made, valid_proposal)
         if len(valid_by_digest) == most:
@@ -167,32 +169,32 @@ def holding(
     return list(valid_by_digest.values())
 
 
-def hold(task: TaskType, item: tasks.contract.Item, proposed: Proposed) -> Held | None:
+def validate_proposal(task: TaskType, item: tasks.contract.Item, proposed: Proposed) -> ValidProposal | None:
     """The proposal as the kind reads it; None where it breaks the contract, changes nothing, or cannot be stored."""
     if unstorable(proposed.data):
         return None
     try:
         response = task.parse(proposed.data, item)
-    except Invalid:
+    except InvalidResponse:
         return None
     content = digest_of(task, response, task.perturb(item, response))
-    return Held(proposed, tasks.contract.response_data(response), content) if content else None
+    return ValidProposal(proposed, tasks.contract.response_data(response), content) if content else None
 
 
-def by_rules(item: Item, context: tasks.contract.Context, *, now: datetime) -> list[Proposal]:
+def propose_by_rules(item: Item, context: tasks.contract.Context, *, now: datetime) -> list[Proposal]:
     """Make and keep what the rules propose for an item; safe to run again. Wants batch, example and table loaded."""
     task, plain = item.batch.task(), item.plain()
-    return keep(
+    return store_proposals(
         item,
-        holding(task, plain, task.propose(plain, context) if isinstance(task, Proposing) else ()),
+        validate_proposals(task, plain, task.propose(plain, context) if isinstance(task, Proposing) else ()),
         source=Proposal.Source.RULES,
         maker=RULES,
         now=now,
     )
 
 
-def keep(
-    item: Item, valid_proposals: Iterable[Held], *, source: str, maker: str, now: datetime
+def store_proposals(
+    item: Item, valid_proposals: Iterable[ValidProposal], *, source: str, maker: str, now: datetime
 ) -> list[Proposal]:
     """Rows of these proposals; what this maker has proposed before is not proposed twice."""
     rows = [
@@ -228,7 +230,7 @@ class Candidate:
     verdict: str | None = None
 
 
-def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
+def rank(candidates: Sequence[Candidate]) -> list[Candidate]:
     """What fools the model in the loop first, then what nobody knows, then what does not fool it; makers take turns.
 
     What two makers propose is listed once. The order depends on the candidates alone.
@@ -251,7 +253,7 @@ def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
     return ranking
 
 
-def tell(*, assignment: Assignment, now: datetime) -> list[dict[str, Any]]:
+def show_proposals(*, assignment: Assignment, now: datetime) -> list[dict[str, Any]]:
     """The proposals for the item on somebody's desk, as its page shows them; what was shown is kept.
 
     What was shown once stays in its place; what came since is put behind it, up to `MOST_TOLD`. Nothing for a place that
@@ -259,19 +261,19 @@ def tell(*, assignment: Assignment, now: datetime) -> list[dict[str, Any]]:
     """
     if not mode(assignment):
         return []
-    impressions = _tellings(assignment)
+    impressions = _impressions(assignment)
     if len(impressions) < MOST_TOLD and assignment.state == Assignment.State.LEASED:
-        _tell_more(assignment, impressions, now)
-        impressions = _tellings(assignment)
+        _show_more(assignment, impressions, now)
+        impressions = _impressions(assignment)
     task, item = assignment.batch.task(), assignment.plain_item
-    last = last_handlings(impressions)
+    last = last_reactions(impressions)
     verdicts = verdicts_of(assignment.batch, [impression.proposal_id for impression in impressions])
     return [
         {
             "id": impression.proposal.public_id,
             "data": impression.proposal.data,
             "words": _in_words(task, item, impression.proposal.data),
-            "why": shown(impression.proposal.why),
+            "why": translate_stored(impression.proposal.why),
             "verdict": verdicts.get(impression.proposal_id),
             "state": last[impression.pk].act if impression.pk in last else "",
         }
@@ -287,22 +289,22 @@ def _in_words(task: TaskType, item: tasks.contract.Item, data: Mapping[str, Any]
     return task.describe(response, item)
 
 
-def _tellings(assignment: Assignment) -> list[Telling]:
+def _impressions(assignment: Assignment) -> list[Telling]:
     return list(assignment.tellings.select_related("proposal").order_by("number"))
 
 
-def _tell_more(assignment: Assignment, impressions: Sequence[Telling], now: datetime) -> None:
+def _show_more(assignment: Assignment, impressions: Sequence[Telling], now: datetime) -> None:
     """Choose among the item's proposals. Two requests at once agree, or the later one is told what the first was."""
     batch, item = assignment.batch, assignment.item
     item.batch = batch
     task = batch.task()
     stored = list(Proposal.objects.filter(item=item).order_by("pk"))
     if batch.help_from.get("rules") and not any(entry.maker == RULES for entry in stored):
-        by_rules(item, resources.context(batch.project, task.needs), now=now)
+        propose_by_rules(item, resources.context(batch.project, task.needs), now=now)
         stored = list(Proposal.objects.filter(item=item).order_by("pk"))
     shown_digests = {entry.proposal.digest for entry in impressions}
     verdicts = verdicts_of(batch, [entry.pk for entry in stored])
-    candidates = ranked(
+    candidates = rank(
         [
             Candidate(entry.pk, entry.maker, entry.digest, entry.score, verdicts.get(entry.pk))
             for entry in stored
@@ -324,7 +326,7 @@ def verdicts_of(batch: Batch, proposals: Sequence[int]) -> dict[int, str]:
     return dict(rows.values_list("proposal_id", "verdict"))
 
 
-def handle(
+def record_reaction(
     *, assignment: Assignment, proposal: str, act: str, errors: Sequence[str] = (), now: datetime
 ) -> Handling:
     """Keep that a person took or rejected a proposal they were shown. The same once more is kept once.
@@ -422,7 +424,7 @@ def records(batches: Sequence[Batch], *, watermark: int, until: datetime) -> Ite
         .select_related("item__batch", "item__example__source")
         .prefetch_related(Prefetch("trials", Trial.objects.filter(made_at__lte=until).order_by("pk")))
     )
-    for page in keyset.ordered(rows, "item__public_id"):
+    for page in keyset.sorted_chunks(rows, "item__public_id"):
         for row in page:
             yield {
                 "id": row.public_id,
@@ -453,7 +455,7 @@ def records(batches: Sequence[Batch], *, watermark: int, until: datetime) -> Ite
 # -- setting up -------------------------------------------------------------------------------------
 
 
-def order(batch: Batch, *, by: Person | None, now: datetime) -> Job | None:
+def start_proposing(batch: Batch, *, by: Person | None, now: datetime) -> Job | None:
     """Have the proposals of a batch made in the background; None where a job is on it already, or it has no help."""
     if not batch.help:
         return None

@@ -25,7 +25,7 @@ Raw = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExamplePair:
     """The two examples that a model is asked about; `perturbed` is None while there is nothing to try.
 
     What of them goes to the model is question, table with titles, earlier questions, the scale of the answers, and the
@@ -57,22 +57,22 @@ class Asked:
         return digest({name: key["key"] for name, key in self.keys.items()})
 
 
-def asked(task: TaskType, item: tasks.contract.Item, data: object) -> Asked:
+def example_pair(task: TaskType, item: tasks.contract.Item, data: object) -> ExamplePair:
     """What a model is asked about a draft of a response."""
-    shows = task.showing(item)
+    shows = task.shown_names(item)
     perturbed = task.tried(data, item) if isinstance(task, ModelInTheLoop) else None
     preview = task.preview(data, item) if perturbed is not None and isinstance(task, Making) else None
     computed = (preview or {}).get("computed")
-    return Asked(
+    return ExamplePair(
         _visible(item.example, shows),
         _visible(perturbed, shows) if perturbed is not None else None,
         tuple(computed) if computed else None,
     )
 
 
-def asked_as_it_is(task: TaskType, example: tableqa.Example) -> Asked:
+def unchanged_pair(task: TaskType, example: tableqa.Example) -> ExamplePair:
     """What a model is asked about an example that nobody has changed yet."""
-    return Asked(_visible(example, task.shows), None)
+    return ExamplePair(_visible(example, task.shows), None)
 
 
 def _visible(example: tableqa.Example, shows: Sequence[str]) -> tableqa.Example:
@@ -86,7 +86,7 @@ def _visible(example: tableqa.Example, shows: Sequence[str]) -> tableqa.Example:
 
 
 @dataclass(frozen=True)
-class Held:
+class JudgedPair:
     """A verdict with what it rests on: gold answers and judgements under "original" and "perturbed".
 
     `gold` has the "scale" of the answers and their "alternatives", and says "month_first" of dates. `is_confirmed`: the
@@ -108,14 +108,14 @@ class Held:
         return verdicts.WORDS[self.verdict]
 
 
-def hold(
-    pair: Asked,
+def judge_pair(
+    pair: ExamplePair,
     original: Raw | None,
     perturbed: Raw | None,
     *,
     gold: Sequence[str] | None = None,
     failed: bool = False,
-) -> Held:
+) -> JudgedPair:
     """The verdict on raw answers. `gold` is the perturbed example's answer where somebody else has given it since."""
     right: dict[str, Sequence[str]] = {
         "original": pair.original.answers,
@@ -126,12 +126,12 @@ def hold(
         else (),
     }
     raw_answers, scale = {"original": original, "perturbed": perturbed}, scale_of(pair.original)
-    judgements = {name: _judged(raw_answers[name], right[name], scale) for name in right}
+    judgements = {name: _judge_answer(raw_answers[name], right[name], scale) for name in right}
     verdict = verdicts.verdict(
         judgements["original"],
         judgements["perturbed"],
-        original_computed=_judged(original, _computed(pair.original), scale),
-        perturbed_computed=_judged(perturbed, pair.computed, scale),
+        original_computed=_judge_answer(original, _program_answer(pair.original), scale),
+        perturbed_computed=_judge_answer(perturbed, pair.computed, scale),
         failed=failed,
     )
     alternatives = {name: list(map(list, forms)) for name in right if (forms := alternatives_of(right[name]))}
@@ -140,7 +140,7 @@ def hold(
     gold_answers = {name: list(answers) for name, answers in right.items()} | {
         name: value for name, value in more.items() if value
     }
-    return Held(verdict, gold_answers, judgements, is_confirmed(right["perturbed"], pair.computed))
+    return JudgedPair(verdict, gold_answers, judgements, is_confirmed(right["perturbed"], pair.computed))
 
 
 def is_confirmed(answers: Sequence[str], computed: Sequence[str] | None) -> bool:
@@ -148,7 +148,9 @@ def is_confirmed(answers: Sequence[str], computed: Sequence[str] | None) -> bool
     return bool(answers) and list(computed or ()) in map(list, accepted(answers))
 
 
-def _judged(raw_answer: Raw | None, gold: Sequence[str] | None, scale: str) -> verdicts.Judgement | None:
+def _judge_answer(
+    raw_answer: Raw | None, gold: Sequence[str] | None, scale: str
+) -> verdicts.Judgement | None:
     return (
         verdicts.judge(raw_answer["answers"], gold, raw_answer["text"], scale)
         if raw_answer is not None and gold
@@ -156,7 +158,7 @@ def _judged(raw_answer: Raw | None, gold: Sequence[str] | None, scale: str) -> v
     )
 
 
-def _computed(example: tableqa.Example) -> list[str] | None:
+def _program_answer(example: tableqa.Example) -> list[str] | None:
     """What the example's own program gives, where it has one that runs."""
     if example.program is None:
         return None

@@ -25,7 +25,7 @@ from annotation.queue import metered_models, metering, reply_states
 from annotation.queue.parallel_requests import Crew
 from predictor import prompts
 from predictor.chat import chat_model
-from predictor.client import JOB_THREADS, Unanswered
+from predictor.client import JOB_THREADS, PredictionError
 from predictor.configuration import IN_FLIGHT, STOP_AFTER
 from predictor.listing import STATES
 from tasks.contract import TaskType, task_types
@@ -165,7 +165,7 @@ def purpose_of(task: TaskType) -> str:
 # -- what is known ----------------------------------------------------------------------------------
 
 
-def known(keys: Collection[int], *, task: TaskType, predictor: str) -> Accuracy:
+def stored_accuracy(keys: Collection[int], *, task: TaskType, predictor: str) -> Accuracy:
     """The newest answers of a predictor to these examples (keys), without asking it."""
     rows = _answers(task, keys).filter(_of_predictor(predictor))
     newest = rows.order_by("-made_at", "-pk").values_list("model", flat=True).first()
@@ -186,7 +186,7 @@ def estimate(
     rows = list(Example.objects.select_related("stored_table", "source").filter(pk__in=chosen))
     form = settings.PREDICTORS[predictor].get("serialisation", "")
     samples = [
-        prompts.asking_for_answers(judgements.asked_as_it_is(task, row.example()).original, form)[0]
+        prompts.asking_for_answers(judgements.unchanged_pair(task, row.example()).original, form)[0]
         for row in rows
     ]
     project = rows[0].source.project_id if rows else None
@@ -251,7 +251,7 @@ def needed_by_source(
     return needed
 
 
-def right(keys: Sequence[int], *, task: TaskType, model: str) -> frozenset[int]:
+def correct_examples(keys: Sequence[int], *, task: TaskType, model: str) -> frozenset[int]:
     """Those of the examples (keys) that this very model answers correctly."""
     rows = _answers(task, keys).filter(model=model, data__right=True)
     return frozenset(rows.values_list("example_id", flat=True))
@@ -301,7 +301,7 @@ def ask(
         )
     try:
         model = model_in_the_loop.identity(predictor)
-    except Unanswered as unanswered:
+    except PredictionError as unanswered:
         refuse(
             "predictor_failed",
             "{model} does not respond: {reason} Its earlier answers are kept. Start it, then ask again.",
@@ -323,7 +323,7 @@ class _Question:
     """One example, ready to be asked about by a thread, with the meter of its project."""
 
     row: Example
-    asked: judgements.Asked
+    asked: judgements.ExamplePair
     meter: metering.ProjectMeter
 
 
@@ -365,7 +365,7 @@ class _Survey:
             meter = metering.meter_of(
                 self.predictor, project=project, batch=None, purpose="accuracy", crew=crew
             )
-            yield _Question(row, judgements.asked_as_it_is(self.task, row.example()), meter)
+            yield _Question(row, judgements.unchanged_pair(self.task, row.example()), meter)
 
     def _ask(self, question: _Question) -> tuple[_Question, model_in_the_loop.Answer, float]:
         """Runs in a thread, without the database. A model that is busy is asked again."""
@@ -393,7 +393,7 @@ class _Survey:
         self.reason = answer.error or self.reason
         if self.unusable >= _stop_after(self.predictor):
             self.stop = self.stop or "unusable"
-        judgement = judgements.hold(question.asked, answer.original, None).judgements["original"]
+        judgement = judgements.judge_pair(question.asked, answer.original, None).judgements["original"]
         is_right = None if judgement is None or answer.error else judgement.right
         data = {
             "answers": list(answer.original["answers"]) if answer.original else [],

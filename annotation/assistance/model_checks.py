@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import OuterRef, Prefetch, Subquery
 from django.urls import reverse
 
-from annotation.assistance.judgements import Held, asked, hold
+from annotation.assistance.judgements import JudgedPair, example_pair, judge_pair
 from annotation.models import Annotation, Assignment, Batch, Try, Verdict
 from annotation.platform import keyset
 from predictor.configuration import is_live
@@ -20,14 +20,14 @@ from predictor.protocol import Prediction
 KEPT = ("answers", "text", "op", "cells", "score", "topk", "rows_seen", "rows_total", "truncated")
 
 
-def raw(prediction: Prediction) -> dict[str, Any]:
+def stored_prediction(prediction: Prediction) -> dict[str, Any]:
     """A prediction as it is stored."""
     prediction_fields = prediction.to_dict()
     stored = {name: prediction_fields[name] for name in KEPT}
     return {**stored, "state": prediction.state} if prediction.state else stored
 
 
-def loop(batch: Batch) -> dict[str, Any] | None:
+def loop_description(batch: Batch) -> dict[str, Any] | None:
     """What a page says about the model that looks along: its name and licence, and when it does.
 
     None where the kind knows no model; the name is "" where the batch has none.
@@ -57,7 +57,7 @@ def panel(batch: Batch) -> list[str]:
 # -- what is kept -----------------------------------------------------------------------------------
 
 
-def of_person(assignment: Assignment) -> int:
+def count_of_person(assignment: Assignment) -> int:
     """How many things the person has tried on this item."""
     return Try.objects.filter(assignment=assignment, kind=Try.Kind.PERSON).count()
 
@@ -81,7 +81,7 @@ def fooled_today(assignment: Assignment, *, now: datetime) -> int:
     return fooled.values("assignment").distinct().count()
 
 
-def keep_verdict(row: Try, judged_pair: Held, *, now: datetime) -> Verdict | None:
+def keep_verdict(row: Try, judged_pair: JudgedPair, *, now: datetime) -> Verdict | None:
     """Add a verdict to a try that has its answers, unless it says what the newest one says by the same gold answers."""
     if row.answered_at is None:
         return None
@@ -102,7 +102,7 @@ def keep_verdict(row: Try, judged_pair: Held, *, now: datetime) -> Verdict | Non
     )
 
 
-def rest(annotation: Annotation, *, assignment: Assignment, now: datetime) -> Try | None:
+def record_submission(annotation: Annotation, *, assignment: Assignment, now: datetime) -> Try | None:
     """Keep what a submission rests on: the answers of the person's last try of the same, else a row that waits for them.
 
     None where no model looks along, or where the response makes nothing that could be tried.
@@ -111,7 +111,7 @@ def rest(annotation: Annotation, *, assignment: Assignment, now: datetime) -> Tr
     if not batch.loop_model or task.predicts != "live" or annotation.response is None:
         return None
     item = assignment.plain_item
-    pair = asked(task, item, annotation.response.get("data"))
+    pair = example_pair(task, item, annotation.response.get("data"))
     if pair.perturbed is None:
         return None
     row = Try(
@@ -129,7 +129,7 @@ def rest(annotation: Annotation, *, assignment: Assignment, now: datetime) -> Tr
         row.model, row.original, row.perturbed = last.model, last.original, last.perturbed
         row.error, row.answered_at = last.error, last.answered_at
     row.save(force_insert=True)
-    keep_verdict(row, hold(pair, row.original, row.perturbed, failed=bool(row.error)), now=now)
+    keep_verdict(row, judge_pair(pair, row.original, row.perturbed, failed=bool(row.error)), now=now)
     return row
 
 
@@ -160,7 +160,7 @@ def records(
     rows = tried.select_related(
         "assignment__batch", "assignment__item__example__source", "annotation"
     ).prefetch_related(Prefetch("verdicts", Verdict.objects.order_by("pk")))
-    for page in keyset.ordered(rows, "assignment__item__public_id"):
+    for page in keyset.sorted_chunks(rows, "assignment__item__public_id"):
         submitted = Annotation.objects.filter(
             assignment__in={row.assignment_id for row in page}, event_id__lte=watermark
         )

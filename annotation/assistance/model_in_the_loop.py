@@ -31,12 +31,12 @@ from annotation.platform.refusals import refuse
 from annotation.queue import metered_models, metering
 from annotation.queue.parallel_requests import Crew
 from predictor.chat import ChatError, ChatModel, chat_model
-from predictor.client import PATIENT, Unanswered, connect, questions_at_once
+from predictor.client import PATIENT, PredictionError, connect, questions_at_once
 from predictor.configuration import STOP_AFTER, is_live, live_seconds
-from predictor.listing import Listed, ask_for_list, breaker_of
+from predictor.listing import AnswerList, ask_for_list, breaker_of
 from predictor.protocol import Options, Prediction, PredictRequest
 from tableqa.core.foreign_values import unstorable
-from tableqa.core.translation import Message, message, shown
+from tableqa.core.translation import Message, message, translate_stored
 from tableqa.data.answers import alternatives_of, in_words
 from tableqa.scoring import verdicts
 from tasks.contract import Answering, ModelInTheLoop, TaskType
@@ -74,7 +74,7 @@ ON_YOU_GO = gettext_noop("You can continue and submit.")
 
 
 @dataclass(frozen=True)
-class Look:
+class ModelAnswerView:
     """What a model says of one example: answers, how sure it is, where it looked, how much of the table it saw.
 
     `expected` holds the gold answers, () where there are none; `confidence` is the score as a word.
@@ -115,7 +115,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Seen:
+class VisibleVerdict:
     """What the page learns of a look: a state with a sentence, both answers and a verdict where there are any.
 
     `forms`: for `unsure`, the form of the model's answer and of the given one that were compared. `tries` counts
@@ -127,8 +127,8 @@ class Seen:
 
     state: State
     words: str
-    original: Look | None = None
-    perturbed: Look | None = None
+    original: ModelAnswerView | None = None
+    perturbed: ModelAnswerView | None = None
     verdict: str | None = None
     forms: tuple[str, str] | None = None
     tries: int | None = None
@@ -168,10 +168,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Query:
-    """A question to the model of a batch, ready to be asked by a thread (`look`) or by a coroutine (the gateway)."""
+    """A question to the model of a batch, ready to be asked by a thread (`check_draft`) or by a coroutine (the gateway)."""
 
     assignment: Assignment
-    asked: judgements.Asked
+    asked: judgements.ExamplePair
     response: Mapping[str, Any]
     is_try: bool
     entry: Mapping[str, Any]
@@ -189,7 +189,7 @@ class Query:
         return live_seconds(self.entry)
 
 
-def look(
+def check_draft(
     *,
     assignment: Assignment,
     response: Mapping[str, Any],
@@ -197,13 +197,13 @@ def look(
     seq: int,
     now: datetime,
     model: str = "",
-) -> Seen:
+) -> VisibleVerdict:
     """What the batch's model says of a response as it is now: a "preview", or a "try", which is kept and counted.
 
     A try of what was tried before is the same try. A preview that arrives after its submission is stale. Raises Refused:
     already_submitted, invalid_request, draft_too_large.
     """
-    counted = model_checks.of_person(assignment)
+    counted = model_checks.count_of_person(assignment)
     query = prepare(
         assignment=assignment,
         response=response,
@@ -213,15 +213,15 @@ def look(
         now=now,
         model=model,
     )
-    if isinstance(query, Seen):
+    if isinstance(query, VisibleVerdict):
         return query
     try:
         outcome: Outcomes = connect(query.entry).predict_both(
             *query.requests, within=query.within, bills=query.payment.bills
         )
-    except Unanswered as unanswered:
+    except PredictionError as unanswered:
         outcome = unanswered
-    return conclude(query, outcome, now=now)
+    return record_answer(query, outcome, now=now)
 
 
 def prepare(
@@ -233,43 +233,43 @@ def prepare(
     counted: int | None,
     now: datetime,
     model: str = "",
-) -> Query | Seen:
-    """What has to be asked for a look, or what is seen without asking. Raises Refused as `look` does.
+) -> Query | VisibleVerdict:
+    """What has to be asked for a look, or what is seen without asking. Raises Refused as `check_draft` does.
 
     `model` names a model of the panel, which is previewed only; "" is the model in the loop.
     """
     if assignment.state == Assignment.State.SUBMITTED:
         if kind == "preview":
-            return Seen("stale", gettext(WORDS["stale"]), tries=counted)
+            return VisibleVerdict("stale", gettext(WORDS["stale"]), tries=counted)
         refuse("already_submitted", "This item is submitted. Undo the submission to check another change.")
     batch, item = assignment.batch, assignment.plain_item
-    pair = _asked(batch.task(), item, response)
+    pair = _example_pair(batch.task(), item, response)
     if not batch.loop_model:
-        return Seen("none", gettext(WORDS["none"]), tries=counted)
+        return VisibleVerdict("none", gettext(WORDS["none"]), tries=counted)
     if model and (kind == "try" or model not in model_checks.panel(batch)):
         refuse("invalid_request", "{model} is no model of the panel of this batch.", model=model)
     entry = settings.PREDICTORS.get(model or batch.loop_model)
     if entry is None:
-        return Seen("unavailable", gettext(WORDS["gone"]), tries=counted)
+        return VisibleVerdict("unavailable", gettext(WORDS["gone"]), tries=counted)
     if kind == "try" and pair.perturbed is None:
-        return Seen("nothing", gettext(WORDS["nothing"]), tries=counted)
+        return VisibleVerdict("nothing", gettext(WORDS["nothing"]), tries=counted)
     if kind == "try":
         earlier_try = Try.objects.filter(
             assignment=assignment, kind=Try.Kind.PERSON, predictor=batch.loop_model, digest=pair.digest
         ).first()
         if earlier_try is not None:
-            judged = judgements.hold(
+            judged = judgements.judge_pair(
                 pair, earlier_try.original, earlier_try.perturbed, failed=bool(earlier_try.error)
             )
             model_checks.keep_verdict(earlier_try, judged, now=now)  # the answer may be another one by now
-            return _counted(_of_row(earlier_try, pair, counted, batch.task()), pair, assignment, now)
+            return _with_daily_count(_of_row(earlier_try, pair, counted, batch.task()), pair, assignment, now)
     if not is_live(entry):
         if kind == "preview":
-            return Seen("slow", gettext(WORDS["slow"]), tries=counted)
-        _keep(assignment, pair, response, now=now)
+            return VisibleVerdict("slow", gettext(WORDS["slow"]), tries=counted)
+        _store_try(assignment, pair, response, now=now)
         if batch.loop_model not in stopped(batch):
             start(batch=batch, now=now)
-        return Seen("waiting", gettext(WORDS["waiting"]), tries=(counted or 0) + 1)
+        return VisibleVerdict("waiting", gettext(WORDS["waiting"]), tries=(counted or 0) + 1)
     requests = _requests(pair, slot=slot_of(assignment), seq=seq)
     name, purpose = (model, "panel") if model else (batch.loop_model, "loop")
     meter = metering.meter_of(name, project=batch.project_id, batch=batch.pk, purpose=purpose)
@@ -278,9 +278,9 @@ def prepare(
         payment = metered_models.begin(
             meter, entry, requests, within=live_seconds(entry), has_budget=has_budget
         )
-    except (ChatError, Unanswered) as error:
-        answer = _unpaid(error)
-        return Seen(answer.state, answer.words, tries=counted)
+    except (ChatError, PredictionError) as error:
+        answer = _budget_answer(error)
+        return VisibleVerdict(answer.state, answer.words, tries=counted)
     return Query(
         assignment=assignment,
         asked=pair,
@@ -295,26 +295,30 @@ def prepare(
     )
 
 
-def conclude(query: Query, outcome: Outcomes, *, now: datetime) -> Seen:
+def record_answer(query: Query, outcome: Outcomes, *, now: datetime) -> VisibleVerdict:
     """What came of a question. A try is kept; the model of a batch that has none yet is frozen."""
     query.payment.settle()
     assignment, pair, counted = query.assignment, query.asked, query.counted
-    batch, answer = assignment.batch, _answered(outcome)
+    batch, answer = assignment.batch, _answer_of(outcome)
     if answer.state != "answered":
-        return Seen(answer.state, answer.words, tries=counted)
+        return VisibleVerdict(answer.state, answer.words, tries=counted)
     if answer.model and not query.is_panel and not freeze(batch, answer.model):
-        return Seen("changed", gettext(WORDS["changed"]), tries=counted)
+        return VisibleVerdict("changed", gettext(WORDS["changed"]), tries=counted)
     if query.is_try:
         took = int((time.monotonic() - query.began) * 1000)
-        row = _keep(assignment, pair, query.response, answer=answer, milliseconds=took, now=now)
-        return _counted(
-            _of_row(row, pair, model_checks.of_person(assignment), batch.task()), pair, assignment, now
+        row = _store_try(assignment, pair, query.response, answer=answer, milliseconds=took, now=now)
+        return _with_daily_count(
+            _of_row(row, pair, model_checks.count_of_person(assignment), batch.task()), pair, assignment, now
         )
-    judged_pair = judgements.hold(pair, answer.original, answer.perturbed, failed=bool(answer.error))
-    return _seen(pair, answer.original, answer.perturbed, judged_pair, answer.error, counted, batch.task())
+    judged_pair = judgements.judge_pair(pair, answer.original, answer.perturbed, failed=bool(answer.error))
+    return _visible_verdict(
+        pair, answer.original, answer.perturbed, judged_pair, answer.error, counted, batch.task()
+    )
 
 
-def _counted(seen: Seen, pair: judgements.Asked, assignment: Assignment, now: datetime) -> Seen:
+def _with_daily_count(
+    seen: VisibleVerdict, pair: judgements.ExamplePair, assignment: Assignment, now: datetime
+) -> VisibleVerdict:
     """A check that verifiably fools the model, with the person's count of the day.
 
     Without a program that gives the new answer nobody knows yet whether the change keeps its meaning: nonsense would count.
@@ -326,7 +330,7 @@ def _counted(seen: Seen, pair: judgements.Asked, assignment: Assignment, now: da
     return replace(seen, fooled_today=model_checks.fooled_today(assignment, now=now))
 
 
-def practise(
+def check_in_practice(
     *,
     project: Project,
     task: TaskType,
@@ -334,21 +338,21 @@ def practise(
     response: Mapping[str, Any],
     slot: str,
     seq: int,
-) -> Seen:
+) -> VisibleVerdict:
     """The same in practice, by the first model that answers at once. Nothing is kept or frozen, and no check counted."""
-    pair = _asked(task, item, response)
+    pair = _example_pair(task, item, response)
     name = practice_model()
     if name is None:
-        return Seen("none", gettext("There is no model in the loop here."))
+        return VisibleVerdict("none", gettext("There is no model in the loop here."))
     slot = salted_hmac("annotation.practice", slot, algorithm="sha256").hexdigest()[:16]
     entry = settings.PREDICTORS[name]
     meter = metering.meter_of(name, project=project.pk, batch=None, purpose="practice")
     requests = _requests(pair, slot=slot, seq=seq)
     answer = _ask(entry, requests, within=live_seconds(entry), meter=meter, is_fresh=False)
     if answer.state != "answered":
-        return Seen(answer.state, answer.words)
-    judged_pair = judgements.hold(pair, answer.original, answer.perturbed, failed=bool(answer.error))
-    return _seen(pair, answer.original, answer.perturbed, judged_pair, answer.error, None, task)
+        return VisibleVerdict(answer.state, answer.words)
+    judged_pair = judgements.judge_pair(pair, answer.original, answer.perturbed, failed=bool(answer.error))
+    return _visible_verdict(pair, answer.original, answer.perturbed, judged_pair, answer.error, None, task)
 
 
 def practice_loop(task: TaskType) -> dict[str, Any] | None:
@@ -379,7 +383,9 @@ def freeze(batch: Batch, model: str) -> bool:
     return batch.loop_revision == model
 
 
-def _asked(task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any]) -> judgements.Asked:
+def _example_pair(
+    task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any]
+) -> judgements.ExamplePair:
     if len(str(response)) > MOST_BYTES:
         refuse(
             "draft_too_large", "The response is larger than {value} kB. Shorten it.", value=MOST_BYTES // 1024
@@ -392,7 +398,7 @@ def _asked(task: TaskType, item: tasks.contract.Item, response: Mapping[str, Any
             "The response contains {reason}, which cannot be saved. Remove it.",
             reason=reason,
         )
-    return judgements.asked(task, item, response.get("data"))
+    return judgements.example_pair(task, item, response.get("data"))
 
 
 def slot_of(assignment: Assignment) -> str:
@@ -452,10 +458,10 @@ STATE_OF: Mapping[str, State] = {
 }
 
 Requests = tuple[PredictRequest, PredictRequest | None]
-Outcomes = tuple[Prediction, Prediction | None] | Unanswered
+Outcomes = tuple[Prediction, Prediction | None] | PredictionError
 
 
-def _requests(pair: judgements.Asked, *, slot: str = "", seq: int = 0) -> Requests:
+def _requests(pair: judgements.ExamplePair, *, slot: str = "", seq: int = 0) -> Requests:
     """The questions about the original and about what was made of it.
 
     The original is asked about beside each perturbed example: neither is to take the other's turn.
@@ -472,9 +478,9 @@ def _requests(pair: judgements.Asked, *, slot: str = "", seq: int = 0) -> Reques
     return original, perturbed
 
 
-def _answered(outcome: Outcomes) -> Answer:
+def _answer_of(outcome: Outcomes) -> Answer:
     """What came of a question, in the language of this thread."""
-    if isinstance(outcome, Unanswered):
+    if isinstance(outcome, PredictionError):
         if outcome.kind == "too_large":
             return Answer("answered", model="", error=str(outcome)[:LONGEST_ERROR], reply_state=outcome.state)
         if outcome.kind == "superseded":
@@ -487,8 +493,8 @@ def _answered(outcome: Outcomes) -> Answer:
     return Answer(
         "answered",
         model=original.model,
-        original=model_checks.raw(original),
-        perturbed=model_checks.raw(perturbed) if perturbed is not None else None,
+        original=model_checks.stored_prediction(original),
+        perturbed=model_checks.stored_prediction(perturbed) if perturbed is not None else None,
         error=NO_LIST if reply_state else "",
         reply_state=reply_state,
     )
@@ -507,27 +513,27 @@ def _ask(
     """
     try:
         payment = metered_models.begin(meter, entry, requests, within=within)
-    except (ChatError, Unanswered) as error:
-        return _unpaid(error)
+    except (ChatError, PredictionError) as error:
+        return _budget_answer(error)
     original, perturbed = requests
     try:
         if perturbed is None and is_fresh:
-            return _answered((connect(entry).predict(original, within=within, bills=payment.bills), None))
-        return _answered(connect(entry).predict_both(*requests, within=within, bills=payment.bills))
-    except Unanswered as unanswered:
-        return _answered(unanswered)
+            return _answer_of((connect(entry).predict(original, within=within, bills=payment.bills), None))
+        return _answer_of(connect(entry).predict_both(*requests, within=within, bills=payment.bills))
+    except PredictionError as unanswered:
+        return _answer_of(unanswered)
     finally:
         payment.settle()
 
 
-def _unpaid(error: ChatError | Unanswered) -> Answer:
+def _budget_answer(error: ChatError | PredictionError) -> Answer:
     """What is said where a budget has no room for a question, or nobody could find out what it may use."""
-    if isinstance(error, Unanswered):
-        return _answered(error)
+    if isinstance(error, PredictionError):
+        return _answer_of(error)
     return Answer("unavailable", f"{error} {gettext(ON_YOU_GO)}", reason=str(error), is_final=True)
 
 
-def _ask_chat(name: str, pair: judgements.Asked, model: ChatModel) -> Answer:
+def _ask_chat(name: str, pair: judgements.ExamplePair, model: ChatModel) -> Answer:
     """The same of a language model, which has no weights to name: its name stands for them.
 
     An endpoint that gave no answer is left alone for a while. A reply without a list of answers is asked for again a few
@@ -574,13 +580,13 @@ def _ask_chat(name: str, pair: judgements.Asked, model: ChatModel) -> Answer:
     )
 
 
-def _why_unread(listed: Listed, part: str) -> str:
+def _why_unread(listed: AnswerList, part: str) -> str:
     if listed.state == "refused":
         return REJECTED.format(error=listed.reason[:LONGEST_ERROR])
     return listed.reason[:LONGEST_ERROR] or UNREAD[part].format(times=len(listed.unread))
 
 
-def answer_patiently(name: str, pair: judgements.Asked, meter: metering.ProjectMeter) -> Answer:
+def answer_patiently(name: str, pair: judgements.ExamplePair, meter: metering.ProjectMeter) -> Answer:
     """A model of either protocol, with all the time that a job gives it."""
     entry = settings.PREDICTORS[name]
     if entry["protocol"] == "chat":
@@ -592,9 +598,9 @@ def answer_patiently(name: str, pair: judgements.Asked, meter: metering.ProjectM
 # -- keeping ----------------------------------------------------------------------------------------
 
 
-def _keep(
+def _store_try(
     assignment: Assignment,
-    pair: judgements.Asked,
+    pair: judgements.ExamplePair,
     response: Mapping[str, Any],
     *,
     answer: Answer | None = None,
@@ -614,12 +620,12 @@ def _keep(
         made_at=now,
     )
     if answer is not None:
-        _fill(row, answer, batch.loop_revision, now)
+        _set_answer(row, answer, batch.loop_revision, now)
     try:
         with transaction.atomic():
             row.save(force_insert=True)
             model_checks.keep_verdict(
-                row, judgements.hold(pair, row.original, row.perturbed, failed=bool(row.error)), now=now
+                row, judgements.judge_pair(pair, row.original, row.perturbed, failed=bool(row.error)), now=now
             )
     except IntegrityError:
         row = Try.objects.get(
@@ -628,18 +634,20 @@ def _keep(
     return row
 
 
-def _fill(row: Try, answer: Answer, revision: str, now: datetime) -> None:
+def _set_answer(row: Try, answer: Answer, revision: str, now: datetime) -> None:
     row.model, row.error, row.answered_at = answer.model or revision, answer.error, now
     row.original, row.perturbed = answer.original, answer.perturbed
 
 
-def _of_row(row: Try, pair: judgements.Asked, counted: int | None, task: TaskType) -> Seen:
+def _of_row(row: Try, pair: judgements.ExamplePair, counted: int | None, task: TaskType) -> VisibleVerdict:
     if row.answered_at is None and _was_asked_in_vain(row):
-        return Seen("unavailable", f"{gettext(WORDS['no_answer_yet'])} {gettext(ON_YOU_GO)}", tries=counted)
+        return VisibleVerdict(
+            "unavailable", f"{gettext(WORDS['no_answer_yet'])} {gettext(ON_YOU_GO)}", tries=counted
+        )
     if row.answered_at is None:
-        return Seen("waiting", gettext(WORDS["waiting"]), tries=counted)
-    judged_pair = judgements.hold(pair, row.original, row.perturbed, failed=bool(row.error))
-    return _seen(pair, row.original, row.perturbed, judged_pair, row.error, counted, task)
+        return VisibleVerdict("waiting", gettext(WORDS["waiting"]), tries=counted)
+    judged_pair = judgements.judge_pair(pair, row.original, row.perturbed, failed=bool(row.error))
+    return _visible_verdict(pair, row.original, row.perturbed, judged_pair, row.error, counted, task)
 
 
 def _was_asked_in_vain(row: Try) -> bool:
@@ -652,15 +660,15 @@ def _was_asked_in_vain(row: Try) -> bool:
     ).exists()
 
 
-def _seen(
-    pair: judgements.Asked,
+def _visible_verdict(
+    pair: judgements.ExamplePair,
     original: Mapping[str, Any] | None,
     perturbed: Mapping[str, Any] | None,
-    judged_pair: judgements.Held,
+    judged_pair: judgements.JudgedPair,
     error: str,
     counted: int | None,
     task: TaskType,
-) -> Seen:
+) -> VisibleVerdict:
     judged = judged_pair.judgements["perturbed"]
     nothing_yet = pair.perturbed is None and not error
     newest = perturbed or original
@@ -677,19 +685,21 @@ def _seen(
         of_meaning=of_meaning,
         own=_own_words(task),
     )
-    return Seen(
+    return VisibleVerdict(
         state="answered",
-        words=shown(error)
+        words=translate_stored(error)
         or (
-            _so_far(judged_pair)
+            _verdict_on_original(judged_pair)
             if nothing_yet
             else gettext(_own_words(task).get(judged_pair.verdict, judged_pair.words))
         ),
         # A model that cannot read the example, or be read, has said nothing that is right or wrong.
-        original=_look(
+        original=_answer_view(
             original, pair.original, None if error else judged_pair.judgements["original"], judged_pair.gold
         ),
-        perturbed=_look(perturbed, pair.perturbed, None if error else judged, judged_pair.gold, "perturbed"),
+        perturbed=_answer_view(
+            perturbed, pair.perturbed, None if error else judged, judged_pair.gold, "perturbed"
+        ),
         verdict=None if nothing_yet else judged_pair.verdict,
         forms=judged.forms if judged is not None and judged_pair.verdict == "unsure" else None,
         tries=counted,
@@ -702,7 +712,7 @@ def _own_words(task: TaskType) -> Mapping[str, str]:
     return task.verdict_words if isinstance(task, ModelInTheLoop) else {}
 
 
-def _so_far(judged_pair: judgements.Held) -> str:
+def _verdict_on_original(judged_pair: judgements.JudgedPair) -> str:
     """What is said of the original alone, before anything is tried."""
     judgement = judged_pair.judgements["original"]
     if judgement is None:
@@ -710,18 +720,18 @@ def _so_far(judged_pair: judgements.Held) -> str:
     return gettext(WORDS["right_so_far"]) if judgement.right else gettext(verdicts.WORDS["wrong_on_original"])
 
 
-def _look(
+def _answer_view(
     raw_answer: Mapping[str, Any] | None,
     example: tableqa.Example | None,
     judged: verdicts.Judgement | None,
     gold: Mapping[str, Any],
     name: str = "original",
-) -> Look | None:
+) -> ModelAnswerView | None:
     if raw_answer is None or example is None:
         return None
     expected = verdicts.gold_of(gold, name)
     rows, columns = example.table.row_ids, example.table.column_ids
-    return Look(
+    return ModelAnswerView(
         answers=tuple(raw_answer["answers"]),
         expected=(in_words(expected),) if alternatives_of(expected) else expected,
         score=raw_answer["score"],
@@ -767,7 +777,7 @@ def start_panel(*, batch: Batch, predictor: str, by: Person | None, now: datetim
         annotation = assignment.annotation
         if annotation is None or annotation.response is None:
             continue
-        pair = judgements.asked(task, assignment.plain_item, annotation.response.get("data"))
+        pair = judgements.example_pair(task, assignment.plain_item, annotation.response.get("data"))
         if pair.perturbed is not None:
             Try.objects.get_or_create(
                 annotation=annotation,
@@ -784,7 +794,7 @@ def start_panel(*, batch: Batch, predictor: str, by: Person | None, now: datetim
     return start(batch=batch, now=now, by=by)
 
 
-def look_after(*, now: datetime) -> int:
+def retry_unanswered(*, now: datetime) -> int:
     """Start a job for each batch with something to do that had none in the last minute. Returns how many; cheap.
 
     Where a model gives no answer, or was exchanged, the pause doubles until there is something new to ask.
@@ -859,7 +869,7 @@ def _freeze_now(batch: Batch) -> None:
         return
     try:
         freeze(batch, identity(batch.loop_model))
-    except Unanswered:
+    except PredictionError:
         return  # the first answer freezes it
 
 
@@ -880,7 +890,7 @@ def fill_all(
     now: datetime,
     progress: Callable[[int, int], None] = lambda done, total: None,
     but: Collection[str] = (),
-) -> Filled:
+) -> AnswerCounts:
     """Ask the models for the answers that are still open. Those in `but` are not asked.
 
     A model that does not answer, or that was exchanged since, leaves its rows open. What somebody waits for comes first;
@@ -893,18 +903,18 @@ def fill_all(
     by_predictor: dict[str, list[int]] = {}
     for key, _, predictor in waiting:
         by_predictor.setdefault(predictor, []).append(key)
-    filling, completed_count = Filling(batch, now), 0
+    filling, completed_count = AnswerRun(batch, now), 0
     for predictor, keys in by_predictor.items():
         if predictor in but:
             continue
         for _ in filling.answers(predictor, keys):
             completed_count += 1
             progress(completed_count, len(waiting))
-    return Filled(filling.done, len(waiting) - filling.done, filling.stopped, filling.refused)
+    return AnswerCounts(filling.done, len(waiting) - filling.done, filling.stopped, filling.refused)
 
 
 @dataclass(frozen=True)
-class Filled:
+class AnswerCounts:
     """How many questions were answered, how many are left, and why a predictor was not asked any more.
 
     stopped    after too many unusable replies in a row: not asked again until a manager wants it
@@ -918,7 +928,7 @@ class Filled:
 
 
 @dataclass
-class Filling:
+class AnswerRun:
     """The questions of one job, predictor by predictor; those to a chat model in parallel (`parallel` of its entry).
 
     A predictor is left alone after `MOST_SILENT` questions without an answer, after `stop_after` unusable replies in a
@@ -962,32 +972,34 @@ class Filling:
 
     def _questions(
         self, predictor: str, keys: Sequence[int], crew: Crew
-    ) -> Iterator[tuple[Try, judgements.Asked, metering.ProjectMeter]]:
+    ) -> Iterator[tuple[Try, judgements.ExamplePair, metering.ProjectMeter]]:
         for key in keys:
             if self.silent >= MOST_SILENT or predictor in self.stopped or predictor in self.refused:
                 return
             row = _loaded(key)
-            pair = judgements.asked(self.batch.task(), row.assignment.plain_item, row.response.get("data"))
+            pair = judgements.example_pair(
+                self.batch.task(), row.assignment.plain_item, row.response.get("data")
+            )
             purpose = "panel" if row.kind == Try.Kind.PANEL else "loop"
             yield row, pair, _meter(self.batch, predictor, purpose, crew)
 
     def _ask(
-        self, row: Try, pair: judgements.Asked, meter: metering.ProjectMeter
-    ) -> tuple[Try, judgements.Asked, Answer | None, float]:
+        self, row: Try, pair: judgements.ExamplePair, meter: metering.ProjectMeter
+    ) -> tuple[Try, judgements.ExamplePair, Answer | None, float]:
         """The answer, None where somebody else has it meanwhile. Runs in a thread, without the database."""
         if row.answered_at is not None:
             return row, pair, None, 0.0
         began = time.monotonic()
         return row, pair, answer_patiently(row.predictor, pair, meter), time.monotonic() - began
 
-    def _keep(self, row: Try, pair: judgements.Asked, answer: Answer, seconds: float) -> bool:
+    def _keep(self, row: Try, pair: judgements.ExamplePair, answer: Answer, seconds: float) -> bool:
         if answer.state != "answered":
             return False
         batch, now = self.batch, self.now
         in_loop = row.predictor == batch.loop_model and row.kind != Try.Kind.PANEL
         if in_loop and answer.model and not freeze(batch, answer.model):
             return False
-        _fill(row, answer, batch.loop_revision if in_loop else row.predictor, now)
+        _set_answer(row, answer, batch.loop_revision if in_loop else row.predictor, now)
         row.milliseconds = int(seconds * 1000)
         with transaction.atomic():
             won = Try.objects.filter(pk=row.pk, answered_at__isnull=True).update(
@@ -999,7 +1011,7 @@ class Filling:
                 milliseconds=row.milliseconds,
             )
             if won:
-                model_checks.keep_verdict(row, _held(row, pair), now=now)
+                model_checks.keep_verdict(row, _judge_row(row, pair), now=now)
         return True
 
 
@@ -1016,11 +1028,11 @@ def crew_of(predictor: str) -> Crew:
         return Crew(chat_model(settings.PREDICTORS, predictor).at_once)
     try:
         return Crew(questions_at_once(connect(entry), within=PATIENT))
-    except Unanswered:
+    except PredictionError:
         return Crew()
 
 
-def answer_to(batch: Batch, pair: judgements.Asked, crew: Crew) -> Answer:
+def answer_to(batch: Batch, pair: judgements.ExamplePair, crew: Crew) -> Answer:
     """What the batch's model answers when it has all the time it needs, for whoever looks without a person (a search).
 
     May run in a thread of the crew.
@@ -1035,7 +1047,7 @@ def is_from(batch: Batch, answer: Answer) -> bool:
     return answer.state == "answered" and (not answer.model or freeze(batch, answer.model))
 
 
-def answer_about_original(batch: Batch, pair: judgements.Asked, crew: Crew) -> Answer | None:
+def answer_about_original(batch: Batch, pair: judgements.ExamplePair, crew: Crew) -> Answer | None:
     """What the batch's model answers to an example before any change; None where it gives no answer."""
     if batch.loop_model not in settings.PREDICTORS:
         return None
@@ -1055,8 +1067,8 @@ def recheck(*, batch: Batch, now: datetime, after: int = 0) -> int:
     for key in list(rows.order_by("pk").values_list("pk", flat=True)):
         row = _loaded(key)
         before = row.verdicts.count()
-        pair = judgements.asked(batch.task(), row.assignment.plain_item, row.response.get("data"))
-        model_checks.keep_verdict(row, _held(row, pair), now=now)
+        pair = judgements.example_pair(batch.task(), row.assignment.plain_item, row.response.get("data"))
+        model_checks.keep_verdict(row, _judge_row(row, pair), now=now)
         new += row.verdicts.count() - before
     return new
 
@@ -1074,19 +1086,19 @@ def _checked_since(after: int) -> Any:
     return Annotation.objects.filter(outcomes__example__items__in=items)
 
 
-def _held(row: Try, pair: judgements.Asked) -> judgements.Held:
-    gold = given_since(row)
-    return judgements.hold(pair, row.original, row.perturbed, gold=gold, failed=bool(row.error))
+def _judge_row(row: Try, pair: judgements.ExamplePair) -> judgements.JudgedPair:
+    gold = later_gold_answer(row)
+    return judgements.judge_pair(pair, row.original, row.perturbed, gold=gold, failed=bool(row.error))
 
 
-def given_since(row: Try) -> list[str] | None:
+def later_gold_answer(row: Try) -> list[str] | None:
     """The answer to what was submitted that others have given since, blind to the first one; None where nobody has."""
     if row.annotation_id is None:
         return None
-    return answers_since([row.annotation_id]).get(row.annotation_id)
+    return later_gold_answers([row.annotation_id]).get(row.annotation_id)
 
 
-def answers_since(annotations: Sequence[int]) -> dict[int, list[str]]:
+def later_gold_answers(annotations: Sequence[int]) -> dict[int, list[str]]:
     """For annotations (ids): what an accepted outcome on the example they made says is its right answer, the newest."""
     answers_by_annotation: dict[int, list[str]] = {}
     outcomes = Outcome.objects.filter(decision__item__example__outcome__annotations__in=list(annotations))

@@ -20,10 +20,10 @@ from annotation.queue import metered_models, metering
 from annotation.queue.parallel_requests import Crew
 from predictor import prompts
 from predictor.chat import ChatError, ChatModel, chat_model
-from predictor.client import PATIENT, Unanswered, connect
+from predictor.client import PATIENT, PredictionError, connect
 from predictor.configuration import STOP_AFTER
 from predictor.protocol import PredictRequest
-from tasks.contract import Ask, Preparing, task_types
+from tasks.contract import ModelQuery, Preparing, task_types
 
 MOST_SAMPLES = 50
 MEASURED = 3
@@ -31,7 +31,7 @@ MEASURED = 3
 SEED = 0
 
 
-def purposes() -> dict[str, Ask]:
+def purposes() -> dict[str, ModelQuery]:
     """Everything that some kind has models asked, by name."""
     return {
         ask.purpose: ask for task in task_types().values() if isinstance(task, Preparing) for ask in task.asks
@@ -39,17 +39,17 @@ def purposes() -> dict[str, Ask]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueriedModel:
     """A model that is to be asked something: `name` is what its answers are kept under."""
 
-    ask: Ask
+    ask: ModelQuery
     entry: Mapping[str, Any]
     name: str
     chat: ChatModel | None
     meter: metering.ProjectMeter | None = None
 
 
-def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> Asked:
+def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> QueriedModel:
     """The model to ask, and what. Raises Refused(invalid_request) where the request makes no sense."""
     ask = purposes().get(purpose)
     if ask is None:
@@ -72,17 +72,17 @@ def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> 
                 purpose=purpose,
             )
         try:
-            return Asked(ask, entry, connect(entry).identity(within=PATIENT), None)
-        except Unanswered as unanswered:
+            return QueriedModel(ask, entry, connect(entry).identity(within=PATIENT), None)
+        except PredictionError as unanswered:
             refuse("predictor_failed", str(unanswered))
     try:
         chat = chat_model(settings.PREDICTORS, predictor)
     except LookupError as error:
         refuse("invalid_request", str(error))
-    return Asked(ask, entry or {}, f"{predictor}:{chat.model}", chat)
+    return QueriedModel(ask, entry or {}, f"{predictor}:{chat.model}", chat)
 
 
-def unasked(sources: list[Source], *, purpose: str, model: str) -> QuerySet[Example]:
+def unanswered_examples(sources: list[Source], *, purpose: str, model: str) -> QuerySet[Example]:
     """Original examples without this model's answer for the purpose, in the order of their sources."""
     answered = ModelAnswer.objects.filter(example=OuterRef("pk"), purpose=purpose, model=model)
     examples = Example.objects.originals().usable().filter(~Exists(answered), source__in=sources)
@@ -106,20 +106,22 @@ def ask_model(
     """
     queried_model = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
     keys = list(
-        unasked(sources, purpose=purpose, model=queried_model.name).values_list("pk", flat=True)[:limit]
+        unanswered_examples(sources, purpose=purpose, model=queried_model.name).values_list("pk", flat=True)[
+            :limit
+        ]
     )
     crew, done, unusable = Crew(queried_model.chat.at_once if queried_model.chat else 1), 0, 0
     problem: Exception | None = None
     stop_after = queried_model.entry.get("stop_after", STOP_AFTER)
 
-    def questions() -> Iterator[tuple[Example, tableqa.Example, Asked]]:
+    def questions() -> Iterator[tuple[Example, tableqa.Example, QueriedModel]]:
         for key in keys:
             if unusable >= stop_after:
                 return
             row = Example.objects.select_related("stored_table", "source").get(pk=key)
-            yield row, row.example(), _metered(queried_model, predictor, row, crew)
+            yield row, row.example(), _with_meter(queried_model, predictor, row, crew)
 
-    def answer(question: tuple[Example, tableqa.Example, Asked]) -> tuple[Example, dict[str, Any]]:
+    def answer(question: tuple[Example, tableqa.Example, QueriedModel]) -> tuple[Example, dict[str, Any]]:
         row, example, metered = question
         return row, _answer(metered, example, samples, temperature)
 
@@ -131,7 +133,7 @@ def ask_model(
             done += 1
             unusable = unusable + 1 if _is_unusable(queried_model, data) else 0
             progress(done, len(keys))
-    except (ChatError, Unanswered) as error:
+    except (ChatError, PredictionError) as error:
         problem = error
     if unusable >= stop_after and problem is None:
         problem = ChatError(
@@ -150,7 +152,7 @@ def ask_model(
     return len(keys)
 
 
-def _metered(queried_model: Asked, predictor: str, row: Example, crew: Crew) -> Asked:
+def _with_meter(queried_model: QueriedModel, predictor: str, row: Example, crew: Crew) -> QueriedModel:
     """The same model with the meter of the example's project."""
     meter = metering.meter_of(
         predictor, project=row.source.project_id, batch=None, purpose="questions", crew=crew
@@ -174,7 +176,9 @@ def estimate(
     if not metered_models.is_language_model(predictor):
         return None
     keys = list(
-        unasked(sources, purpose=purpose, model=queried_model.name).values_list("pk", flat=True)[:limit]
+        unanswered_examples(sources, purpose=purpose, model=queried_model.name).values_list("pk", flat=True)[
+            :limit
+        ]
     )
     chosen = keys[:: max(1, len(keys) // MEASURED)][:MEASURED]
     rows = Example.objects.select_related("stored_table", "source").filter(pk__in=chosen)
@@ -190,12 +194,12 @@ def estimate(
 
 
 def _answer(
-    queried_model: Asked, example: tableqa.Example, samples: int, temperature: float
+    queried_model: QueriedModel, example: tableqa.Example, samples: int, temperature: float
 ) -> dict[str, Any]:
     """What is kept of one example. Raises ChatError, Unanswered."""
     total = len(example.table.rows)
     if queried_model.chat is None:
-        return _pointed(queried_model, example)
+        return _point_at_cells(queried_model, example)
     messages, seen = _conversation(queried_model, example)
     if queried_model.ask.several:
         completions = queried_model.chat.complete(
@@ -221,7 +225,7 @@ def _answer(
     return {**parsed, **_unread([unread]), "rows_seen": seen, "rows_total": total}
 
 
-def _is_unusable(queried_model: Asked, data: Mapping[str, Any]) -> bool:
+def _is_unusable(queried_model: QueriedModel, data: Mapping[str, Any]) -> bool:
     """Whether a language model's replies to one example hold nothing of what was asked for."""
     if queried_model.chat is None:
         return any(data.get("states", ()))
@@ -229,7 +233,7 @@ def _is_unusable(queried_model: Asked, data: Mapping[str, Any]) -> bool:
     return all(sample is None for sample in values) if queried_model.ask.several else not values
 
 
-def _conversation(queried_model: Asked, example: tableqa.Example) -> tuple[list[dict[str, str]], int]:
+def _conversation(queried_model: QueriedModel, example: tableqa.Example) -> tuple[list[dict[str, str]], int]:
     """What a language model is sent about one example, and how many rows of its table are in it."""
     if queried_model.chat is None or queried_model.ask.several or queried_model.ask.request is None:
         return prompts.asking_for_answers(
@@ -247,13 +251,13 @@ def _unread(errors: Sequence[ChatError | None]) -> dict[str, list[str]]:
     return {"unread": reasons, "states": [error.kind if error else "" for error in errors]}
 
 
-def _pointed(queried_model: Asked, example: tableqa.Example) -> dict[str, Any]:
+def _point_at_cells(queried_model: QueriedModel, example: tableqa.Example) -> dict[str, Any]:
     """The cells that a model pointed at when it answered the question; none where it cannot read the table."""
     request = PredictRequest.about(example)
     payment = metered_models.begin(queried_model.meter, queried_model.entry, [request], within=PATIENT)
     try:
         prediction = connect(queried_model.entry).predict(request, within=PATIENT, bills=payment.bills)
-    except Unanswered as unanswered:
+    except PredictionError as unanswered:
         if unanswered.kind != "too_large":
             raise
         states = {"states": [unanswered.state]} if unanswered.state else {}

@@ -14,12 +14,12 @@ HUMAN, MACHINE, EDITED = "human", "machine", "machine_edited"
 def digest_of(task: TaskType, response: Any, perturbed: Any) -> str:
     """The digest of what a response makes, of its data for a task type that makes nothing; "" where it changes nothing."""
     if perturbed is not None:
-        return similarity.made(perturbed.example)
+        return similarity.perturbation_digest(perturbed.example)
     return "" if task.making else digest(response_data(response))
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownProposal:
     """A proposal that was shown: a key of its own, what it makes and changes, and whether it was taken last."""
 
     key: Any
@@ -30,14 +30,15 @@ class Shown:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a response comes from: "human", "machine" or "machine_edited", of which of `Shown`, and how much of it."""
+    """Where a response comes from: "human", "machine" or "machine_edited", of which of `ShownProposal`, and how much of
+    it."""
 
     origin: str
     key: Any = None
     shared: float = 0.0
 
 
-def origin(outcome_digest: str, pieces: frozenset[str], shown_proposals: Sequence[Shown]) -> Origin:
+def origin(outcome_digest: str, pieces: frozenset[str], shown_proposals: Sequence[ShownProposal]) -> Origin:
     """Decide by content. What equals a proposal that was shown is the machine's, whoever says they typed it.
 
     What shares a piece with a proposal that was taken, or half of its pieces with any that was shown, is the machine's,
@@ -47,7 +48,7 @@ def origin(outcome_digest: str, pieces: frozenset[str], shown_proposals: Sequenc
         if proposal.made == outcome_digest:
             return Origin(MACHINE, proposal.key, 1.0)
     overlaps = [
-        (similarity.shared(pieces, proposal.pieces), proposal.took, proposal) for proposal in shown_proposals
+        (similarity.overlap(pieces, proposal.pieces), proposal.took, proposal) for proposal in shown_proposals
     ]
     likely = [
         (share, took, -position, proposal)

@@ -52,8 +52,8 @@ from predictor.chat import ChatError, ChatModel, chat_model
 from predictor.configuration import STOP_AFTER
 from predictor.usage import Call, Meter
 from tableqa.core.canonical_json import canonical, digest, thaw
-from tableqa.data.positional_ids import by_place
-from tasks.contract import Invalid, Proposed, Proposing, Wanted
+from tableqa.data.positional_ids import with_positional_ids
+from tasks.contract import GenerationRequest, InvalidResponse, Proposed, Proposing
 
 TEMPERATURE = 0.7
 MOST_TOKENS = 2_048
@@ -75,10 +75,10 @@ Tell = Callable[[int, int], None]
 def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     """Make what is missing of a batch's proposals. Safe to run twice."""
     batch = Batch.objects.select_related("project").get(pk=job.ids["batch"])
-    return make(batch=batch, progress=progress)
+    return make_proposals(batch=batch, progress=progress)
 
 
-def make(
+def make_proposals(
     *,
     batch: Batch,
     now: Callable[[], datetime] = timezone.now,
@@ -94,19 +94,21 @@ def make(
     keys = list(batch.items.order_by("position").values_list("pk", flat=True))
     counts, loop = {"rules": 0, "replies": 0, "trials": 0}, LoopReplies(batch.loop_model)
     names = wants.get("models") or ()
-    steps = Steps(progress, len(keys) * (bool(wants.get("rules")) + bool(wants.get("search")) + len(names)))
-    context = resources.at_hand(batch.project, task.needs)
+    steps = JobProgress(
+        progress, len(keys) * (bool(wants.get("rules")) + bool(wants.get("search")) + len(names))
+    )
+    context = resources.context_without_waiting(batch.project, task.needs)
     for key in keys if wants.get("rules") else ():
         item = _loaded(key)
         if not item.proposals.filter(maker=impressions.RULES).exists():
-            counts["rules"] += len(impressions.by_rules(item, context, now=now()))
+            counts["rules"] += len(impressions.propose_by_rules(item, context, now=now()))
         steps.take()
     refused: Refused | None = None
     if wants.get("search"):
         counts["trials"] += search(batch, keys, loop, now=now, tell=steps.take)
     for name in names:
         try:
-            counts["replies"] += Asked(batch, name, loop).ask(keys, now=now, tell=steps.take)
+            counts["replies"] += ProposalGenerator(batch, name, loop).ask(keys, now=now, tell=steps.take)
         except Refused as error:  # the other models are asked all the same
             refused = refused or error
     if wants.get("search") and names:
@@ -117,7 +119,7 @@ def make(
 
 
 @dataclass
-class Steps:
+class JobProgress:
     """How far a job is: an item is one step of each phase."""
 
     tell: Tell
@@ -181,7 +183,7 @@ def to_source(*, batch: Batch, size: int, seed: int, by: Person | None, now: dat
     name = f"Proposals of {batch.name}"[:120]
     if Source.objects.filter(project=batch.project_id, name=name).exists():
         refuse("name_taken", "A source {name!r} already exists.", name=name)
-    examples = [_alone(key) for key in sorted(chosen)]
+    examples = [_as_imported_example(key) for key in sorted(chosen)]
     beneath = Source.objects.filter(examples__items__batch=batch).distinct().order_by("name")
     with transaction.atomic():
         source = Source.objects.create(
@@ -220,7 +222,7 @@ def to_source(*, batch: Batch, size: int, seed: int, by: Person | None, now: dat
     return source
 
 
-def _alone(key: int) -> tableqa.Example:
+def _as_imported_example(key: int) -> tableqa.Example:
     """The example that a proposal makes, as an import has it."""
     row = Proposal.objects.select_related("item__batch", "item__example__stored_table").get(pk=key)
     task, item = row.item.batch.task(), row.item.plain()
@@ -232,7 +234,9 @@ def _alone(key: int) -> tableqa.Example:
         "proposal": row.public_id,
     }
     named = f"{item.example.id}~{row.public_id}"
-    return by_place(dataclasses.replace(example, id=named, meta={**thaw(item.example.meta), **meta}))
+    return with_positional_ids(
+        dataclasses.replace(example, id=named, meta={**thaw(item.example.meta), **meta})
+    )
 
 
 # -- search against the model in the loop -----------------------------------------------------------
@@ -295,7 +299,7 @@ def search(
     if not batch.loop_model:
         return 0
     crew, tried = model_in_the_loop.crew_of(batch.loop_model), 0
-    asked_of = _untried(batch, keys, loop, tell)
+    asked_of = _untried_proposals(batch, keys, loop, tell)
     for row, pair, answer in crew.map(
         lambda each: (*each, model_in_the_loop.answer_to(batch, each[1], crew)), asked_of
     ):
@@ -304,7 +308,9 @@ def search(
         if not model_in_the_loop.is_from(batch, answer):
             return tried
         loop.count(answer)
-        judged_pair = judgements.hold(pair, answer.original, answer.perturbed, failed=bool(answer.error))
+        judged_pair = judgements.judge_pair(
+            pair, answer.original, answer.perturbed, failed=bool(answer.error)
+        )
         Trial.objects.get_or_create(
             proposal=row,
             model=answer.model or batch.loop_revision,
@@ -321,9 +327,9 @@ def search(
     return tried
 
 
-def _untried(
+def _untried_proposals(
     batch: Batch, keys: Sequence[int], loop: LoopReplies, tell: Callable[[], None]
-) -> Iterator[tuple[Proposal, judgements.Asked]]:
+) -> Iterator[tuple[Proposal, judgements.ExamplePair]]:
     """The proposals of items that were not tried on the batch's model, until `loop` is stopped."""
     task = batch.task()
     tried = Trial.objects.filter(proposal=OuterRef("pk"), predictor=batch.loop_model)
@@ -332,7 +338,7 @@ def _untried(
         for row in rows.select_related("item__batch__project", "item__example__stored_table"):
             if loop.is_stopped:
                 return
-            query = judgements.asked(task, row.item.plain(), row.data)
+            query = judgements.example_pair(task, row.item.plain(), row.data)
             if query.perturbed is not None:  # else the task type has become stricter: there is nothing to try
                 yield row, query
         tell()
@@ -352,7 +358,7 @@ class Demonstration:
     reply: Mapping[str, Any]
 
 
-def proposing(batch: Batch) -> Proposing:
+def proposing_task(batch: Batch) -> Proposing:
     """The task type of a batch with proposals. Raises TypeError for a task type that has none."""
     task = batch.task()
     if not isinstance(task, Proposing):
@@ -360,11 +366,11 @@ def proposing(batch: Batch) -> Proposing:
     return task
 
 
-class Asked:
+class ProposalGenerator:
     """One language model of a batch, asked item by item. Raises Refused(predictor_failed) where it is not set up."""
 
     def __init__(self, batch: Batch, name: str, loop: LoopReplies | None = None) -> None:
-        self.batch, self.task = batch, proposing(batch)
+        self.batch, self.task = batch, proposing_task(batch)
         self.loop = loop or LoopReplies(batch.loop_model)
         try:
             model = chat_model(settings.PREDICTORS, name)
@@ -410,7 +416,7 @@ class Asked:
     def _is_unusable(self) -> bool:
         return self.unusable >= self.model.stop_after
 
-    def _requests(self, keys: Sequence[int], tell: Callable[[], None]) -> Iterator[Request]:
+    def _requests(self, keys: Sequence[int], tell: Callable[[], None]) -> Iterator[PreparedRequest]:
         for key in keys:
             item = _loaded(key)
             for request in self._requests_about(item, item.plain()):
@@ -421,7 +427,7 @@ class Asked:
                 return
             tell()
 
-    def _requests_about(self, item: Item, plain: tasks.contract.Item) -> Iterator[Request]:
+    def _requests_about(self, item: Item, plain: tasks.contract.Item) -> Iterator[PreparedRequest]:
         existing = set(
             Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition")
         )
@@ -439,10 +445,10 @@ class Asked:
                 put = put or "\n".join(filter(None, [self.task.put(plain), line]))
                 pool = self.pool.get(generation_request.key, ())
                 shown_demonstrations = tuple(
-                    drawn(pool, original_of(item), generation_request.demonstrations, seed)
+                    sample_demonstrations(pool, original_of(item), generation_request.demonstrations, seed)
                 )
                 messages = conversation(generation_request, shown_demonstrations, put)
-                yield Request(
+                yield PreparedRequest(
                     item,
                     plain,
                     generation_request,
@@ -460,7 +466,7 @@ class Asked:
         return dataclasses.replace(self.model, meter=LastRequest(meter))
 
     @staticmethod
-    def _send(request: Request) -> tuple[Request, str | ChatError]:
+    def _send(request: PreparedRequest) -> tuple[PreparedRequest, str | ChatError]:
         """Runs in a thread, without the database."""
         try:
             (text,) = request.model.ask(
@@ -474,11 +480,11 @@ class Asked:
             return request, error
         return request, text
 
-    def _keep(self, request: Request, reply: str | ChatError, now: Callable[[], datetime]) -> None:
+    def _keep(self, request: PreparedRequest, reply: str | ChatError, now: Callable[[], datetime]) -> None:
         item, plain = request.item, request.plain
         text = reply.text if isinstance(reply, ChatError) else reply
         if isinstance(reply, ChatError):
-            read = Read(Reply.Outcome(reply.kind), str(reply))
+            read = ParsedReply(Reply.Outcome(reply.kind), str(reply))
         else:
             read = read_reply(reply, self.task, request.wanted, plain)
         proposal, outcome = None, read.outcome
@@ -486,7 +492,9 @@ class Asked:
             proposal = Proposal.objects.filter(item=item, maker=self.maker, digest=read.held.made).first()
             outcome = Reply.Outcome.AGAIN if proposal else Reply.Outcome.PROPOSED
             if proposal is None:
-                impressions.keep(item, [read.held], source=Proposal.Source.MODEL, maker=self.maker, now=now())
+                impressions.store_proposals(
+                    item, [read.held], source=Proposal.Source.MODEL, maker=self.maker, now=now()
+                )
                 proposal = Proposal.objects.get(item=item, maker=self.maker, digest=read.held.made)
         self.unusable = self.unusable + 1 if outcome in UNUSABLE else 0
         self.reason = read.reason
@@ -515,12 +523,12 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Request:
+class PreparedRequest:
     """One request for a proposal, ready to be sent."""
 
     item: Item
     plain: tasks.contract.Item
-    wanted: Wanted
+    wanted: GenerationRequest
     repetition: int
     seed: int
     demonstrations: tuple[Demonstration, ...]
@@ -587,7 +595,7 @@ def loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str | None:
 
 def _loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str | None:
     batch = item.batch
-    pair = judgements.asked(batch.task(), item.plain(), None)
+    pair = judgements.example_pair(batch.task(), item.plain(), None)
     raw = (
         Try.objects.filter(
             assignment__item=item, predictor=batch.loop_model, original__isnull=False, error=""
@@ -640,7 +648,7 @@ def demonstrations(batch: Batch) -> dict[str, list[Demonstration]]:
 
     Left out is what came from a machine, edited or not, and what simulated people made.
     """
-    task, accepted = proposing(batch), accepted_outcomes(batch)
+    task, accepted = proposing_task(batch), accepted_outcomes(batch)
     keys = list(accepted.order_by("pk").values_list("pk", flat=True).distinct())
     chosen = random.Random(f"pool:{batch.seed}").sample(keys, min(len(keys), MOST_POOL))
     by_category: dict[str, list[Demonstration]] = {}
@@ -649,17 +657,17 @@ def demonstrations(batch: Batch) -> dict[str, list[Demonstration]]:
             "decision__item__batch", "decision__item__example__stored_table"
         ).get(pk=key)
         item = row.decision.item
-        for category, demonstration in _demonstrated(task, row, item):
+        for category, demonstration in _demonstrations_of(task, row, item):
             by_category.setdefault(category, []).append(demonstration)
     return by_category
 
 
-def _demonstrated(task: Proposing, row: Outcome, item: Item) -> Sequence[tuple[str, Demonstration]]:
+def _demonstrations_of(task: Proposing, row: Outcome, item: Item) -> Sequence[tuple[str, Demonstration]]:
     plain = item.plain()
     response = task.restore(row.response["data"])
     demonstrated = []
     for generation_request in task.wanted(plain):
-        reply = task.replied(response, generation_request, plain)
+        reply = task.as_demonstration(response, generation_request, plain)
         if reply is not None:
             why = " ".join(task.describe(response, plain))[:600]
             demonstrated.append(
@@ -671,14 +679,16 @@ def _demonstrated(task: Proposing, row: Outcome, item: Item) -> Sequence[tuple[s
     return demonstrated
 
 
-def drawn(pool: Sequence[Demonstration], of: int, most: int, seed: int) -> list[Demonstration]:
+def sample_demonstrations(
+    pool: Sequence[Demonstration], of: int, most: int, seed: int
+) -> list[Demonstration]:
     """Demonstrations for one request: at most so many, never one that was made of the same original."""
     others = [demonstration for demonstration in pool if demonstration.of != of]
     return random.Random(f"demonstrations:{seed}").sample(others, min(most, len(others)))
 
 
 def conversation(
-    generation_request: Wanted, shown_demonstrations: Sequence[Demonstration], put: str
+    generation_request: GenerationRequest, shown_demonstrations: Sequence[Demonstration], put: str
 ) -> list[dict[str, str]]:
     """What a language model is sent: the request, each demonstration with its explanation, and the item."""
     form = canonical_form(generation_request.form)
@@ -696,33 +706,37 @@ def canonical_form(form: str) -> str:
 
 
 @dataclass(frozen=True)
-class Read:
+class ParsedReply:
     """What a reply comes to: a proposal that holds, that nothing applies, or why it is refused."""
 
     outcome: str
     reason: str = ""
-    held: impressions.Held | None = None
+    held: impressions.ValidProposal | None = None
 
 
-def read_reply(text: str, task: Proposing, generation_request: Wanted, item: tasks.contract.Item) -> Read:
+def read_reply(
+    text: str, task: Proposing, generation_request: GenerationRequest, item: tasks.contract.Item
+) -> ParsedReply:
     """Take a reply as a whole or not at all. A fence around the JSON object is forgiven, anything else beside it is not."""
     payload = _object(text)
     if payload is None:
-        return Read(Reply.Outcome.INVALID, "The reply is not a single JSON object.")
+        return ParsedReply(Reply.Outcome.INVALID, "The reply is not a single JSON object.")
     why, applies = payload.pop("why", ""), payload.pop("applies", None)
     if type(applies) is not bool or not isinstance(why, str):
-        return Read(Reply.Outcome.INVALID, "The reply does not contain `applies` and `why`.")
+        return ParsedReply(Reply.Outcome.INVALID, "The reply does not contain `applies` and `why`.")
     if not applies:
-        return Read(Reply.Outcome.DOES_NOT_APPLY, why)
+        return ParsedReply(Reply.Outcome.DOES_NOT_APPLY, why)
     try:
         data = task.taken(payload, generation_request, item)
         task.parse(data, item)
-    except Invalid as invalid:
-        return Read(Reply.Outcome.INVALID, str(invalid))
-    valid_proposal = impressions.hold(task, item, Proposed(data, generation_request.key, "model", why[:600]))
+    except InvalidResponse as invalid:
+        return ParsedReply(Reply.Outcome.INVALID, str(invalid))
+    valid_proposal = impressions.validate_proposal(
+        task, item, Proposed(data, generation_request.key, "model", why[:600])
+    )
     if valid_proposal is None:
-        return Read(Reply.Outcome.INVALID, "The reply changes nothing.")
-    return Read(Reply.Outcome.PROPOSED, held=valid_proposal)
+        return ParsedReply(Reply.Outcome.INVALID, "The reply changes nothing.")
+    return ParsedReply(Reply.Outcome.PROPOSED, held=valid_proposal)
 
 
 def _object(text: str) -> dict[str, Any] | None:

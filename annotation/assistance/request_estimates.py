@@ -72,7 +72,7 @@ def _sample(batch: Batch) -> Iterator[Item]:
 
 def _of_proposals(batch: Batch, name: str) -> Estimate:
     try:
-        generator = proposals.Asked(batch, name)
+        generator = proposals.ProposalGenerator(batch, name)
     except Refused:
         return Estimate(0, 0, 0, None)
     items = list(_sample(batch))
@@ -85,7 +85,8 @@ def _of_proposals(batch: Batch, name: str) -> Estimate:
     samples = [
         proposals.conversation(
             generation_request,
-            [_like(put)] * min(generation_request.demonstrations, accepted, proposals.MOST_POOL),
+            [_sample_demonstration(put)]
+            * min(generation_request.demonstrations, accepted, proposals.MOST_POOL),
             put,
         )
         for _, item in plain
@@ -95,7 +96,7 @@ def _of_proposals(batch: Batch, name: str) -> Estimate:
     return metering.estimate(name, samples, remaining_count, project=batch.project_id, purpose="proposals")
 
 
-def _like(put: str) -> proposals.Demonstration:
+def _sample_demonstration(put: str) -> proposals.Demonstration:
     """A demonstration as long as the item itself: accepted responses are not read for an estimate."""
     return proposals.Demonstration(0, "", put, "", {})
 

@@ -11,18 +11,18 @@ from tasks.contract import Suggesting
 
 
 @dataclass(frozen=True)
-class Suggested:
+class Suggestions:
     """What the kind suggests, as JSON; None with a `reason` where it says nothing now."""
 
     suggestions: dict[str, Any] | None
     reason: str = ""
 
 
-def suggestions(assignment: Assignment) -> Suggested:
+def suggestions(assignment: Assignment) -> Suggestions:
     """What the kind suggests for this item, if the batch shows it to people."""
     task = assignment.batch.task()
     if not task.suggests(assignment.plain_item) or not isinstance(task, Suggesting):
-        return Suggested(None, gettext("This batch has no suggestions."))
-    return Suggested(
+        return Suggestions(None, gettext("This batch has no suggestions."))
+    return Suggestions(
         task.suggest(assignment.plain_item, resources.context(assignment.batch.project, task.needs))
     )

@@ -5,7 +5,7 @@ from typing import Literal
 
 from django.utils.translation import gettext, gettext_noop
 
-from annotation.assistance.judgements import Held, is_confirmed
+from annotation.assistance.judgements import JudgedPair, is_confirmed
 from tableqa.data import answers as gold_answers
 from tableqa.scoring import verdicts
 
@@ -67,7 +67,7 @@ def meaning(*, answers: Sequence[str], computed: Sequence[str] | None) -> str:
 
 
 def parts(
-    judged_pair: Held,
+    judged_pair: JudgedPair,
     *,
     original: Sequence[str],
     perturbed: Sequence[str] | None,

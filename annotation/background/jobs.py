@@ -131,7 +131,7 @@ def store_result(job: Job, result: Mapping[str, Any]) -> None:
     running = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING)
     if not running.update(result=result, ids={**job.ids, IS_DONE: True}):
         raise Cancelled
-    _take_out_erased(job)
+    _remove_erased_names(job)
 
 
 def enqueue(*, project: Project, kind: str, ids: dict[str, Any], by: Person | None, now: datetime) -> Job:
@@ -179,7 +179,7 @@ def run_job(job_id: int) -> str:
         return run(job_id)
     tried: set[int] = set()
     # Another worker may take the same job at the same moment: then the next one has its turn, or nobody would come for it.
-    while (turn := _whose_turn(job)) not in tried:
+    while (turn := _next_in_turn(job)) not in tried:
         tried.add(turn)
         if (ended := run(turn)) != NOT_QUEUED:
             return ended
@@ -198,7 +198,7 @@ def is_without_worker(job: Job) -> bool:
     return not job.finished and job.heartbeat < since and not moved.exists()
 
 
-def _whose_turn(job: Job) -> int:
+def _next_in_turn(job: Job) -> int:
     """The oldest job of the project whose last job ended first: each is in the queue once, so all have their turn."""
     of_files = _of_queue(job)
     waiting = of_files.filter(state=Job.State.QUEUED).order_by("project", "pk").values_list("project", "pk")
@@ -232,25 +232,25 @@ def run(job_id: int) -> str:
         return "cancelled"
     except Exception as error:
         if failures.is_unavailable(error):
-            return _again(job)
+            return _retry(job)
         log.exception("job %s (%s) failed", job.public_id, job.kind)
         words = INTERNAL.format(name=type(error).__name__)
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             words = DISK_FULL
-        return _end(job, Job.State.FAILED, error=words)
+        return _finish(job, Job.State.FAILED, error=words)
     finally:
         _under_way.discard(job_id)
     return _end_and_tidy(job, Job.State.DONE, result=result)
 
 
 def _end_and_tidy(job: Job, state: Job.State, **more: Any) -> str:
-    ended = _end(job, state, **more)
+    ended = _finish(job, state, **more)
     if ended == state and job.kind in AFTERWARDS:
         AFTERWARDS[job.kind](job)
     return ended
 
 
-def _again(job: Job) -> str:
+def _retry(job: Job) -> str:
     """Queue a job again that met a database which did not answer; after the last attempt it fails visibly.
 
     Where the database is still away this raises, and the job is queued again by `reap`.
@@ -260,25 +260,25 @@ def _again(job: Job) -> str:
         connection.close_if_unusable_or_obsolete()
     again = job.attempts < MOST_ATTEMPTS
     words = NO_DATABASE.format(attempts=job.attempts)
-    state = _end(job, Job.State.QUEUED if again else Job.State.FAILED, error="" if again else words)
+    state = _finish(job, Job.State.QUEUED if again else Job.State.FAILED, error="" if again else words)
     if state == Job.State.QUEUED:
         _queue(job)
     return state
 
 
-def _end(job: Job, state: Job.State, **more: Any) -> str:
+def _finish(job: Job, state: Job.State, **more: Any) -> str:
     """Write how it ended, unless it was taken for lost meanwhile: then that is for whoever has it now."""
     mine = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
     with transaction.atomic():
         ended = mine.update(state=state, heartbeat=Now(), **more)
-        _take_out_erased(job)
+        _remove_erased_names(job)
     if not ended:
         log.warning("job %s (%s) ended after it was marked as lost", job.public_id, job.kind)
         return "lost"
     return str(state.value)
 
 
-def _take_out_erased(job: Job) -> None:
+def _remove_erased_names(job: Job) -> None:
     """Replace the names of people who were erased while the job ran, wherever it wrote them: it had read them before."""
     stored = Job.objects.filter(pk=job.pk).values_list("erased", flat=True).first()
     job.erased = [*(job.erased or ()), *(stored or ())]  # once a result is stored, the job still returns it
@@ -307,7 +307,7 @@ def keep_alive(*, now: datetime) -> None:
         waiting.update(heartbeat=now)
 
 
-def hand_back(*, now: datetime) -> int:
+def requeue_running(*, now: datetime) -> int:
     """Queue again what this process is still at: it is about to stop. Such a job has lost no attempt. Returns how many."""
     handed = 0
     for job in Job.objects.filter(pk__in=set(_under_way), state=Job.State.RUNNING):
@@ -343,5 +343,5 @@ def reap(*, now: datetime) -> int:
     ended = Job.objects.filter(state__in=Job.FINISHED, erased__isnull=False, heartbeat__lt=now - LOST_AFTER)
     for job in ended[:50]:  # cancelled, or its worker was killed
         with transaction.atomic():
-            _take_out_erased(job)
+            _remove_erased_names(job)
     return reaped

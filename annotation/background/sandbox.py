@@ -30,7 +30,7 @@ from tableqa.core.translation import unpack_object
 from tableqa.data.typed_json import from_json
 from tableqa.readers.ingestion import ReadRequest, ReadResult
 from tableqa.readers.interface import ReaderError
-from tableqa.readers.rejections import Problem, described, one_sentence
+from tableqa.readers.rejections import Problem, describe, one_sentence
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ def refusing_faults(
     try:
         return reading(request, beat)
     except ReaderError as error:
-        refuse_as("import_failed", one_sentence(described(error, request.shown, request.by_command)))
+        refuse_as("import_failed", one_sentence(describe(error, request.shown, request.by_command)))
 
 
 def call(

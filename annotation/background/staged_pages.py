@@ -3,8 +3,8 @@
 Each page is a short transaction, so that nobody who submits waits for long. What makes all pages visible is one more short
 transaction of whoever imports.
 
-Pages of a release fill its project, those of examples and responses a project of their own (`apart`), from which they move
-at the end. Labels of a batch are in tables that only their import reads.
+Pages of a release fill its project, those of examples and responses a project of their own (`hidden_project`), from which
+they move at the end. Labels of a batch are in tables that only their import reads.
 `Project.restoring_at` is the time of the last page. While it is set, `annotation.access.authorization` gives the project to
 nobody. It is also what a process holds the project by: whoever finds another time there has lost it to somebody else.
 """
@@ -224,7 +224,7 @@ def require_empty(project: Project) -> None:
 
 
 @contextmanager
-def apart(progress: Progress, records: int, job: Job | None) -> Iterator[HiddenPages]:
+def hidden_project(progress: Progress, records: int, job: Job | None) -> Iterator[HiddenPages]:
     """Pages in a project of their own, for an import into a project with contents. What does not move away is removed."""
     slug, at = f"{APART}{job.public_id if job is not None else new_public_id()}", jobs.clock()
     project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": slug, "restoring_at": at})

@@ -28,12 +28,12 @@ class Fallback:
 def fallback(characters: Iterable[str]) -> Fallback:
     """The families that are needed for these characters, of those that matplotlib finds on this machine."""
     missing = {character for character in characters if _is_drawn(character)}
-    missing -= _covered(FIRST, missing)
+    missing -= _supported_characters(FIRST, missing)
     families: list[str] = []
     if missing:
         add_new_fonts()
     for family in _families() if missing else ():
-        if covered := _covered(family, missing):
+        if covered := _supported_characters(family, missing):
             families.append(family)
             missing -= covered
         if not missing:
@@ -72,7 +72,7 @@ def add_new_fonts() -> None:
             continue  # bitmaps, such as Noto Color Emoji, and files that are no fonts
 
 
-def _covered(family: str, characters: Iterable[str]) -> set[str]:
+def _supported_characters(family: str, characters: Iterable[str]) -> set[str]:
     codes = _codes(family)
     return {character for character in characters if ord(character) in codes}
 

@@ -84,7 +84,7 @@ class Arrow:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Rectangle:
     """Where something is drawn, in pixels; `line` is where its arrows are."""
 
     left: int
@@ -112,10 +112,10 @@ def draw(
     rows = _rows(boxes, ends, wide)
     places = {
         **{
-            box.name: _of_box(box, rows, wide, ends_wide + gap + (box.column - 1) * (wide + gap))
+            box.name: _box_rectangle(box, rows, wide, ends_wide + gap + (box.column - 1) * (wide + gap))
             for box in boxes
         },
-        **{end.name: _of_end(end, rows, columns * (wide + gap) + gap, ends_wide) for end in ends},
+        **{end.name: _end_rectangle(end, rows, columns * (wide + gap) + gap, ends_wide) for end in ends},
     }
     width = 2 * ends_wide + (columns + 1) * gap + columns * wide
     height = max(bounds.top + bounds.height for bounds in places.values()) + LINE + 4
@@ -129,9 +129,9 @@ def draw(
         name,
         name,
         title,
-        _joined(_arrow(arrow, places, gap) for arrow in arrows),
-        _joined(_end(end, places[end.name]) for end in ends),
-        _joined(_box(box, places[box.name]) for box in boxes),
+        _join(_arrow(arrow, places, gap) for arrow in arrows),
+        _join(_end(end, places[end.name]) for end in ends),
+        _join(_box(box, places[box.name]) for box in boxes),
     )
 
 
@@ -166,21 +166,21 @@ def _gap(arrows: Sequence[Arrow]) -> int:
     return max(GAP, int(longest * LETTER * WIDE_SMALL) + TIP + BEND)
 
 
-def _of_box(box: Box, rows: Sequence[tuple[int, int]], wide: int, left_edge: int) -> _Place:
+def _box_rectangle(box: Box, rows: Sequence[tuple[int, int]], wide: int, left_edge: int) -> _Rectangle:
     top, _ = rows[box.row]
-    return _Place(left_edge, top, wide, _height(box, wide))
+    return _Rectangle(left_edge, top, wide, _height(box, wide))
 
 
-def _of_end(end: End, rows: Sequence[tuple[int, int]], between: int, wide: int) -> _Place:
+def _end_rectangle(end: End, rows: Sequence[tuple[int, int]], between: int, wide: int) -> _Rectangle:
     (top, _), (last, height) = rows[end.first], rows[end.last]
     left_edge = 1 if end.is_start else wide + between
-    return _Place(left_edge, top, wide - 2, last + height - top, is_end=True)
+    return _Rectangle(left_edge, top, wide - 2, last + height - top, is_end=True)
 
 
 # -- arrows -----------------------------------------------------------------------------------------
 
 
-def _arrow(arrow: Arrow, places: Mapping[str, _Place], gap: int) -> SafeString:
+def _arrow(arrow: Arrow, places: Mapping[str, _Rectangle], gap: int) -> SafeString:
     start, end = places[arrow.start], places[arrow.end]
     # At an end, which is as tall as all its rows, every row has an arrow of its own, straight ahead.
     from_line = end.line if start.is_end else start.line
@@ -194,7 +194,7 @@ def _arrow(arrow: Arrow, places: Mapping[str, _Place], gap: int) -> SafeString:
         _path(start.right, from_line, end.left - 2, to_line),
         end.left - 2,
         to_line,
-        _joined(_linked(_text("small end", at, y, line), address) for y, line, address in words),
+        _join(_with_link(_text("small end", at, y, line), address) for y, line, address in words),
     )
 
 
@@ -202,7 +202,7 @@ def _text(name: str, x: float, y: float, line: str) -> SafeString:
     return format_html('<text class="{}" x="{}" y="{}">{}</text>', name, x, y, line)
 
 
-def _linked(drawn: SafeString, address: str) -> SafeString:
+def _with_link(drawn: SafeString, address: str) -> SafeString:
     """What is drawn as a link for the mouse: the table of batches has the same links for keys and screen readers."""
     return (
         format_html('<a class="count" tabindex="-1" href="{}">{}</a>', address, drawn) if address else drawn
@@ -220,7 +220,7 @@ def _path(left_edge: int, start: int, right_edge: int, end: int) -> str:
 # -- boxes ------------------------------------------------------------------------------------------
 
 
-def _box(box: Box, bounds: _Place) -> SafeString:
+def _box(box: Box, bounds: _Rectangle) -> SafeString:
     left_edge, down = bounds.left + PAD + 2, bounds.top + PAD + 12
     lines = [("title", line) for line in _title(box, bounds.width)]
     lines += [("small", line) for line in _line(box, bounds.width)]
@@ -237,12 +237,12 @@ def _box(box: Box, bounds: _Place) -> SafeString:
         bounds.width,
         bounds.height,
         format_html_join("", '<text class="{}" x="{}" y="{}">{}</text>', texts),
-        _joined(_progress(box, bounds)),
+        _join(_progress(box, bounds)),
         _drop(box, bounds),
     )
 
 
-def _progress(box: Box, bounds: _Place) -> Iterator[SafeString]:
+def _progress(box: Box, bounds: _Rectangle) -> Iterator[SafeString]:
     if not box.parts:
         return
     left_edge, top, width = (
@@ -259,7 +259,7 @@ def _progress(box: Box, bounds: _Place) -> Iterator[SafeString]:
             left_edge += long
 
 
-def _drop(box: Box, bounds: _Place) -> SafeString:
+def _drop(box: Box, bounds: _Rectangle) -> SafeString:
     if not box.drop:
         return SafeString("")
     x, y = bounds.left + 16, bounds.top + bounds.height
@@ -269,15 +269,15 @@ def _drop(box: Box, bounds: _Place) -> SafeString:
         x=x,
         y=y,
         z=y + 14,
-        words=_linked(_text("small", x + 9, y + 14, box.drop), box.drop_address),
+        words=_with_link(_text("small", x + 9, y + 14, box.drop), box.drop_address),
     )
 
 
-def _end(end: End, bounds: _Place) -> SafeString:
+def _end(end: End, bounds: _Rectangle) -> SafeString:
     left_edge, down = bounds.left + PAD, bounds.top + PAD + 12
-    title = _wrapped(end.title, bounds.width - 2 * PAD, 1.0, 3)
+    title = _wrap(end.title, bounds.width - 2 * PAD, 1.0, 3)
     room = int((bounds.height - 2 * PAD - len(title) * LINE) // LINE)
-    lines = _wrapped(end.line, bounds.width - 2 * PAD, SMALL, max(0, room)) if end.line else []
+    lines = _wrap(end.line, bounds.width - 2 * PAD, SMALL, max(0, room)) if end.line else []
     texts = [("title", line) for line in title] + [("small", line) for line in lines]
     return format_html(
         '<a class="stage ends" href="{}" aria-label="{}"><rect class="box" x="{}" y="{}" width="{}" height="{}" '
@@ -300,18 +300,18 @@ def _end(end: End, bounds: _Place) -> SafeString:
 
 
 def _title(box: Box, wide: int) -> list[str]:
-    return _wrapped(box.title, wide - 2 * PAD, 1.0, 2)
+    return _wrap(box.title, wide - 2 * PAD, 1.0, 2)
 
 
 def _line(box: Box, wide: int) -> list[str]:
-    return _wrapped(box.line, wide - 2 * PAD, SMALL, 2)
+    return _wrap(box.line, wide - 2 * PAD, SMALL, 2)
 
 
 def _alert(box: Box, wide: int) -> list[str]:
-    return _wrapped(f"! {box.alert}", wide - 2 * PAD, SMALL, 2) if box.alert else []
+    return _wrap(f"! {box.alert}", wide - 2 * PAD, SMALL, 2) if box.alert else []
 
 
-def _wrapped(words: str, room: float, size: float, most: int) -> list[str]:
+def _wrap(words: str, room: float, size: float, most: int) -> list[str]:
     """The words in at most so many lines of this width in pixels; `size` 1 is that of a title."""
     if most < 1:
         return []
@@ -320,5 +320,5 @@ def _wrapped(words: str, room: float, size: float, most: int) -> list[str]:
     )
 
 
-def _joined(parts: Iterator[SafeString]) -> SafeString:
+def _join(parts: Iterator[SafeString]) -> SafeString:
     return format_html_join("", "{}", ((part,) for part in parts))

@@ -86,20 +86,20 @@ def image(figure: Figure, format: str) -> bytes:
 
     out = io.BytesIO()
     with _ONE_AT_A_TIME, matplotlib.rc_context(STYLE):
-        canvas = _drawn(figure)
+        canvas = _render(figure)
         texts: list[Any] = canvas.findobj(Text)
         chosen = fallback_fonts.fallback({character for text in texts for character in text.get_text()})
         if chosen.families or chosen.missing:
             matplotlib.rcParams.update(_with_fallback(chosen.families))
             is_incomplete = bool(chosen.missing) and format != "svg"
-            canvas = _drawn(figure, gettext(INCOMPLETE) if is_incomplete else "")
+            canvas = _render(figure, gettext(INCOMPLETE) if is_incomplete else "")
         metadata = {**_METADATA[format], "Title": ". ".join(filter(None, (figure.title, _subject(figure))))}
         canvas.savefig(out, format=format, bbox_inches="tight", pad_inches=0.06, metadata=metadata)
     content = out.getvalue()
-    return _described(content, figure) if format == "svg" else content
+    return _with_description(content, figure) if format == "svg" else content
 
 
-def _drawn(figure: Figure, note: str = "") -> Canvas:
+def _render(figure: Figure, note: str = "") -> Canvas:
     """The figure as matplotlib draws it in the style at hand, with a further sentence below it."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
@@ -111,7 +111,7 @@ def _drawn(figure: Figure, note: str = "") -> Canvas:
     axes = canvas.add_subplot()
     _DRAWN[type(figure.chart)](axes, figure.chart)
     _head(canvas, axes, _lines(figure.title), subject)
-    if below := "\n".join(filter(None, (_below(figure), note))):
+    if below := "\n".join(filter(None, (_footnote(figure), note))):
         canvas.supxlabel(below, fontsize=7.5, color="#444444", x=0.01, ha="left")
     return canvas
 
@@ -138,7 +138,7 @@ def _with_fallback(families: Sequence[str]) -> Any:
     }
 
 
-def _described(svg: bytes, figure: Figure) -> bytes:
+def _with_description(svg: bytes, figure: Figure) -> bytes:
     """The file as an image with a description beside its title, for those who do not see it."""
     subject = f"{_subject(figure)}." if figure.subject else ""
     about = figure.sheet.note or figure.basis or ("" if subject else figure.title)
@@ -175,7 +175,7 @@ def _remarks(figure: Figure) -> str:
     return "\n".join(_lines(sentence, 100) for sentence in remarks(figure.sheet))
 
 
-def _below(figure: Figure) -> str:
+def _footnote(figure: Figure) -> str:
     """What a reader has to know: what the whiskers are, of how many units, the note of the table, what is missing."""
     series = getattr(figure.chart, "series", ())
     whiskers = any(

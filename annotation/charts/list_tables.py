@@ -58,7 +58,7 @@ def flow(lines: Sequence[Line]) -> Figure | None:
             text(display_text.shown(line["title"])),
             text(display_text.shown(line["state"])),
             text(line["takes_from"] or NOTHING),
-            *(whole(line[name]) for name in counts),
+            *(integer(line[name]) for name in counts),
         )
         for line in lines
     ]
@@ -74,7 +74,7 @@ def proposals(lines: Sequence[Line], states: Sequence[str]) -> Figure | None:
     )
     counts = ("items", "proposals", "requests", "does_not_apply", "again")
     rows = [
-        (text(line["maker"]), *(whole(line[name]) for name in counts), *map(whole, line["states"]))
+        (text(line["maker"]), *(integer(line[name]) for name in counts), *map(integer, line["states"]))
         for line in lines
     ]
     return table("proposals", gettext("Proposals"), columns, rows)
@@ -115,7 +115,7 @@ def results(lines: Sequence[Line]) -> Figure | None:
     )
     counts = ("done", "items", "right", "judged", "percent")
     rows = [
-        (text(line["person"]), *(whole(line[name]) for name in counts), text(line["result"]))
+        (text(line["person"]), *(integer(line[name]) for name in counts), text(line["result"]))
         for line in lines
     ]
     return table("results", gettext("Qualification results"), columns, rows)
@@ -128,7 +128,7 @@ def gold_accuracy(shares: Sequence[tuple[str, Proportion]]) -> Figure | None:
         *numbers(gettext("Correct")),
         Column(gettext("Accuracy"), counted=gettext("Evaluated"), unit="%"),
     )
-    rows = [(text(person), whole(share.hits), study_figures.share(share)) for person, share in shares]
+    rows = [(text(person), integer(share.hits), study_figures.share(share)) for person, share in shares]
     return table("gold-accuracy", gettext("Accuracy by person"), columns, rows)
 
 
@@ -146,7 +146,7 @@ def allocation(name: str, title: str, heads: Sequence[str], lines: Sequence[Line
         ),
     )
     rows = [
-        (*map(text, line["names"]), *(whole(getattr(line["account"], part)) for part in ALLOCATED))
+        (*map(text, line["names"]), *(integer(getattr(line["account"], part)) for part in ALLOCATED))
         for line in lines
     ]
     return table(name, title, columns, rows)
@@ -172,7 +172,7 @@ def crowd_links(lines: Sequence[Line]) -> Figure | None:
         *numbers(gettext("Joined"), gettext("Maximum"), gettext("Completed"), gettext("Screened out")),
     )
     counts = ("entered", "most", "completed", "screened")
-    rows = [(text(line["name"]), *(whole(line[name]) for name in counts)) for line in lines]
+    rows = [(text(line["name"]), *(integer(line[name]) for name in counts)) for line in lines]
     return table("crowd-links", gettext("Crowd links"), columns, rows)
 
 
@@ -186,7 +186,7 @@ def perturbations(name: str, title: str, lines: Sequence[Line]) -> Figure | None
     rows = [
         (
             text(line["kind"]),
-            *(whole(line[part]) for part in ("made", "no_ops", "refused")),
+            *(integer(line[part]) for part in ("made", "no_ops", "refused")),
             text("; ".join(f"{number}: {display_text.shown(reason)}" for reason, number in line["reasons"])),
         )
         for line in lines
@@ -205,8 +205,8 @@ def sources(lines: Sequence[Line]) -> Figure | None:
         (
             text(line["name"]),
             text(line["split"] or NOTHING),
-            whole(line["questions"]),
-            whole(line["tables"]),
+            integer(line["questions"]),
+            integer(line["tables"]),
             text(line["licence"]),
         )
         for line in lines
@@ -236,9 +236,9 @@ def released_batches(lines: Sequence[Line]) -> Figure | None:
         (
             text(line["name"]),
             text(line["type"]),
-            whole(line["version"]),
+            integer(line["version"]),
             text(line["variant"] or NOTHING),
-            whole(line["overlap"]),
+            integer(line["overlap"]),
             Cell(str(line["seed"]), float(line["seed"])),
         )
         for line in lines
@@ -261,8 +261,8 @@ def template_batches(lines: Sequence[Line]) -> Figure | None:
             text(line["name"]),
             text(line["takes_from"]),
             text(line["people"]),
-            whole(line["expected"]),
-            whole(line["most"]),
+            integer(line["expected"]),
+            integer(line["most"]),
             _amount(line["hours"]),
         )
         for line in lines
@@ -283,8 +283,8 @@ def plan_costs(lines: Sequence[Line]) -> Figure | None:
     rows = [
         (
             text(line["batch"]),
-            whole(line["annotations"]),
-            whole(round(line["seconds"])),
+            integer(line["annotations"]),
+            integer(round(line["seconds"])),
             *map(_amount, (line["hours"], *(line["hours_ends"] or (None, None)))),
             *map(_amount, (line["money"], *(line["money_ends"] or (None, None)))),
             text(line["currency"] or NOTHING),
@@ -305,7 +305,7 @@ def evaluations(lines: Sequence[Line]) -> Figure | None:
     rows = [
         (
             *(text(line[name]) for name in ("model", "state", "origin")),
-            *(whole(line[name]) for name in ("instances", "missing")),
+            *(integer(line[name]) for name in ("instances", "missing")),
             time_utc(line["created"]),
             text(line["sha256"] or NOTHING),
         )
@@ -329,7 +329,7 @@ def numbers(*titles: str) -> tuple[Column, ...]:
     return tuple(map(Column, titles))
 
 
-def whole(value: int | None) -> Cell:
+def integer(value: int | None) -> Cell:
     """A whole number, or that there is none."""
     return text(NOTHING) if value is None else Cell(display_text.number(f"{value:,}"), float(value))
 

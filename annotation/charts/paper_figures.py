@@ -18,7 +18,7 @@ from annotation.platform import display_text
 from tableqa.statistics.median_intervals import FEWEST
 from tableqa.statistics.proportions import Proportion, proportion
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
-from tasks.contract.figures import undecided as undecided_items
+from tasks.contract.figures import undecided_note as undecided_items
 
 Data = Mapping[str, Any]
 
@@ -211,7 +211,7 @@ def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
     if not timed_lines:
         return None
     title = gettext("Active minutes per accepted item, by batch")
-    minutes = [_in_minutes(line["per_accepted"]) for line in timed_lines]
+    minutes = [_to_minutes(line["per_accepted"]) for line in timed_lines]
     series = [
         Series(
             gettext("minutes"),
@@ -247,7 +247,7 @@ def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
     return Figure("per-accepted", title, Sheet("per-accepted", title, columns, rows, note), chart)
 
 
-def _in_minutes(estimate: Data) -> dict[str, Any]:
+def _to_minutes(estimate: Data) -> dict[str, Any]:
     ends = {
         name: None if estimate[name] is None else estimate[name] / 60 for name in ("value", "low", "high")
     }

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 
 from annotation.charts import study_figures
 from annotation.charts.figure import Figure
-from annotation.charts.list_tables import numbers, table, time_utc, whole
+from annotation.charts.list_tables import integer, numbers, table, time_utc
 from annotation.platform import display_text
 from tableqa.typesetting.report_tables import NOTHING, text
 
@@ -50,7 +50,7 @@ def files_by_format(lines: Sequence[Line]) -> Figure | None:
         *numbers(gettext("Files"), gettext("Bytes")),
     )
     rows = [
-        (text(line["name"]), text(line["about"]), whole(line["files"]), whole(line["bytes"]))
+        (text(line["name"]), text(line["about"]), integer(line["files"]), integer(line["bytes"]))
         for line in lines
     ]
     return table("formats", gettext("Files by format"), columns, rows)
@@ -64,7 +64,7 @@ def files(files: Sequence[tuple[str, Line]]) -> Figure | None:
         *study_figures.names("sha256"),
     )
     rows = [
-        (text(name), whole(file["records"]), whole(file["bytes"]), text(file["sha256"]))
+        (text(name), integer(file["records"]), integer(file["bytes"]), text(file["sha256"]))
         for name, file in files
     ]
     return table("files", gettext("Files"), columns, rows)
@@ -80,7 +80,7 @@ def file_changes(name: str, title: str, changes: Sequence[Any]) -> Figure | None
     rows = [
         (
             text(change.name),
-            *(whole(getattr(change, part).number) for part in _parts_of_changes()),
+            *(integer(getattr(change, part).number) for part in _parts_of_changes()),
             text(_changed_records(change)),
         )
         for change in changes
@@ -188,7 +188,7 @@ def gold_answers(lines: Sequence[Line], note: str = "") -> Figure | None:
             text(line["example"]),
             text(_in_one_line(line["words"])),
             text(line["why"] or NOTHING),
-            whole(line["answered"]),
+            integer(line["answered"]),
         )
         for line in lines
     ]
@@ -211,10 +211,10 @@ def versions(lines: Sequence[Line], counted: Mapping[str, str], note: str = "") 
     )
     rows = [
         (
-            whole(line["number"]),
+            integer(line["number"]),
             text(line["created_by"]),
             time_utc(line["created"]),
-            *(whole(line[name]) for name in counted),
+            *(integer(line[name]) for name in counted),
         )
         for line in lines
     ]

@@ -199,15 +199,15 @@ def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Fig
         return None
     figure_of_pair = {(row["one"], row["other"]): row for row in measure["pairs"]}
     keys = sorted(
-        {key for both in figure_of_pair for key in both}, key=lambda key: (called(people, key), key)
+        {key for both in figure_of_pair for key in both}, key=lambda key: (person_name(people, key), key)
     )
-    named = [called(people, key) for key in keys]
+    named = [person_name(people, key) for key in keys]
 
-    def between(person: str, other_person: str) -> float | None:
+    def agreement_of(person: str, other_person: str) -> float | None:
         figure = figure_of_pair.get((person, other_person)) or figure_of_pair.get((other_person, person))
         return None if figure is None else figure["value"]
 
-    values = [[between(row, column) for column in keys] for row in keys]
+    values = [[agreement_of(row, column) for column in keys] for row in keys]
     title = gettext("Agreement of each pair of people: {measure}, {statistic}").format(
         measure=display_text.measure(measure["name"]), statistic=statistic
     )
@@ -219,7 +219,7 @@ def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Fig
         (
             text(
                 gettext("{called} and {called_2}").format(
-                    called=called(people, row), called_2=called(people, column)
+                    called=person_name(people, row), called_2=person_name(people, column)
                 )
             ),
             estimate(figure, measure["pair_statistic"]),
@@ -232,10 +232,10 @@ def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Fig
     )
     columns = (*names(gettext("Pair, lowest first")), _value(gettext("Items in common")))
     sheet = Sheet("pairs", title, columns, rows, note)
-    return Figure("pairs", title, sheet, Heat(named, named, values), _common(measure["pairs"]))
+    return Figure("pairs", title, sheet, Heat(named, named, values), _items_per_pair(measure["pairs"]))
 
 
-def _common(pair_figures: Sequence[Mapping[str, Any]]) -> str:
+def _items_per_pair(pair_figures: Sequence[Mapping[str, Any]]) -> str:
     """How many items two people share, from the fewest to the most."""
     numbers = sorted(pair["units"] for pair in pair_figures)
     fewest, most = (display_text.number(f"{number:,}") for number in (numbers[0], numbers[-1]))
@@ -377,10 +377,12 @@ def shares(
 
 def share_point(proportion: Proportion) -> Point:
     """A share as a chart takes it, in percent."""
-    return Point(hundred(proportion.value), hundred(proportion.low), hundred(proportion.high), proportion.n)
+    return Point(
+        as_percent(proportion.value), as_percent(proportion.low), as_percent(proportion.high), proportion.n
+    )
 
 
-def called(people: Mapping[str, str], key: str) -> str:
+def person_name(people: Mapping[str, str], key: str) -> str:
     """What somebody is called on this page."""
     return people.get(key, gettext("a former member"))
 
@@ -397,7 +399,7 @@ def _axis(series: Sequence[Series]) -> svg.Axis:
     return svg.axis_over([max(-1.0, end) for end in ends], most=1.0)
 
 
-def hundred(value: float | None) -> float | None:
+def as_percent(value: float | None) -> float | None:
     """A share in percent."""
     return None if value is None else 100 * value
 
@@ -406,7 +408,8 @@ def hundred(value: float | None) -> float | None:
 
 
 def monitors(statistics: Statistics) -> list[Figure]:
-    """Charts of what a benchmark should not have, from `annotation.quality.dashboards.monitors`; those that have data."""
+    """Charts of what a benchmark should not have, from `annotation.quality.dashboards.artifact_figures`; those that have
+    data."""
     answers, openings, holding = (
         (
             gettext("Most frequent answers of accepted examples"),
@@ -421,22 +424,22 @@ def monitors(statistics: Statistics) -> list[Figure]:
         )
     )
     drawn = [
-        _concentrated("answers", answers, "Answer", statistics["answers"]),
-        _concentrated("openings", openings, gettext("First words"), statistics["openings"]),
+        _top_values_figure("answers", answers, "Answer", statistics["answers"]),
+        _top_values_figure("openings", openings, gettext("First words"), statistics["openings"]),
         *(
-            _by_place(name, title, statistics[name])
+            _position_figure(name, title, statistics[name])
             for name, title in (
                 ("answer_rows", holding),
                 ("evidence_rows", gettext("Rows with marked evidence")),
                 ("edit_rows", gettext("Edited rows")),
             )
         ),
-        _sizes(statistics["edit_sizes"]),
+        _edit_size_figure(statistics["edit_sizes"]),
     ]
     return [figure for figure in drawn if figure is not None]
 
 
-def _concentrated(name: str, title: str, head: str, statistics: Statistics | None) -> Figure | None:
+def _top_values_figure(name: str, title: str, head: str, statistics: Statistics | None) -> Figure | None:
     if statistics is None:
         return None
     spread = statistics["normalised"]
@@ -450,10 +453,10 @@ def _concentrated(name: str, title: str, head: str, statistics: Statistics | Non
             " Spread {spread} (95 % CI {low} to {high}); 1: all differ, 0: all identical."
         ).format(spread=written, low=low, high=high)
     top = [(str(value), Proportion(**share)) for value, share in statistics["top"]]
-    return shares(name, title, (head, "Share"), top, f"{note}{_over_items(statistics, name)}")
+    return shares(name, title, (head, "Share"), top, f"{note}{_cluster_note(statistics, name)}")
 
 
-def _by_place(name: str, title: str, statistics: Statistics | None) -> Figure | None:
+def _position_figure(name: str, title: str, statistics: Statistics | None) -> Figure | None:
     if statistics is None:
         return None
     parts = (
@@ -488,10 +491,12 @@ def _by_place(name: str, title: str, statistics: Statistics | None) -> Figure | 
     )
     anchor = name.replace("_", "-")
     chart = Bars([label for _, label in parts], series, svg.axis_over(ends, most=10.0, unit="%"))
-    return Figure(anchor, title, Sheet(anchor, title, columns, rows, _left_out(name, statistics)), chart)
+    return Figure(
+        anchor, title, Sheet(anchor, title, columns, rows, _exclusion_note(name, statistics)), chart
+    )
 
 
-def _left_out(name: str, statistics: Statistics) -> str:
+def _exclusion_note(name: str, statistics: Statistics) -> str:
     """Of how many the figures are not, and why: what stands in no row, and what stands in a table too short to tell."""
     without, short = (number_format(statistics[key], force_grouping=True) for key in ("without", "short"))
     excluded = {
@@ -500,10 +505,10 @@ def _left_out(name: str, statistics: Statistics) -> str:
         "edit_rows": gettext("Excluded: {without} with edits outside rows."),
     }[name].format(without=without)
     also = gettext("Tables of at most five rows are also excluded ({found}).")
-    return f"{excluded} {also.format(found=short)}{_over_items(statistics, name)}"
+    return f"{excluded} {also.format(found=short)}{_cluster_note(statistics, name)}"
 
 
-def _over_items(statistics: Statistics, name: str) -> str:
+def _cluster_note(statistics: Statistics, name: str) -> str:
     """What intervals are over, where several answers, examples or responses are of one item."""
     if statistics["groups"] == statistics["n"]:
         return ""
@@ -529,7 +534,7 @@ def _over_items(statistics: Statistics, name: str) -> str:
     )
 
 
-def _sizes(statistics: Statistics | None) -> Figure | None:
+def _edit_size_figure(statistics: Statistics | None) -> Figure | None:
     if statistics is None:
         return None
     has_interval = statistics["low"] is not None and statistics["low"] < statistics["high"]
@@ -548,5 +553,5 @@ def _sizes(statistics: Statistics | None) -> Figure | None:
         gettext("Edit size in net operations"),
         (gettext("Operations"), "Share"),
         top,
-        f"{note}.{_over_items(statistics, 'edit_sizes')}",
+        f"{note}.{_cluster_note(statistics, 'edit_sizes')}",
     )

@@ -113,8 +113,8 @@ def bars(name: str, title: str, labels: Sequence[str], series: Sequence[Series],
             )
             height += BAR
         height += GAP
-    grid = [_upright(axis, tick, height) for tick in axis.ticks]
-    return _chart(name, title, _of(labels, series), series, height + FOOT, [*grid, *drawn])
+    grid = [_vertical_grid_line(axis, tick, height) for tick in axis.ticks]
+    return _chart(name, title, _text_alternative(labels, series), series, height + FOOT, [*grid, *drawn])
 
 
 def _bar(
@@ -128,11 +128,11 @@ def _bar(
             '<g class="{}">{}<text class="small" x="{}%" y="{}">{}</text></g>',
             _colour(number),
             letter,
-            _across(axis, max(0.0, axis.low)),
+            _x_percent(axis, max(0.0, axis.low)),
             middle + 4,
             reason,
         )
-    start, end = sorted((_at(axis, max(axis.low, 0.0)), _at(axis, point.value)))
+    start, end = sorted((_bar_percent(axis, max(axis.low, 0.0)), _bar_percent(axis, point.value)))
     return format_html(
         '<g class="{}">{}<rect x="{}%" y="{}" width="{}%" height="{}"><title>{}</title></rect>{}'
         '<text class="number" x="100%" y="{}">{}</text></g>',
@@ -142,8 +142,8 @@ def _bar(
         top + 2,
         _percent(max(end - start, 0.2)),
         BAR - 4,
-        f"{data_series.name}: {_said(point)}",
-        _lying_interval(point, middle, axis),
+        f"{data_series.name}: {_point_text(point)}",
+        _horizontal_interval(point, middle, axis),
         middle + 4,
         _number(point.value),
     )
@@ -179,10 +179,10 @@ def _key(number: int, down: int) -> SafeString:
     return format_html('<text class="key" x="0" y="{}">{}</text>', down, _letter(number))
 
 
-def _lying_interval(point: Point, middle: int, axis: Axis) -> SafeString:
+def _horizontal_interval(point: Point, middle: int, axis: Axis) -> SafeString:
     if point.low is None or point.high is None:
         return SafeString("")
-    low, high = _across(axis, point.low), _across(axis, point.high)
+    low, high = _x_percent(axis, point.low), _x_percent(axis, point.high)
     ends = (
         (low, high, middle, middle),
         (low, low, middle - 4, middle + 4),
@@ -191,14 +191,14 @@ def _lying_interval(point: Point, middle: int, axis: Axis) -> SafeString:
     return format_html_join("", '<line class="interval" x1="{}%" x2="{}%" y1="{}" y2="{}"/>', ends)
 
 
-def _upright(axis: Axis, tick: float, height: int) -> SafeString:
+def _vertical_grid_line(axis: Axis, tick: float, height: int) -> SafeString:
     return format_html(
         '<line class="{}" x1="{}%" x2="{}%" y1="0" y2="{}"/><text class="tick middle" x="{}%" y="{}">{}</text>',
         "zero" if tick == 0 else "grid",
-        _across(axis, tick),
-        _across(axis, tick),
+        _x_percent(axis, tick),
+        _x_percent(axis, tick),
         height,
-        _across(axis, tick),
+        _x_percent(axis, tick),
         height + 16,
         _mark(tick, axis.unit),
     )
@@ -235,8 +235,8 @@ def lines(
     """
     apart = -(-len(labels) // most) if most else 1
     top = 10
-    counts, below = _counts_below(series, range(0, len(labels), apart), top + PLOT + 18)
-    grid = [_level(axis, tick, top) for tick in axis.ticks]
+    counts, below = _sample_sizes_below(series, range(0, len(labels), apart), top + PLOT + 18)
+    grid = [_horizontal_grid_line(axis, tick, top) for tick in axis.ticks]
     grid += [
         format_html(
             '<text class="tick middle" x="{}%" y="{}">{}</text>',
@@ -249,10 +249,14 @@ def lines(
     ]
     drawn = [_line(data_series, number, len(series), axis, top) for number, data_series in enumerate(series)]
     height = top + PLOT + FOOT + below
-    return _chart(name, title, _of(labels, series), series, height, [*grid, *counts, *drawn], sample=_LINE)
+    return _chart(
+        name, title, _text_alternative(labels, series), series, height, [*grid, *counts, *drawn], sample=_LINE
+    )
 
 
-def _counts_below(series: Sequence[Series], places: Sequence[int], top: int) -> tuple[list[SafeString], int]:
+def _sample_sizes_below(
+    series: Sequence[Series], places: Sequence[int], top: int
+) -> tuple[list[SafeString], int]:
     """n below the label at each of these places, and the pixels that it takes.
 
     One line where all series have the same n at each place, else one for each series. A line begins with what it is.
@@ -279,11 +283,11 @@ def _counts_below(series: Sequence[Series], places: Sequence[int], top: int) -> 
     return drawn, len(rows) * COUNT
 
 
-def _level(axis: Axis, tick: float, top: int) -> SafeString:
-    return _level_of(axis, tick, top, PLOT)
+def _horizontal_grid_line(axis: Axis, tick: float, top: int) -> SafeString:
+    return _horizontal_grid_line_at(axis, tick, top, PLOT)
 
 
-def _level_of(axis: Axis, tick: float, top: int, tall: int) -> SafeString:
+def _horizontal_grid_line_at(axis: Axis, tick: float, top: int, tall: int) -> SafeString:
     down = round(top + tall * (1 - axis.part(tick)), 2)
     return format_html(
         '<line class="{}" x1="{}%" x2="{}%" y1="{}" y2="{}"/>'
@@ -301,7 +305,7 @@ def _level_of(axis: Axis, tick: float, top: int, tall: int) -> SafeString:
 
 def _line(data_series: Series, number: int, of: int, axis: Axis, top: int) -> SafeString:
     positions = [
-        (_percent(_column(index, len(data_series.points))), _down(axis, point.value, top), point)
+        (_percent(_column(index, len(data_series.points))), _y_of(axis, point.value, top), point)
         if point is not None and point.value is not None
         else None
         for index, point in enumerate(data_series.points)
@@ -322,28 +326,28 @@ def _line(data_series: Series, number: int, of: int, axis: Axis, top: int) -> Sa
             between,
         ),
         format_html_join(
-            "", "{}", ((_standing_interval(across, point, axis, top),) for across, _, point in drawn_points)
+            "", "{}", ((_vertical_interval(across, point, axis, top),) for across, _, point in drawn_points)
         ),
         format_html_join(
             "",
             '<svg class="mark" x="{}%" y="{}" width="1" height="1" overflow="visible"><path d="{}"/><title>{}</title></svg>',
             (
-                (across, down, MARKS[number % len(MARKS)], f"{data_series.name}: {_said(point)}")
+                (across, down, MARKS[number % len(MARKS)], f"{data_series.name}: {_point_text(point)}")
                 for across, down, point in drawn_points
             ),
         ),
     )
 
 
-def _standing_interval(across: str, point: Point, axis: Axis, top: int) -> SafeString:
+def _vertical_interval(across: str, point: Point, axis: Axis, top: int) -> SafeString:
     if point.low is None or point.high is None:
         return SafeString("")
     return format_html(
         '<line class="interval standing" x1="{}%" x2="{}%" y1="{}" y2="{}"/>',
         across,
         across,
-        _down(axis, point.low, top),
-        _down(axis, point.high, top),
+        _y_of(axis, point.low, top),
+        _y_of(axis, point.high, top),
     )
 
 
@@ -351,7 +355,7 @@ def _column(index: int, of: int) -> float:
     return LEFT + (RIGHT - LEFT) * (index + 0.5) / of
 
 
-def _down(axis: Axis, value: float, top: int) -> float:
+def _y_of(axis: Axis, value: float, top: int) -> float:
     return round(top + PLOT * (1 - axis.part(value)), 2)
 
 
@@ -398,19 +402,19 @@ def distribution(
         drawn.append(_label(label, height))
         height += LABEL
         for number, spread in filled_spreads:
-            tall = _tall(spread.values[index])
+            tall = _strip_height(spread.values[index])
             drawn.append(_strip(spread.values[index], number, height, tall, axis, lettered=len(spreads) > 1))
             height += tall + 4
         height += GAP
-    grid = [_upright(axis, tick, height) for tick in axis.ticks]
+    grid = [_vertical_grid_line(axis, tick, height) for tick in axis.ticks]
     means = [
         Series(spread.name, [Point(_mean(values)) if values else None for values in spread.values])
         for spread in spreads
     ]
-    return _chart(name, title, _of(labels, means), means, height + FOOT, [*grid, *drawn])
+    return _chart(name, title, _text_alternative(labels, means), means, height + FOOT, [*grid, *drawn])
 
 
-def _tall(values: Sequence[float]) -> int:
+def _strip_height(values: Sequence[float]) -> int:
     if len(values) > FEW:
         return STRIP
     return 2 * DOT + DOT * (max(Counter(round(value, 4) for value in values).values()) - 1)
@@ -424,7 +428,7 @@ def _strip(
         dots = []
         for value in sorted(values):
             seen[round(value, 4)] += 1
-            dots.append((_across(axis, value), top + tall - DOT * seen[round(value, 4)]))
+            dots.append((_x_percent(axis, value), top + tall - DOT * seen[round(value, 4)]))
         shapes = format_html_join("", '<circle cx="{}%" cy="{}" r="4"/>', dots)
     else:
         shapes = _columns(bins(values, axis), top, axis)
@@ -435,8 +439,8 @@ def _strip(
         _colour(number),
         _key(number, top + tall - 5) if lettered else "",
         shapes,
-        _across(axis, mean),
-        _across(axis, mean),
+        _x_percent(axis, mean),
+        _x_percent(axis, mean),
         top,
         top + tall,
         top + tall - 5,
@@ -449,7 +453,7 @@ def _columns(value_bins: Sequence[Bin], top: int, axis: Axis) -> SafeString:
     rows = []
     for value_bin in value_bins:
         tall = round((STRIP - 4) * value_bin.count / most, 2)
-        start, end = _at(axis, value_bin.low), _at(axis, value_bin.high)
+        start, end = _bar_percent(axis, value_bin.low), _bar_percent(axis, value_bin.high)
         wide = (
             max(end - start - 0.3, 0.0) or 2.2
         )  # a value on its own is as wide as a column can be among eleven
@@ -478,7 +482,7 @@ MARKED = 6
 def columns(name: str, title: str, labels: Sequence[str], values: Sequence[float], axis: Axis) -> SafeString:
     """A column for each label, such as a day, standing side by side; of many labels only some are written."""
     top, wide = 10, (RIGHT - LEFT) / max(1, len(labels))
-    grid = [_level_of(axis, tick, top, HIGH) for tick in axis.ticks]
+    grid = [_horizontal_grid_line_at(axis, tick, top, HIGH) for tick in axis.ticks]
     drawn = format_html_join(
         "",
         '<rect x="{}%" y="{}" width="{}%" height="{}"><title>{}</title></rect>',
@@ -505,7 +509,7 @@ def columns(name: str, title: str, labels: Sequence[str], values: Sequence[float
     ]
     series = [Series(title, [Point(value) for value in values])]
     body = format_html('<g class="{}">{}</g>', _colour(0), drawn)
-    return _chart(name, title, _of(labels, series), series, top + HIGH + FOOT, [*grid, body])
+    return _chart(name, title, _text_alternative(labels, series), series, top + HIGH + FOOT, [*grid, body])
 
 
 # -- squares ----------------------------------------------------------------------------------------
@@ -650,7 +654,7 @@ def _sample(sample: str, number: int) -> SafeString:
     return format_html(sample, dash=DASHES[number % len(DASHES)], mark=MARKS[number % len(MARKS)])
 
 
-def _of(labels: Sequence[str], series: Sequence[Series]) -> str:
+def _text_alternative(labels: Sequence[str], series: Sequence[Series]) -> str:
     """The chart in words, for those who do not see it: where each series is highest and lowest."""
     sentences = []
     for data_series in series:
@@ -669,7 +673,7 @@ def _of(labels: Sequence[str], series: Sequence[Series]) -> str:
     return ". ".join(sentences) or gettext("No data to show.")
 
 
-def _said(point: Point) -> str:
+def _point_text(point: Point) -> str:
     if point.value is None:
         return gettext("undefined")
     written = _number(point.value)
@@ -702,12 +706,12 @@ def _colour(number: int) -> str:
     return f"s{number % COLOURS + 1}"
 
 
-def _at(axis: Axis, value: float) -> float:
+def _bar_percent(axis: Axis, value: float) -> float:
     return FROM + (TO - FROM) * axis.part(value)
 
 
-def _across(axis: Axis, value: float) -> str:
-    return _percent(_at(axis, value))
+def _x_percent(axis: Axis, value: float) -> str:
+    return _percent(_bar_percent(axis, value))
 
 
 def _percent(part: float) -> str:

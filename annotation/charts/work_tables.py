@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 from annotation.charts import study_figures
 from annotation.charts.figure import Figure
-from annotation.charts.list_tables import whole
+from annotation.charts.list_tables import integer
 from annotation.platform import display_text
 from tableqa.statistics.proportions import Proportion, wilson
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, text
@@ -37,7 +37,7 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
             Cell(line["name"], detail=display_text.shown(line["kind"]), address=line["address"]),
             text(display_text.shown(line["state"])),
             *(
-                replace(whole(line[name]), address=line["links"].get(name, "") if line[name] else "")
+                replace(integer(line[name]), address=line["links"].get(name, "") if line[name] else "")
                 for name in ("submitted", "places", "accepted", "items", "excluded")
             ),
             _hours(line["hours"], line["spent"].by_kind),
@@ -71,7 +71,7 @@ def counts(numbers: Mapping[str, int]) -> Figure:
     }
     title = gettext("Counts of the batch")
     columns = (*study_figures.names(gettext("Count")), Column(gettext("Number")))
-    rows = tuple((text(label), whole(numbers[name])) for name, label in names.items())
+    rows = tuple((text(label), integer(numbers[name])) for name, label in names.items())
     return Figure("counts", title, Sheet("counts", title, columns, rows))
 
 
@@ -82,7 +82,7 @@ def reasons(rows: Sequence[tuple[str, str, int, str]]) -> Figure | None:
     title = gettext("Reasons for skipping")
     columns = (*study_figures.names("Reason", "Batch"), Column(gettext("Count")))
     lines = tuple(
-        (text(display_text.shown(reason)), text(batch), replace(whole(times), address=address))
+        (text(display_text.shown(reason)), text(batch), replace(integer(times), address=address))
         for batch, reason, times, address in rows
     )
     return Figure("reasons", title, Sheet("reasons", title, columns, lines))
@@ -135,14 +135,14 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
     lines = tuple(
         (
             Cell(row["name"], address=row["anchor"]),
-            replace(whole(row["submitted"]), address=row["items_address"] if row["submitted"] else ""),
-            replace(whole(row["skipped"]), address=row["skipped_address"] if row["skipped"] else ""),
+            replace(integer(row["submitted"]), address=row["items_address"] if row["submitted"] else ""),
+            replace(integer(row["skipped"]), address=row["skipped_address"] if row["skipped"] else ""),
             _with_ends(row["median_seconds"], row["median_ends"], row["timed"], 1),
             _hourly(row),
             _gold(row),
             _with_n(row["agreement"]) if row["agreement"] is not None else text(NOTHING),
             _reliability(row),
-            replace(whole(row["review"]), address=row["review_address"])
+            replace(integer(row["review"]), address=row["review_address"])
             if row["raised"]
             else text(gettext("no")),
         )
@@ -166,8 +166,8 @@ def pay(rows: Sequence[Line]) -> Figure | None:
         (
             text(row["person"]),
             text(row["batch"]),
-            whole(row["items"]),
-            whole(row["skipped"]),
+            integer(row["items"]),
+            integer(row["skipped"]),
             _hours(row["hours"], row["by_kind"]),
             _decimal(row["hourly"], 0),
             _decimal(row["amount"], 2),
@@ -196,7 +196,7 @@ def costs(rows: Sequence[Line]) -> Figure | None:
         (
             Cell(row["batch"], address=row["address"]),
             _hours(row["hours"], row["by_kind"]),
-            replace(whole(row["accepted"]), address=row["items_address"] if row["accepted"] else ""),
+            replace(integer(row["accepted"]), address=row["items_address"] if row["accepted"] else ""),
             _decimal(row["amounts"].get(currency), 2),
             _decimal(row["per_hundred"].get(currency), 2),
             text(currency or NOTHING),
@@ -221,8 +221,8 @@ def members(rows: Sequence[Line]) -> Figure | None:
         (
             text(row["person"]),
             text(row["roles"]),
-            whole(row["submitted"]),
-            whole(row["in_progress"]),
+            integer(row["submitted"]),
+            integer(row["in_progress"]),
             _hours(row["hours"], row["by_kind"]),
             _decimal(amount, 2),
             text(currency or NOTHING),
@@ -252,11 +252,11 @@ def model_costs(rows: Sequence[Line], states: Sequence[str]) -> Figure | None:
             text(row["purpose"]),
             text(row["predictor"]),
             *(
-                whole(getattr(row["spent"], name))
+                integer(getattr(row["spent"], name))
                 for name in ("requests", "prompt_tokens", "completion_tokens", "counted")
             ),
             _decimal(float(row["spent"].usd) if row["spent"].is_priced else None, 4),
-            *map(whole, row["states"]),
+            *map(integer, row["states"]),
         )
         for row in rows
     )

@@ -55,7 +55,7 @@ def facets(who: Reader, chosen: Selection) -> list[Facet]:
     if len(who.listed) > 1:
         rows: QuerySet[Any, Any] = items.order_by().values_list("batch_id").annotate(number=Count("pk"))
         candidates.append(_facet("batch", "", ((who.batches[key].public_id, number) for key, number in rows)))
-    candidates += _said(who, keys)
+    candidates += _response_facets(who, keys)
     assignments = Assignment.objects.filter(item__in=keys)
     named = Assignment.objects.filter(who.sight.condition(Fact.NAMES, "item__"), item__in=keys)
     by_person: QuerySet[Any, Any] = (
@@ -83,14 +83,14 @@ def _keys(items: QuerySet[Item]) -> Any:
 
 
 def _states(who: Reader, items: QuerySet[Item]) -> Facet:
-    visible_items = querysets.knowing(who, items).order_by()
+    visible_items = querysets.with_known_state(who, items).order_by()
     counts = visible_items.aggregate(
         **{state: Count("pk", filter=querysets.in_states(who, [state])) for state in STATES}
     )
     return Facet("state", "", [(state, counts[state]) for state in STATES if counts[state]])
 
 
-def _said(who: Reader, keys: Any) -> list[Facet]:
+def _response_facets(who: Reader, keys: Any) -> list[Facet]:
     """Labels by measure, open conditions of the checklist, and verdicts of the model."""
     kinds = ResponseFact.Kind
     facts = ResponseFact.objects.filter(project=who.project, item__in=keys, is_first=True).order_by()

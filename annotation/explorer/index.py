@@ -222,7 +222,7 @@ def _index_some(keys: Sequence[int]) -> int:
     rows = list(Item.objects.filter(pk__in=keys).values_list(*fields))
     batches = Batch.objects.select_related("project", "definition").in_bulk({row[1] for row in rows})
     _lock({item_batch.project_id for item_batch in batches.values()})
-    written = _written(keys)
+    written = _written_texts(keys)
     indexed: dict[int, IndexedItem] = {}
     facts: list[ResponseFact] = []
     of_batch: dict[int, list[int]] = {}
@@ -274,7 +274,7 @@ def _index_responses(
             continue
         row, item = indexed[assignment.item_id], items[assignment.item_id]
         item.batch = batch
-        response = agreement_report.stored(task, annotation.response)
+        response = agreement_report.restore_response(task, annotation.response)
         row.seconds += annotation.active_seconds
         row.answered_at = max(filter(None, (row.answered_at, assignment.ended_at)), default=None)
         texts = "\n".join(dict.fromkeys(_texts(annotation.response.get("data"))))
@@ -335,7 +335,7 @@ def _verdicts(assignments: QuerySet[Assignment]) -> dict[int, str]:
     )
 
 
-def _written(keys: Sequence[int]) -> dict[int, list[str]]:
+def _written_texts(keys: Sequence[int]) -> dict[int, list[str]]:
     """What people wrote about these items beside their responses: flags, reasons, notes."""
     texts_by_item: dict[int, list[str]] = {}
     skips = Assignment.objects.filter(item__in=keys, state=Assignment.State.SKIPPED)

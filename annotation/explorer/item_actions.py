@@ -20,7 +20,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.access import audit_log, visibility
-from annotation.access.authorization import Actor, acts_on_items, where
+from annotation.access.authorization import Actor, acts_on_items, projects_with_permission
 from annotation.access.roles import Permission, permissions
 from annotation.background import jobs
 from annotation.explorer import querysets
@@ -70,7 +70,7 @@ class Preview:
 
 
 @dataclass
-class Done:
+class ActionResult:
     """An action that was done, or undone: to how many items, and to which (keys) not, by reason."""
 
     action: ItemAction | None
@@ -105,22 +105,22 @@ def preview(who: Reader, action: str, keys: Sequence[int]) -> Preview:
     return result
 
 
-def act(who: Reader, action: str, keys: Sequence[int], *, note: str, now: datetime) -> Done:
+def apply_action(who: Reader, action: str, keys: Sequence[int], *, note: str, now: datetime) -> ActionResult:
     """Do it to those of the items that can be changed now. Raises Refused (invalid_request) without a note."""
-    note = _checked(action, keys, note)
+    note = _valid_note(action, keys, note)
     with transaction.atomic():
         row = _new(who, action, note, now)
         done = _change(who, row, keys, now)
         if not done.number:
             row.delete()
-            return Done(None, 0, done.refused)
+            return ActionResult(None, 0, done.refused)
         _log(row, done.number, now)
     return done
 
 
 def start(who: Reader, action: str, keys: Sequence[int], *, note: str, now: datetime) -> Job:
-    """`act` in the background, for more than `AT_ONCE` items: part by part, each in one transaction."""
-    note = _checked(action, keys, note)
+    """`apply_action` in the background, for more than `AT_ONCE` items: part by part, each in one transaction."""
+    note = _valid_note(action, keys, note)
     with transaction.atomic():
         row = _new(who, action, note, now)
         ids = {"action": row.pk, "items": list(keys)}
@@ -155,7 +155,7 @@ def _run_act(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 
 @jobs.afterwards(ACT)
-def _forget(job: Job) -> None:
+def _delete_unused(job: Job) -> None:
     """Delete an action that changed nothing."""
     ItemAction.objects.filter(pk=job.ids["action"], changes__isnull=True).delete()
 
@@ -172,7 +172,9 @@ def _run_undo(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 
 def _in_parts(
-    keys: Sequence[int], change: Callable[[Sequence[int], datetime], Done], progress: Callable[[int], None]
+    keys: Sequence[int],
+    change: Callable[[Sequence[int], datetime], ActionResult],
+    progress: Callable[[int], None],
 ) -> dict[Refusal, list[int]]:
     """Change items, `AT_ONCE` in each transaction. Returns those that cannot be changed."""
     refused: dict[Refusal, list[int]] = {}
@@ -205,7 +207,7 @@ def _result(row: ItemAction, number: int, refused: Mapping[Refusal, Sequence[int
     return {"acted": row.public_id, "kind": row.kind, "number": number, "left": refusals}
 
 
-def _checked(action: str, keys: Sequence[int], note: str) -> str:
+def _valid_note(action: str, keys: Sequence[int], note: str) -> str:
     """The note without space around it. Raises Refused (invalid_request) where it is missing or too long."""
     note = note.strip()
     require_storable(note)
@@ -224,12 +226,12 @@ def _new(who: Reader, action: str, note: str, now: datetime) -> ItemAction:
     )
 
 
-def _change(who: Reader, row: ItemAction, keys: Sequence[int], now: datetime) -> Done:
+def _change(who: Reader, row: ItemAction, keys: Sequence[int], now: datetime) -> ActionResult:
     """Change those of the items that can be changed now, and keep what undo needs. In the caller's transaction."""
     _lock(keys)
     plan = preview(who, row.kind, keys)
     states: dict[int, dict[str, Any]] = {}
-    for item in _loaded(plan.changes):
+    for item in _load_items(plan.changes):
         if item.batch.feeds_from_id and not Item.objects.filter(pk=item.pk).exists():
             continue  # it went with the decision that made it
         try:
@@ -240,7 +242,7 @@ def _change(who: Reader, row: ItemAction, keys: Sequence[int], now: datetime) ->
     ItemChange.objects.bulk_create(
         ItemChange(action=row, item_id=key, before=before) for key, before in states.items()
     )
-    return Done(row, len(states), plan.refused)
+    return ActionResult(row, len(states), plan.refused)
 
 
 def _log(
@@ -255,7 +257,7 @@ def _log(
 def may_undo(actor: Actor, action: ItemAction, *, now: datetime) -> bool:
     """Whether somebody may undo an action now: its person, or a manager, for 30 minutes."""
     is_theirs = action.made_by_id == actor.person.pk
-    leads = is_theirs or action.project_id in _led(actor)
+    leads = is_theirs or action.project_id in _managed_projects(actor)
     return leads and acts_on_items(actor, action.project) and now - action.made_at <= UNDO_WITHIN
 
 
@@ -268,7 +270,7 @@ def undoable(actor: Actor, project: Project, *, now: datetime) -> set[str]:
     return {action.public_id for action in open_ones if may_undo(actor, action, now=now)}
 
 
-def undo(who: Reader, action: ItemAction, *, now: datetime) -> Done:
+def undo(who: Reader, action: ItemAction, *, now: datetime) -> ActionResult:
     """Undo an action, item by item: what somebody built on it meanwhile stays.
 
     Raises Refused (invalid_request) where it is too late, or somebody else's to undo.
@@ -289,7 +291,7 @@ def _require_undoable(who: Reader, action: ItemAction, now: datetime) -> None:
         refuse("invalid_request", "Only the person who did this, or a manager, can undo it.")
 
 
-def _restore(who: Reader, action: ItemAction, keys: Sequence[int], now: datetime) -> Done:
+def _restore(who: Reader, action: ItemAction, keys: Sequence[int], now: datetime) -> ActionResult:
     """Restore those of the items that are as the action left them. In the caller's transaction.
 
     Who worked on an item undoes nothing that somebody else did to it.
@@ -305,7 +307,7 @@ def _restore(who: Reader, action: ItemAction, keys: Sequence[int], now: datetime
         if own := [key for key in changes if key not in others]:
             refused[Refusal("own")] = own
         changes = {key: change for key, change in changes.items() if key in others}
-    for item in _loaded(list(changes)):
+    for item in _load_items(list(changes)):
         change = changes[item.pk]
         try:
             with transaction.atomic():
@@ -315,7 +317,7 @@ def _restore(who: Reader, action: ItemAction, keys: Sequence[int], now: datetime
             continue
         undone.append(change.pk)
     ItemChange.objects.filter(pk__in=undone).update(undone_at=now)
-    return Done(action, len(undone), refused)
+    return ActionResult(action, len(undone), refused)
 
 
 # -- facts ------------------------------------------------------------------------------------------
@@ -393,8 +395,8 @@ def _annotators(project: int) -> set[int]:
     return {person for person, roles in members if Permission.ANNOTATE in permissions(roles)}
 
 
-def _led(actor: Actor) -> list[int]:
-    return where(actor, Permission.SET_UP)
+def _managed_projects(actor: Actor) -> list[int]:
+    return projects_with_permission(actor, Permission.SET_UP)
 
 
 # -- doing and undoing ------------------------------------------------------------------------------
@@ -425,7 +427,7 @@ def _lock(keys: Sequence[int]) -> None:
     slots.lock_batches(Batch.objects.filter(Q(pk__in=batches) | Q(feeds_from__in=batches)))
 
 
-def _loaded(keys: Sequence[int]) -> list[Item]:
+def _load_items(keys: Sequence[int]) -> list[Item]:
     """The items as a decision wants them, by batch."""
     relations = (
         "batch__project",
@@ -458,15 +460,15 @@ def _exclude(item: Item, by: Person, note: str, state: str, now: datetime) -> di
 def _include(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person, now: datetime) -> None:
     decision = getattr(item, "decision", None)
     if decision is None or decision.event_id != before["event"]:
-        raise _changed()
+        raise _conflict_refusal()
     if before["state"] == "open" and item.batch.closed_at is not None:  # nobody could answer it any more
-        raise _changed()
+        raise _conflict_refusal()
     _take_back(item, by, adjudication.ACTION_UNDONE.format(), before["state"], now)
     if before["state"] == "accepted":
         adjudication.restore(item=item, undone_decision=before["decision"], by=by, before="reopened", now=now)
         return
     orphaned_slots.open_item(item, before["places"])
-    _wait_again(item, before, now)
+    _restore_waiting(item, before, now)
 
 
 def _adjudicate(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
@@ -481,7 +483,7 @@ def _settle(item: Item, action: ItemAction, before: Mapping[str, Any], by: Perso
     waiting = getattr(item, "adjudication", None)
     asked_at = datetime.fromisoformat(before["asked_at"]) if "asked_at" in before else action.made_at
     if waiting is None or waiting.asked_by_id != action.made_by_id or waiting.asked_at != asked_at:
-        raise _changed()
+        raise _conflict_refusal()
     waiting.delete()
     resolutions.mark([item.pk], Item.Resolution.NONE)
     if "decision" in before:
@@ -497,7 +499,7 @@ def _settle(item: Item, action: ItemAction, before: Mapping[str, Any], by: Perso
         now=now,
         detail={"reason": adjudication.ACTION_UNDONE.format()},
     )
-    _wait_again(item, before, now)
+    _restore_waiting(item, before, now)
 
 
 def _send_back(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
@@ -508,9 +510,9 @@ def _send_back(item: Item, by: Person, note: str, state: str, now: datetime) -> 
 
 def _keep(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person, now: datetime) -> None:
     if getattr(item, "decision", None) is not None or item.batch.closed_at is not None:
-        raise _changed()
-    adjudication.keep_again(item=item, annotations=before["annotations"], by=by, now=now)
-    _wait_again(item, before, now)
+        raise _conflict_refusal()
+    adjudication.reinstate_responses(item=item, annotations=before["annotations"], by=by, now=now)
+    _restore_waiting(item, before, now)
 
 
 def _flag(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
@@ -521,7 +523,7 @@ def _flag(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[
 
 def _unflag(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person, now: datetime) -> None:
     if not Flag.objects.filter(pk=before["flag"]).delete()[0]:
-        raise _changed()
+        raise _conflict_refusal()
     audit_log.log(item, "flagged", "flag removed", by=by, now=now)
 
 
@@ -532,7 +534,7 @@ def _pin(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[s
 
 def _unpin(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person, now: datetime) -> None:
     if not guideline_examples.unpin(item=item, by=by, now=now):
-        raise _changed()
+        raise _conflict_refusal()
 
 
 def _take_back(item: Item, by: Person, reason: str, after: str, now: datetime) -> dict[str, Any]:
@@ -542,7 +544,7 @@ def _take_back(item: Item, by: Person, reason: str, after: str, now: datetime) -
 
 
 def _waiting(item: Item) -> dict[str, Any]:
-    """How the item waits for an adjudicator, as `_wait_again` reads it."""
+    """How the item waits for an adjudicator, as `_restore_waiting` reads it."""
     waiting = getattr(item, "adjudication", None)
     if waiting is None:
         return {}
@@ -550,7 +552,7 @@ def _waiting(item: Item) -> dict[str, Any]:
     return {"waiting": {**row, "asked_at": waiting.asked_at.isoformat()}}
 
 
-def _wait_again(item: Item, before: Mapping[str, Any], now: datetime) -> None:
+def _restore_waiting(item: Item, before: Mapping[str, Any], now: datetime) -> None:
     """Have an undecided item wait for what it waited for: an adjudicator, its rule, or more responses."""
     if waiting := before.get("waiting"):
         Adjudication.objects.create(
@@ -570,7 +572,7 @@ def _places(item: Item) -> int:
     return Item.objects.values_list("places_count", flat=True).get(pk=item.pk)
 
 
-def _changed() -> Refused:
+def _conflict_refusal() -> Refused:
     return Refused("decided", "")
 
 

@@ -21,7 +21,7 @@ from django.utils.translation import gettext
 from annotation.access import visibility
 from annotation.access.authorization import Actor
 from annotation.access.roles import Permission
-from annotation.access.visibility import Fact, Sight
+from annotation.access.visibility import Fact, Visibility
 from annotation.explorer.selection import (
     ANY,
     OF_ITEMS,
@@ -69,7 +69,7 @@ class Reader:
 
     actor: Actor
     project: Project
-    sight: Sight
+    sight: Visibility
 
     @property
     def acts(self) -> frozenset[Permission]:
@@ -124,7 +124,7 @@ class Reader:
 
 def reader(actor: Actor, project: Project) -> Reader:
     """What the actor may know of the project. Raises Http404 for those who do not belong there."""
-    return Reader(actor, project, visibility.sight(actor, project))
+    return Reader(actor, project, visibility.visibility_of(actor, project))
 
 
 def readable(who: Reader) -> Q:
@@ -142,29 +142,29 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
         _require_items(who, chosen.items)
         items = items.filter(public_id__in=chosen.items)
     if chosen.examples:
-        items = items.filter(_made_of(who, chosen.examples))
+        items = items.filter(_on_examples(who, chosen.examples))
     if chosen.sources:
         items = items.filter(example__source__in=_sources(who, chosen))
     if chosen.states:
-        items = knowing(who, items).filter(in_states(who, chosen.states))
+        items = with_known_state(who, items).filter(in_states(who, chosen.states))
     if chosen.in_progress is not None:
         items = _in_progress(who, chosen, items)
     if chosen.gold is not None:
         if not who.leads:
             raise BadSelection([gettext("Only managers can filter by gold items.")])
-        items = knowing(who, items).filter(is_gold=chosen.gold)
+        items = with_known_state(who, items).filter(is_gold=chosen.gold)
     if chosen.answered is not None:
         has_response = Q(submitted_count__gt=0)
-        items = knowing(who, items).filter(has_response if chosen.answered else ~has_response)
+        items = with_known_state(who, items).filter(has_response if chosen.answered else ~has_response)
     if chosen.adjudicated is not None:
         by_a_person = Q(decision__made_by__isnull=False)
-        items = knowing(who, items).filter(by_a_person if chosen.adjudicated else ~by_a_person)
+        items = with_known_state(who, items).filter(by_a_person if chosen.adjudicated else ~by_a_person)
     if chosen.assignment:
         items = _with_assignment(who, chosen, items)
     if chosen.releases or chosen.part:
-        items = knowing(who, items).filter(_released(who, chosen))
+        items = with_known_state(who, items).filter(_released(who, chosen))
     if chosen.actions:
-        items = knowing(who, items).filter(_changed_by(who, chosen.actions))
+        items = with_known_state(who, items).filter(_changed_by(who, chosen.actions))
     _require_labels(who, chosen)
     for term in terms(chosen.q):
         items = items.filter(_has_given(who, term) | Q(readable(who), indexed__responded__contains=term))
@@ -207,18 +207,18 @@ def ordered(items: QuerySet[Item], sort: str) -> QuerySet[Item]:
     return items.annotate(place=Coalesce(field, Value(empty))).order_by(f"{sign}place", f"{sign}pk")
 
 
-def counted(items: QuerySet[Item]) -> int:
+def count_up_to_limit(items: QuerySet[Item]) -> int:
     """How many there are, at most `MOST_COUNTED` + 1."""
     return items.order_by().values("pk")[: MOST_COUNTED + 1].count()
 
 
-def counted_within(who: Reader, chosen: Selection, items: int) -> int | None:
+def count_within_items(who: Reader, chosen: Selection, items: int) -> int | None:
     """How many skips, flags, items in progress, slots, responses or labels a selection of such is about; else None.
 
     Two people may have skipped one item, or have it in progress: figures of other pages count both. At most
     `MOST_COUNTED` + 1.
 
-    items: how many items match, by `counted`. Each has one of these at least, so for many nothing more is counted.
+    items: how many items match, by `count_up_to_limit`. Each has one of these at least, so for many nothing more is counted.
     """
     if chosen.part == "undecided" or (not chosen.part and _is_about_several_pairs(chosen)):
         return None
@@ -252,7 +252,7 @@ def _within(who: Reader, chosen: Selection) -> QuerySet[Any] | None:
         has_one_each = len(facts) == 1 and len(chosen.findings) < 2
         return facts[0] if has_one_each else None
     if chosen.in_progress is None and (chosen.answered or chosen.people):
-        return _given(who, chosen)
+        return _submitted_responses(who, chosen)
     return None
 
 
@@ -309,13 +309,13 @@ def page(who: Reader, chosen: Selection, size: int) -> Page:
         return Page(keys[:size], False, len(keys) > size)
     if chosen.before:
         keys = list(
-            items.filter(_beyond(chosen.sort, cursor, back=True))
+            items.filter(_past_cursor(chosen.sort, cursor, back=True))
             .reverse()
             .values_list("pk", flat=True)[: size + 1]
         )
         return Page(keys[:size][::-1], len(keys) > size, True)
     keys = list(
-        items.filter(_beyond(chosen.sort, cursor, back=False)).values_list("pk", flat=True)[: size + 1]
+        items.filter(_past_cursor(chosen.sort, cursor, back=False)).values_list("pk", flat=True)[: size + 1]
     )
     return Page(keys[:size], True, len(keys) > size)
 
@@ -333,7 +333,7 @@ def _cursor(who: Reader, chosen: Selection) -> Item | None:
     return item
 
 
-def _beyond(sort: str, cursor: Any, *, back: bool) -> Q:
+def _past_cursor(sort: str, cursor: Any, *, back: bool) -> Q:
     """What lies behind the cursor in the order, or before it."""
     way = "lt" if back is not sort.startswith("-") else "gt"
     first, second = ("place", "pk") if sort else ("batch_id", "position")
@@ -344,7 +344,7 @@ def _beyond(sort: str, cursor: Any, *, back: bool) -> Q:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def knowing(who: Reader, items: QuerySet[Item]) -> QuerySet[Item]:
+def with_known_state(who: Reader, items: QuerySet[Item]) -> QuerySet[Item]:
     """Those of the items whose state the reader may know."""
     return items.filter(who.sight.condition(Fact.STATE))
 
@@ -408,7 +408,7 @@ def _has_label(who: Reader, name: str, label: str) -> bool:
 def _in_progress(who: Reader, chosen: Selection, items: QuerySet[Item]) -> QuerySet[Item]:
     """Those of the items that somebody has in progress, or nobody."""
     is_leased = Q(pk__in=_leases(who, chosen).values("item"))
-    return knowing(who, items).filter(is_leased if chosen.in_progress else ~is_leased)
+    return with_known_state(who, items).filter(is_leased if chosen.in_progress else ~is_leased)
 
 
 def _leases(who: Reader, chosen: Selection) -> QuerySet[Assignment]:
@@ -427,7 +427,7 @@ def _with_assignment(who: Reader, chosen: Selection, items: QuerySet[Item]) -> Q
     if rows.model is Place and not who.leads:
         with_gold = Item.objects.filter(batch__in=who.listed, is_gold=True).order_by().values("batch")
         items = items.exclude(batch__in=set(with_gold.values_list("batch", flat=True)))
-    return knowing(who, items).filter(pk__in=rows.values("item"))
+    return with_known_state(who, items).filter(pk__in=rows.values("item"))
 
 
 def _assignments(who: Reader, chosen: Selection) -> QuerySet[Any]:
@@ -518,7 +518,7 @@ def _changed_by(who: Reader, actions: Sequence[str]) -> Q:
     return Q(pk__in=others) | (readable(who) & Q(pk__in=flags))
 
 
-def _made_of(who: Reader, ids: Sequence[str]) -> Q:
+def _on_examples(who: Reader, ids: Sequence[str]) -> Q:
     """Items on examples with these ids, and those whose outcome is such an example.
 
     An example of which the reader may see no item is refused as one that does not exist.
@@ -551,7 +551,7 @@ def _with_items(who: Reader, named: Q) -> QuerySet[Example]:
     return examples.filter(Exists(own_items) | Exists(outcomes))
 
 
-def resolving(who: Reader) -> list[int]:
+def resolving_batches(who: Reader) -> list[int]:
     """Keys of the batches whose complete items are due (`batches.progress`)."""
     return [
         key
@@ -562,7 +562,7 @@ def resolving(who: Reader) -> list[int]:
 
 def in_states(who: Reader, states: Sequence[str]) -> Q:
     """Items in one of these states, counted as everywhere: gold items have none for those who may know of them."""
-    due = resolving(who)
+    due = resolving_batches(who)
     all_there = Q(submitted_count__gte=F("places_count"))
     complete = Q(due_at__isnull=False) | (all_there & ~Q(batch__in=due) & Q(is_gold=False))
     if not who.leads:  # slots of gold come with its responses
@@ -588,7 +588,9 @@ def state_of(who: Reader, item: Item) -> str:
     if item.resolution:
         return str(item.resolution)
     all_there = item.submitted_count >= (item.batch.overlap if item.is_gold else item.places_count)
-    if item.due_at is not None or (all_there and (item.is_gold or item.batch_id not in resolving(who))):
+    if item.due_at is not None or (
+        all_there and (item.is_gold or item.batch_id not in resolving_batches(who))
+    ):
         return "complete"
     return "open"
 
@@ -621,7 +623,7 @@ def _of_responses(who: Reader, chosen: Selection) -> list[Any]:
     elif not facts_by_filter and (
         people or period or chosen.seconds_from is not None or chosen.seconds_to is not None
     ):
-        conditions.append(Q(pk__in=_given(who, chosen).values("item")))
+        conditions.append(Q(pk__in=_submitted_responses(who, chosen).values("item")))
     return conditions
 
 
@@ -633,13 +635,13 @@ def _skips(who: Reader, chosen: Selection) -> QuerySet[Any]:
     return _of_people(who, chosen, skips)
 
 
-def _given(who: Reader, chosen: Selection) -> QuerySet[Any]:
+def _submitted_responses(who: Reader, chosen: Selection) -> QuerySet[Any]:
     """The responses that a selection of people, a period or active time is about."""
     return _of_people(who, chosen, Assignment.objects.filter(batch__in=who.listed).submitted())
 
 
 def _of_people(who: Reader, chosen: Selection, rows: QuerySet[Any]) -> QuerySet[Any]:
-    return _narrowed(
+    return _filter_responses(
         rows, _respondents(who, chosen), chosen, _period(who, chosen), at="ended_at", seconds="active_seconds"
     )
 
@@ -647,7 +649,7 @@ def _of_people(who: Reader, chosen: Selection, rows: QuerySet[Any]) -> QuerySet[
 def _facts(who: Reader, chosen: Selection) -> QuerySet[ResponseFact]:
     """What responses say, of those that a selection of people, a period or active time is about."""
     facts = ResponseFact.objects.filter(project=who.project)
-    return _narrowed(
+    return _filter_responses(
         facts, _respondents(who, chosen), chosen, _period(who, chosen), at="at", seconds="seconds"
     )
 
@@ -670,7 +672,7 @@ def _facts_by_filter(who: Reader, chosen: Selection) -> list[QuerySet[ResponseFa
     return filtered_facts
 
 
-def _narrowed(
+def _filter_responses(
     rows: QuerySet[Any],
     people: Sequence[int],
     chosen: Selection,

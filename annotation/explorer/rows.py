@@ -87,7 +87,7 @@ def rows(who: Reader, keys: Sequence[int], *, with_tables: bool = True) -> list[
     return list(rows_by_key.values())
 
 
-def items_read(listed_rows: Sequence[Row]) -> list[Item]:
+def items_to_decide(listed_rows: Sequence[Row]) -> list[Item]:
     """The items of open batches, to be decided, to which whoever gets these rows reads responses."""
     return [
         row.item
@@ -126,7 +126,7 @@ def _response(assignment: Assignment, row: Row) -> Response:
         data = annotation.response.get("data") or {}
         words = ()
         if row.task is not None and row.plain is not None:
-            stored = agreement_report.stored(row.task, annotation.response)
+            stored = agreement_report.restore_response(row.task, annotation.response)
             words = tuple(row.task.describe(stored, row.plain))
             if row.task.operations_field is None:
                 label = row.task.label(stored, row.plain)

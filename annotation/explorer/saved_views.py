@@ -18,7 +18,7 @@ LONGEST_NAME: Final = 60
 LONGEST_QUERY: Final = 4_000
 
 
-def listed(who: Reader) -> QuerySet[SavedView]:
+def visible_views(who: Reader) -> QuerySet[SavedView]:
     """The views that the reader sees in the project: shared ones first, then their own, by name."""
     seen = SavedView.objects.filter(Q(is_shared=True) | Q(made_by=who.actor.person), project=who.project)
     return seen.order_by("-is_shared", "name", "pk")
@@ -36,7 +36,7 @@ def save(*, who: Reader, name: str, filters: str, is_shared: bool, now: datetime
     if is_shared and not who.leads:
         refuse("invalid_request", "Only managers can share a view with the project.")
     try:
-        chosen = selected(filters)
+        chosen = canonical_selection(filters)
     except BadSelection:
         refuse("invalid_request", "These filters cannot be saved. Set them again.")
     if len(chosen) > LONGEST_QUERY:
@@ -60,7 +60,7 @@ def save(*, who: Reader, name: str, filters: str, is_shared: bool, now: datetime
         refuse("name_taken", "A saved view is already called {name}. Choose another name.", name=name)
 
 
-def selected(filters: str) -> str:
+def canonical_selection(filters: str) -> str:
     """The selection of a query string in its canonical form, without pages of the list. Raises BadSelection."""
     params = {key: values for key, values in QueryDict(filters).lists() if any(values)}
     return query(parse(params).without("after", "before"))
@@ -69,4 +69,4 @@ def selected(filters: str) -> str:
 def deletable(who: Reader) -> QuerySet[SavedView]:
     """The views that the reader may delete: their own, and for managers those that are shared."""
     own = Q(made_by=who.actor.person)
-    return listed(who).filter(own | Q(is_shared=True) if who.leads else own)
+    return visible_views(who).filter(own | Q(is_shared=True) if who.leads else own)

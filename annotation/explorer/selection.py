@@ -210,7 +210,7 @@ class _Parser:
                 )
         return tuple(value for value in values if value in allowed)
 
-    def yes(self, name: str) -> bool | None:
+    def boolean(self, name: str) -> bool | None:
         value = self.among(name, ("yes", "no"), [choice] if (choice := self.one(name)) else [])
         return value[0] == "yes" if value else None
 
@@ -295,7 +295,7 @@ class _Parser:
         if low is not None and high is not None and low > high:
             self.problems.append(
                 gettext("seconds_from: {low} is more than seconds_to, {high}. Swap the two numbers.").format(
-                    low=_written("seconds_from", low), high=_written("seconds_to", high)
+                    low=_as_text("seconds_from", low), high=_as_text("seconds_to", high)
                 )
             )
 
@@ -372,7 +372,7 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
         "labels": parser.parts("label", 2, "measure:label"),
         "pairs": parser.parts("pair", 3, "measure:label~label"),
         **{
-            name: parser.yes(name)
+            name: parser.boolean(name)
             for name in ("differs", "flagged", "gold", "unsure", "in_progress", "answered", "adjudicated")
         },
         **{name: parser.number(name) for name in ("seconds_from", "seconds_to")},
@@ -402,7 +402,7 @@ def params_of(chosen: Selection) -> dict[str, list[str]]:
         if value is None or value in ("", ()):
             continue
         values = value if isinstance(value, tuple) else (value,)
-        params[name] = [_written(name, entry) for entry in values]
+        params[name] = [_as_text(name, entry) for entry in values]
     return params
 
 
@@ -419,7 +419,7 @@ def terms(text: str) -> list[str]:
     return list(dict.fromkeys(filter(None, [*phrases, *words])))[:MOST_TERMS]
 
 
-def _written(name: str, value: Any) -> str:
+def _as_text(name: str, value: Any) -> str:
     if name == "label":
         return SEPARATOR.join(value)
     if name == "pair":

@@ -12,7 +12,7 @@ _OF_REJECTED = re.compile(r"-rejected( ?\(\d+\))?\Z")
 _UNKNOWN = ("", "NOASSERTION")
 
 
-def continued(project: Project, name: str, reader: str, path: Path) -> Source | None:
+def source_to_continue(project: Project, name: str, reader: str, path: Path) -> Source | None:
     """The newest source of this name; for a file of rejected records, else the one that they were left out of.
 
     None where there is none, or where the sources with records left out differ in their credit.

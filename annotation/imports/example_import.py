@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from annotation.access import audit_log, visibility
 from annotation.background import jobs, sandbox, uploads
-from annotation.background.staged_pages import HiddenPages, Progress, apart, clear_abandoned
+from annotation.background.staged_pages import HiddenPages, Progress, clear_abandoned, hidden_project
 from annotation.imports import continued_sources, file_preview
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.platform import bulk_rows
@@ -55,7 +55,7 @@ _Stored = tuple[str, list[Any], str]
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportResult:
     """What an import did: the source, how many examples and tables it has, and whether anything was new.
 
     `numbered` are the ids that got a number because the source gives them more than once. `report` says what was read of the
@@ -89,7 +89,7 @@ class Choices:
     good_only: bool = False
 
 
-@bulk_rows.seldom_collected()
+@bulk_rows.rare_garbage_collection()
 def import_examples(
     *,
     project: Project,
@@ -113,7 +113,7 @@ def import_examples(
     progress: Progress = lambda done, total: None,
     job: Job | None = None,
     pages: HiddenPages | None = None,
-) -> Imported:
+) -> ImportResult:
     """Read `path` with the named reader into a new source. The same files again change nothing.
 
     name ... good_only: see `Choices`. rest: a file for the records with a problem (`Rejections.write`). by_command: fixes
@@ -128,7 +128,7 @@ def import_examples(
     require_storable(dict(declared_paths or {}))
     _check_choices(reader, choices)
     _refuse_another_format(project, choices.name, reader)
-    continued = continued_sources.continued(project, choices.name, reader, path)
+    continued = continued_sources.source_to_continue(project, choices.name, reader, path)
     earlier = Source.objects.ready().filter(project=project, name=choices.name)
     with uploads.room(files) as folder:
         known_checksums = () if only_check else tuple(earlier.values_list("checksum", flat=True))
@@ -139,21 +139,21 @@ def import_examples(
         read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
         if read.checksum in request.known:
             same = earlier.filter(checksum=read.checksum).latest("ready_at")
-            return Imported(same, same.examples_count, same.tables_count, new=False)
+            return ImportResult(same, same.examples_count, same.tables_count, new=False)
         _refuse_problems(read, choices.good_only and not only_check)
         rows, number = Path(request.rows), read.number
         if earlier.exists():
             rows, number = _new_rows(project, choices.name, rows, path)
             if not number and not only_check:
                 newest = earlier.latest("ready_at")
-                return Imported(newest, newest.examples_count, newest.tables_count, new=False)
+                return ImportResult(newest, newest.examples_count, newest.tables_count, new=False)
         if only_check:
-            return Imported(Source(), read.number, 0, new=False, report=read.report)
+            return ImportResult(Source(), read.number, 0, new=False, report=read.report)
         choices = replace(choices, fields=read.fields)
         stated_credit = choices.credit
         if continued is not None:
             choices = _with_credit_of(continued, choices, read.credit)
-        with nullcontext(pages) if pages is not None else apart(progress, number, job) as hidden:
+        with nullcontext(pages) if pages is not None else hidden_project(progress, number, job) as hidden:
             owner = hidden.project
             source = _begin(owner, reader, path, choices, read, declared_paths or {}, by, now)
             _write(source, rows, hidden)
@@ -161,7 +161,7 @@ def import_examples(
                 with hidden.page():
                     publish(source=source, project=project, by=by)
                     hidden.progress(number, number)
-    return Imported(
+    return ImportResult(
         source,
         number,
         source.tables_count,
@@ -404,7 +404,7 @@ def start_good_only(*, job: Job, by: Person, now: datetime) -> Job:
 def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     sent = uploads.of_job(job)
     if "choice" in job.ids:
-        _work_out(job, progress)
+        _complete_choices(job, progress)
     with uploads.rest_of_job(job, rest_name(sent["questions"].name, job.ids["reader"])) as rest:
         done = _import_uploads(job, sent, rest, progress)
         if job.ids.get("only_check"):
@@ -424,7 +424,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     }
 
 
-def _work_out(job: Job, progress: jobs.Progress) -> None:
+def _complete_choices(job: Job, progress: jobs.Progress) -> None:
     """Work out the reader and the columns of a choice, once: they are kept with the job."""
     preview = file_preview.read(job, lambda number: progress(number, 0))
     choice = job.ids.pop("choice")
@@ -457,7 +457,9 @@ def rest_name(questions: str, reader: str) -> str:
     return f"{name.stem}-rejected{FORMS.get(form, suffix)}"
 
 
-def _import_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: jobs.Progress) -> Imported:
+def _import_uploads(
+    job: Job, sent: Mapping[str, Upload], rest: Path, progress: jobs.Progress
+) -> ImportResult:
     choices = _choices(job, sent)
     with uploads.for_sandbox(sent["questions"], sent.get("tables")) as files:
         return import_examples(
@@ -573,7 +575,7 @@ def losses_of(source: Source) -> tuple[str, ...]:
     return losses(source.reader, source.split, columns_of(metas))
 
 
-def reports_of(source: Source, sight: visibility.Sight) -> list[Report]:
+def reports_of(source: Source, sight: visibility.Visibility) -> list[Report]:
     """The reports of the imports of a source; without texts for a person who is asked for answers."""
     reports = [Report.of(stored) for stored in source.how.get("reports", ())]
     if sight.is_asked:

@@ -20,7 +20,7 @@ from tableqa.data.typed_json import from_json, to_json
 from tableqa.readers.format_detection import OWN
 from tableqa.readers.ingestion import ReadRequest
 from tableqa.readers.own_data import Layout
-from tableqa.readers.preview import Chosen, Preview
+from tableqa.readers.preview import ChosenColumns, Preview
 
 KIND: Final = "preview"
 MOST_REMEMBERED = 20
@@ -84,7 +84,7 @@ def result(job: Job) -> Preview:
 
 def choice_of(choice: Mapping[str, Any]) -> Preview:
     """A preview without examples that has the columns and options of a choice."""
-    chosen = Chosen(**(choice.get("chosen") or {"parts": {}}))
+    chosen = ChosenColumns(**(choice.get("chosen") or {"parts": {}}))
     options = {name: text for name, text in chosen.options.items() if name in Layout.__dataclass_fields__}
     layout = Layout(columns=tuple(chosen.columns), parts=chosen.parts, **options)
     return Preview(choice.get("reader") or OWN, layout, dict(chosen.options))
@@ -134,7 +134,9 @@ def read_any(job: Job, beat: Callable[[int], None]) -> Preview | dict[str, Any]:
         if "is_release" in data:
             return data
         preview = from_json(Preview, data)
-        source = continued_sources.continued(project, Path(name).stem, preview.reader, files.questions)
+        source = continued_sources.source_to_continue(
+            project, Path(name).stem, preview.reader, files.questions
+        )
     if source is None or not (preview.examples or preview.problems):
         return preview
     credit = continued_sources.inherited_credit(preview.credit, source)

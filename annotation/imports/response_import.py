@@ -32,7 +32,7 @@ from annotation.imports import field_mapping as mappings
 from annotation.imports.field_mapping import ImportMapping, Summary
 from annotation.imports.label_import import checks
 from annotation.imports.label_import import staging as label_pages
-from annotation.imports.label_import.checks import Checked
+from annotation.imports.label_import.checks import CheckResult
 from annotation.imports.response_preview import Preview
 from annotation.models import Batch, Job, LabelImport, Person, Project, Proposal, Source, Upload
 from annotation.platform import bulk_rows
@@ -45,7 +45,7 @@ from tableqa.data.typed_json import from_json, to_json
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, checksum_of
 from tableqa.readers.interface import Credit, ReaderError, Rejected, joined_credit
 from tableqa.readers.labels import DUPLICATES, Label
-from tableqa.readers.mapped_records import checked
+from tableqa.readers.mapped_records import check_fields
 from tableqa.readers.rejections import Rejections, one_sentence
 from tableqa.readers.responses import TOOLS
 from tableqa.readers.responses.tool_export import CheckedTask, GivenResponse, location, loss_in_words
@@ -248,7 +248,7 @@ class _Import:
         """Raises Refused where the file cannot be read at all."""
         _require_tool(tool)
         try:
-            checked(mapping.parts)
+            check_fields(mapping.parts)
         except ValueError as error:
             refuse_as("import_failed", reason_of(error))
         self.project, self.file, self.by, self.now = project, file, by, now
@@ -273,7 +273,7 @@ class _Import:
             name,
             tool,
             summary,
-            _completed(mapping, summary, f"{TOOLS[tool].title}: {file.path.stem}"),
+            _complete_mapping(mapping, summary, f"{TOOLS[tool].title}: {file.path.stem}"),
             self.read.checksum,
             makes_source=self.source is None,
             licence=self.source.licence if self.source else "",
@@ -315,7 +315,7 @@ class _Import:
     def _hidden_pages(self, job: Job | None) -> AbstractContextManager[HiddenPages]:
         """Pages of their own. They count tasks and items, then responses twice: checked, and written."""
         total = sum(len(task.responses) for task in self.tasks)
-        return staged_pages.apart(
+        return staged_pages.hidden_project(
             lambda done, records: self.file.progress(done * total // records, total),
             2 * (len(self.tasks) + total),
             job,
@@ -380,7 +380,7 @@ class _Import:
             project=pages.project, name=key, data=data, by=self.by, now=self.now
         ).task()
 
-    def _write(self, pages: HiddenPages) -> tuple[Source, Batch, Checked] | None:
+    def _write(self, pages: HiddenPages) -> tuple[Source, Batch, CheckResult] | None:
         """Write pages of examples, items and proposals, and check the responses; None: see the problems."""
         preview = self.preview
         if not preview.summary.responses:
@@ -427,7 +427,7 @@ class _Import:
         preview.left = sum(task.predictions_count for task in self.tasks) - preview.proposals
         return source, batch, report
 
-    def _publish(self, source: Source, batch: Batch, staged: LabelImport, labels: Checked) -> None:
+    def _publish(self, source: Source, batch: Batch, staged: LabelImport, labels: CheckResult) -> None:
         """Make all pages visible, in the caller's transaction: few statements, however many responses."""
         Project.objects.select_for_update(no_key=True).filter(pk=self.project.pk).values_list("pk").first()
         if source.ready_at is None:
@@ -458,14 +458,14 @@ class _Import:
             for item in items.select_related("batch", "example__stored_table"):
                 for prediction in by_example[item.example.external_id].predictions:
                     data = _data(preview.mapping, task_type, prediction.values)
-                    proposal = impressions.hold(
+                    proposal = impressions.validate_proposal(
                         task_type, item.plain(), Proposed(data, score=prediction.score)
                     )
                     if proposal is None:
                         continue
                     preview.proposals += 1
                     maker = (prediction.model or preview.tool)[:LONGEST_MODEL]
-                    impressions.keep(
+                    impressions.store_proposals(
                         item,
                         [proposal],
                         source=Proposal.Source.RULES if maker == impressions.RULES else Proposal.Source.MODEL,
@@ -581,7 +581,7 @@ def _problem_of_credit(mapping: ImportMapping) -> str:
     return ""
 
 
-def _completed(mapping: ImportMapping, summary: Summary, title: str) -> ImportMapping:
+def _complete_mapping(mapping: ImportMapping, summary: Summary, title: str) -> ImportMapping:
     """The mapping with people, batch and the credit that the file states."""
     stated = joined_credit(summary.credits)
     return replace(

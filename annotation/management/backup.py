@@ -45,7 +45,7 @@ SCHEMA: Final = json.loads(Path(__file__).with_name("backup.schema.json").read_t
 AGAIN: Final = "Copy the manifest again from where the backup was made, or use another backup."
 
 
-class Impossible(Exception):
+class BackupError(Exception):
     """A backup cannot be made or restored; the message says why and how to mend it."""
 
 
@@ -83,10 +83,12 @@ def make(folder: Path, *, now: datetime) -> Backup:
     Raises Impossible: the folder is there or among the files, pg_dump is not there, or the data folder has a link in it.
     """
     if folder.exists():
-        raise Impossible(f"{folder} already exists. Name a new folder for each backup.")
+        raise BackupError(f"{folder} already exists. Name a new folder for each backup.")
     media = Path(settings.MEDIA_ROOT)
     if folder.resolve().is_relative_to(media.resolve()):
-        raise Impossible(f"{folder} is in {media}, so the next backup would contain it. Name another folder.")
+        raise BackupError(
+            f"{folder} is in {media}, so the next backup would contain it. Name another folder."
+        )
     _require_no_links(media)
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -113,15 +115,15 @@ def read(folder: Path) -> Backup:
     backup = _manifest(folder / MANIFEST)
     present_files = set(_files(folder)) - {MANIFEST}
     if missing := sorted(backup.files.keys() - present_files):
-        raise Impossible(
+        raise BackupError(
             f"{missing[0]} is missing from the backup ({len(missing)} files in total). Nothing was restored."
         )
     links = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink()}
     if surplus := sorted(present_files.union(links) - backup.files.keys()):
-        raise Impossible(f"{surplus[0]} is not in the manifest of the backup. Nothing was restored.")
+        raise BackupError(f"{surplus[0]} is not in the manifest of the backup. Nothing was restored.")
     for path, (sha256, size) in backup.files.items():
         if (folder / path).stat().st_size != size or file_digest(folder / path) != sha256:
-            raise Impossible(f"{path} was changed after the backup was made. Nothing was restored.")
+            raise BackupError(f"{path} was changed after the backup was made. Nothing was restored.")
     return backup
 
 
@@ -129,18 +131,18 @@ def _manifest(path: Path) -> Backup:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise Impossible(f"{path.parent} is not a backup: {MANIFEST} is missing.") from None
+        raise BackupError(f"{path.parent} is not a backup: {MANIFEST} is missing.") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise Impossible(f"{path} cannot be read as JSON ({error}). {AGAIN}") from None
+        raise BackupError(f"{path} cannot be read as JSON ({error}). {AGAIN}") from None
     written = content.get("format", FORMAT) if isinstance(content, dict) else FORMAT
     if written != FORMAT:
-        raise Impossible(f"The backup has format {written}; this version of Askew reads format {FORMAT}.")
+        raise BackupError(f"The backup has format {written}; this version of Askew reads format {FORMAT}.")
     for location, sentence in schema_faults(SCHEMA, content):
-        raise Impossible(f"{', '.join([str(path), *map(repr, location)])}: {sentence} {AGAIN}")
+        raise BackupError(f"{', '.join([str(path), *map(repr, location)])}: {sentence} {AGAIN}")
     files = {name: (sha256, size) for name, (sha256, size) in content["files"].items()}
     engine = content["engine"]
     if engine in DATABASES and DATABASES[engine] not in files:
-        raise Impossible(f"{path}, 'files': the database of {engine!r} is missing. {AGAIN}")
+        raise BackupError(f"{path}, 'files': the database of {engine!r} is missing. {AGAIN}")
     made_at, migrations, rows = (content[name] for name in ("made_at", "migrations", "rows"))
     return Backup(engine, made_at, migrations, rows, files, content.get("named"))
 
@@ -153,18 +155,18 @@ def restore(folder: Path) -> Backup:
     """
     backup = read(folder)
     if backup.engine != connection.vendor:
-        raise Impossible(
+        raise BackupError(
             f"The backup is from {backup.engine}, but DATABASE_URL names {connection.vendor}. Use a "
             "database of the same kind."
         )
     if reason := migration_state.incompatibility(backup.migrations):
-        raise Impossible(f"The backup is {reason}.")
+        raise BackupError(f"The backup is {reason}.")
     media = Path(settings.MEDIA_ROOT)
     if media.exists() and any(path.is_file() for path in media.rglob("*")):
-        raise Impossible(f"{media} contains files. Restore into an empty ASKEW_DATA_DIR.")
+        raise BackupError(f"{media} contains files. Restore into an empty ASKEW_DATA_DIR.")
     database = _databases[backup.engine]
     if _tables():
-        raise Impossible("The database in DATABASE_URL contains tables. Restore into an empty database.")
+        raise BackupError("The database in DATABASE_URL contains tables. Restore into an empty database.")
     try:
         if (folder / MEDIA).exists():
             shutil.copytree(folder / MEDIA, media, dirs_exist_ok=True)
@@ -184,7 +186,7 @@ def _require_rows(expected: Mapping[str, int]) -> None:
     counted = _rows()
     for table in sorted(counted.keys() | expected):
         if counted.get(table) != expected.get(table):
-            raise Impossible(
+            raise BackupError(
                 f"{table} has {counted.get(table)} rows after restoring, but {expected.get(table)} in the backup. "
                 "Nothing was restored."
             )
@@ -229,13 +231,13 @@ def _copy_media(media: Path, to: Path, below: str = "") -> None:
 
 def _require_no_links(media: Path) -> None:
     """Raises Impossible for a link below the data folder: what lies behind it would be missing from the backup."""
-    for top, folders, names in os.walk(media, onerror=_unless_it_is_gone):
+    for top, folders, names in os.walk(media, onerror=_ignore_missing):
         if Path(top) == media:
             folders[:] = [name for name in folders if not _is_rebuilt(name)]
         for name in sorted([*folders, *names]):
             path = Path(top) / name
             if path.is_symlink():
-                raise Impossible(
+                raise BackupError(
                     f"{path} is a link, and a backup does not follow links. Mount the other disk there "
                     "instead, or move the whole data folder and set ASKEW_DATA_DIR."
                 )
@@ -249,14 +251,14 @@ def _is_rebuilt(path: str) -> bool:
 
 def _files(folder: Path) -> Iterator[str]:
     """Every file below a folder, by its path from there; links are none of ours. A folder may go while it is looked at."""
-    walked = os.walk(folder, onerror=_unless_it_is_gone)
+    walked = os.walk(folder, onerror=_ignore_missing)
     paths = (Path(top) / name for top, _, names in walked for name in names)
     for path in sorted(paths):
         if path.is_file() and not path.is_symlink():
             yield path.relative_to(folder).as_posix()
 
 
-def _unless_it_is_gone(error: OSError) -> None:
+def _ignore_missing(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
         raise error
 
@@ -365,7 +367,7 @@ class _PostgreSQL:
     def _run(self, program: str, *arguments: str) -> None:
         where = shutil.which(program)
         if where is None:
-            raise Impossible(
+            raise BackupError(
                 f"{program} is not installed. Install PostgreSQL's client programs (Debian: "
                 "postgresql-client)."
             )
@@ -373,7 +375,7 @@ class _PostgreSQL:
             [where, *arguments], env=_for_clients(), capture_output=True, text=True, check=False
         )
         if done.returncode:
-            raise Impossible(f"{program} failed: {done.stderr.strip() or done.returncode}")
+            raise BackupError(f"{program} failed: {done.stderr.strip() or done.returncode}")
 
 
 _PLAIN = ("--no-owner", "--no-privileges", "--no-password")

@@ -70,11 +70,11 @@ def findings() -> list[str]:
     if reason := migration_state.why_not_ready():
         return [f"{reason[0].upper()}{reason[1:]}."]
     with _snapshot():
-        sentences = _found("checks")
-    return sentences + _found("file_checks")
+        sentences = _run_checks("checks")
+    return sentences + _run_checks("file_checks")
 
 
-def _found(checks: str) -> list[str]:
+def _run_checks(checks: str) -> list[str]:
     """What the checks of the inventory find, each made once."""
     functions = (globals()[name] for name in dict.fromkeys(inventory.names(checks)))
     return [sentence for check in functions for sentence in check()]
@@ -225,7 +225,7 @@ def _accounts() -> Iterator[str]:
                 )
 
 
-def _said() -> Iterator[str]:
+def _fingerprints() -> Iterator[str]:
     """Agreement goes by the fingerprints of what was submitted."""
     rows = Assignment.objects.filter(Q(said__isnull=False) | Q(state="submitted")).order_by("pk")
     for key, state, fingerprint, response in rows.values_list(

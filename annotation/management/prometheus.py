@@ -72,7 +72,7 @@ def listen() -> None:
         observing.listeners.append(count_question)
 
 
-class InTheDatabase(Collector):
+class DatabaseMetrics(Collector):
     """What stands in the database now. Each figure is one query over an index or over one row a batch or person."""
 
     def collect(self) -> Iterator[Metric]:
@@ -149,9 +149,9 @@ def figures() -> bytes:
     registry = CollectorRegistry()
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         MultiProcessCollector(registry)
-        registry.register(InTheDatabase())
+        registry.register(DatabaseMetrics())
         return generate_latest(registry)
-    registry.register(InTheDatabase())
+    registry.register(DatabaseMetrics())
     return generate_latest(REGISTRY) + generate_latest(registry)
 
 

@@ -209,7 +209,7 @@ def sample_items(task: TaskType) -> list[Item]:
 
 def keys_of(task: TaskType, item: Item) -> list[Key]:
     """The shortcuts of the form of a task type, in the order of the form."""
-    assignment = {**task.presented(item), "id": "", "loop": None}
+    assignment = {**task.page_data(item), "id": "", "loop": None}
     context = {"task": task, "item": item, "assignment": assignment, "data": {}, "changes": []}
     context |= dict.fromkeys(("batch", "found", "seen", "suggested", "table"))
     form = _Form()

@@ -34,7 +34,7 @@ IN_PROCESS = "http://127.0.0.1/"
 
 
 @dataclass
-class Simulated:
+class SimulatedAnnotator:
     """One simulated person at work: their number among the others, their client, and what they have done."""
 
     person: Person
@@ -54,7 +54,7 @@ def simulate(
     request over the network goes through. Raises httpx.HTTPError when the server fails.
     """
     people = people_of(batch.project, annotators, now)
-    required, crew = batch.requires, list[Simulated]()
+    required, crew = batch.requires, list[SimulatedAnnotator]()
     if required is not None and required.opened_at is not None and required.closed_at is None:
         simulate(batch=required, annotators=annotators, seed=seed, accuracy=accuracy, now=now, url=url)
     with _clients(url, len(people)) as clients, ExitStack() as tokens:
@@ -65,11 +65,11 @@ def simulate(
             )
             tokens.callback(projects.revoke_token, token=token, by=token.person, now=now)
             client.headers["Authorization"] = f"Bearer {secret}"
-            crew.append(Simulated(person, client, number))
+            crew.append(SimulatedAnnotator(person, client, number))
         while any(not annotator.done for annotator in crew):
             for annotator in crew:
                 if not annotator.done:
-                    _turn(annotator, batch, seed, accuracy)
+                    _work_on_one_item(annotator, batch, seed, accuracy)
     return {annotator.person.name: annotator.counts for annotator in crew}
 
 
@@ -101,7 +101,7 @@ def meet_requirements(*, person: Person, batch: Batch, now: datetime) -> None:
         "guidelines_unread": _confirm_guidelines,
         "practice_needed": _practise,
     }.items():
-        gate = entry_requirements.shut(batch=batch, person=person, now=now)
+        gate = entry_requirements.first_closed_gate(batch=batch, person=person, now=now)
         if gate is not None and gate.code == code:
             meet(batch, person, now)
 
@@ -121,7 +121,7 @@ def _practise(batch: Batch, person: Person, now: datetime) -> None:
     task, session = batch.task(), dict[str, Any]()
     for number, exercise in enumerate(practice.exercises(task, batch.variant), start=1):
         right, words = task.feedback(exercise.item, exercise.expected, exercise.expected)
-        practice.keep(
+        practice.record_attempt(
             session=session,
             project=batch.project,
             person=person,
@@ -133,7 +133,7 @@ def _practise(batch: Batch, person: Person, now: datetime) -> None:
         )
 
 
-def _turn(annotator: Simulated, batch: Batch, seed: int, accuracy: float) -> None:
+def _work_on_one_item(annotator: SimulatedAnnotator, batch: Batch, seed: int, accuracy: float) -> None:
     """Take an item and submit an answer; an answer that the server does not accept becomes a skip."""
     reply = annotator.client.post(f"/api/batches/{batch.public_id}/next/", json={"holding": []})
     reply.raise_for_status()

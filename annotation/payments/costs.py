@@ -21,7 +21,7 @@ CENT = Decimal("0.01")
 HOUR = 3600
 
 
-def exact(rate: Mapping[str, Any], *, items: int, seconds: Fraction) -> Fraction:
+def exact_amount(rate: Mapping[str, Any], *, items: int, seconds: Fraction) -> Fraction:
     """What this much work comes to, before it is rounded; less than nothing for what is taken out.
 
     Raises ValueError for a rate that is by neither hour nor item.
@@ -33,7 +33,7 @@ def exact(rate: Mapping[str, Any], *, items: int, seconds: Fraction) -> Fraction
     raise ValueError(gettext("The rate {dict!r} is neither per hour nor per item.").format(dict=dict(rate)))
 
 
-def rounded(amount: Fraction) -> Decimal:
+def round_amount(amount: Fraction) -> Decimal:
     """To the cent, half up."""
     return Decimal(math.floor(amount * 100 + Fraction(1, 2))).scaleb(-2)
 

@@ -1,6 +1,6 @@
 """The data statement: what a release says of the people who made it, and under what conditions.
 
-What people must say themselves is asked for by name (`ASKED`); the rest is counted (`counted`). Together they answer
+What people must say themselves is asked for by name (`ASKED`); the rest is counted (`count_statement`). Together they answer
 section D of the responsible NLP checklist of the ACL (instructions, recruitment and pay, consent, ethics review,
 characteristics of annotators). What nobody said stands there as not said.
 """
@@ -112,7 +112,7 @@ OF_ONESELF: Final = {
 """What annotators may say of themselves; nobody has to."""
 
 
-def clean(texts: Mapping[str, object]) -> dict[str, str]:
+def clean_answers(texts: Mapping[str, object]) -> dict[str, str]:
     """What was said, by the names of `ASKED`, without what is empty. Raises Refused(invalid_request)."""
     return _clean(texts, [question.name for question in ASKED], LONGEST)
 
@@ -150,21 +150,23 @@ def _clean(texts: Mapping[str, object], allowed_names: Sequence[str], longest: i
     return cleaned
 
 
-def counted(project: Project, batches: Sequence[Batch], *, watermark: int, until: datetime) -> dict[str, Any]:
+def count_statement(
+    project: Project, batches: Sequence[Batch], *, watermark: int, until: datetime
+) -> dict[str, Any]:
     """Everything of the statement that can be counted, up to an event: JSON for a manifest. Simulated people are left out.
 
     Instructions in full, agreement and the number of people stand elsewhere in the manifest.
     """
     ids = [batch.pk for batch in batches]
     return {
-        **without_counting(project, batches, until=until),
+        **uncounted_statement(project, batches, until=until),
         "hours": _hours(project, ids, watermark, until),
         "rejected": _rejected(ids, watermark),
     }
 
 
-def without_counting(project: Project, batches: Sequence[Batch], *, until: datetime) -> dict[str, Any]:
-    """`counted` but for what takes every response: as quick for a large project as for a small one."""
+def uncounted_statement(project: Project, batches: Sequence[Batch], *, until: datetime) -> dict[str, Any]:
+    """`count_statement` but for what takes every response: as quick for a large project as for a small one."""
     return {
         "form": hub.FORM,
         "said": {question.name: project.statement.get(question.name, "") for question in ASKED},
@@ -182,7 +184,7 @@ def without_counting(project: Project, batches: Sequence[Batch], *, until: datet
     }
 
 
-def _at_work(batches: Sequence[Batch]) -> QuerySet[Tally, Any]:
+def _contributors(batches: Sequence[Batch]) -> QuerySet[Tally, Any]:
     """Who has submitted something in these batches: nobody else's words or consent are told with them."""
     return Tally.objects.filter(batch__in=batches, submitted__gt=0, person__is_simulated=False).values(
         "person_id"
@@ -196,7 +198,7 @@ def _pay(project: Project, batches: Sequence[Batch], until: datetime) -> list[st
     """
     restored: list[str] = project.statement.get(RESTORED, [])
     zone = zoneinfo.ZoneInfo(project.time_zone)
-    in_force = rates.in_force(batches)
+    in_force = rates.terms_of_batches(batches)
     paid: defaultdict[str, list[str]] = defaultdict(list)
     for batch in batches:
         end = min(batch.closed_at or until, until)
@@ -211,7 +213,9 @@ def _pay(project: Project, batches: Sequence[Batch], until: datetime) -> list[st
     ]
 
 
-def _rates(periods: Sequence[rates.InForce], begin: datetime, end: datetime, zone: zoneinfo.ZoneInfo) -> str:
+def _rates(
+    periods: Sequence[rates.RatePeriod], begin: datetime, end: datetime, zone: zoneinfo.ZoneInfo
+) -> str:
     """The rates between two moments, one after the other: "15.00 EUR an hour until 2026-03-02, then 30.00 EUR an hour"."""
     parts: list[str] = []
     for period in periods:
@@ -253,7 +257,7 @@ def _hours(project: Project, batches: Sequence[int], watermark: int, until: date
         for person, made_at, seconds in rows.iterator(chunk_size=2_000)
     )
     in_it = math.fsum(days.values())
-    beside = _beside(project, batches, until, in_it)
+    beside = _other_paid_hours(project, batches, until, in_it)
     exact = {
         "all": in_it,
         "median_day": median(days.values()) if days else 0.0,
@@ -265,10 +269,12 @@ def _hours(project: Project, batches: Sequence[int], watermark: int, until: date
     return {**rounded, "beside": rounded_beside, "exact": {**exact, "beside": beside}}
 
 
-def _beside(project: Project, batches: Sequence[int], until: datetime, in_it: float) -> dict[str, float]:
+def _other_paid_hours(
+    project: Project, batches: Sequence[int], until: datetime, in_it: float
+) -> dict[str, float]:
     """Hours that are paid and not those of the release's responses, by what they went into; what is none is left out."""
     of_project = dict(Batch.objects.filter(project=project).values_list("pk", "purpose"))
-    rows = ledger.worked(
+    rows = ledger.sum_work(
         ledger.PAID & Q(of_batch__in=list(of_project), booked_at__lte=until),
         gold=F("assignment__item__is_gold"),
         state=F("assignment__state"),
@@ -316,7 +322,7 @@ def _consent(project: Project, batches: Sequence[Batch], until: datetime) -> lis
     texts = ConsentText.objects.filter(project=project, made_at__lte=until).order_by("number")
     stands = Q(withdrawn_at__isnull=True) | Q(withdrawn_at__gt=until)
     consents = Consent.objects.filter(
-        stands, text__project=project, given_at__lte=until, person__in=_at_work(batches)
+        stands, text__project=project, given_at__lte=until, person__in=_contributors(batches)
     )
     counts = dict(consents.order_by().values_list("text_id").annotate(n=Count("pk")))
     return [
@@ -327,13 +333,13 @@ def _consent(project: Project, batches: Sequence[Batch], until: datetime) -> lis
 
 def _characteristics(project: Project, batches: Sequence[Batch]) -> dict[str, dict[str, int]]:
     """What those at work said of themselves, counted; values that fewer than `FEWEST` share are put together under ""."""
-    rows = Membership.objects.filter(project=project, person__in=_at_work(batches)).values_list(
+    rows = Membership.objects.filter(project=project, person__in=_contributors(batches)).values_list(
         "characteristics", flat=True
     )
-    return {name: shared for name in OF_ONESELF if (shared := _shared(row.get(name) for row in rows))}
+    return {name: shared for name in OF_ONESELF if (shared := _large_groups(row.get(name) for row in rows))}
 
 
-def _shared(values: Iterable[str | None]) -> dict[str, int]:
+def _large_groups(values: Iterable[str | None]) -> dict[str, int]:
     counts = Counter(value for value in values if value)
     shared = {value: n for value, n in sorted(counts.items()) if n >= FEWEST}
     if rest := sum(counts.values()) - sum(shared.values()):

@@ -153,13 +153,13 @@ def of_batch(batch: Batch) -> list[Share]:
     return _shares(ledger.PAID, Batch.objects.filter(pk=batch.pk))
 
 
-def own(person: Person, projects: Iterable[Project]) -> list[Share]:
+def shares_of_person(person: Person, projects: Iterable[Project]) -> list[Share]:
     """One person's work in their projects, the newest batch first; in five queries."""
     own_shares = _shares(Q(of_person=person.pk), Batch.objects.filter(project__in=list(projects)))
     return sorted(own_shares, key=lambda share: -share.batch.pk)
 
 
-def own_since(person: Person, projects: Iterable[Project], since: datetime) -> list[Share]:
+def shares_of_person_since(person: Person, projects: Iterable[Project], since: datetime) -> list[Share]:
     """One person's work that they submitted, skipped or returned from a moment on; in five queries."""
     return _shares(Q(of_person=person.pk), Batch.objects.filter(project__in=list(projects)), since)
 
@@ -187,12 +187,12 @@ def _grouped(rows: Iterable[ledger.Row], key: Callable[[ledger.Row], Any]) -> di
     return groups
 
 
-def summed(all_shares: Iterable[Share]) -> Total:
+def sum_shares(all_shares: Iterable[Share]) -> Total:
     """What the shares come to."""
     return Total(row for share in all_shares for row in share.rows)
 
 
-def by_person(all_shares: Iterable[Share]) -> dict[int, list[Share]]:
+def shares_by_person(all_shares: Iterable[Share]) -> dict[int, list[Share]]:
     """The shares of each person (id), in their order."""
     gathered: dict[int, list[Share]] = defaultdict(list)
     for share in all_shares:
@@ -218,13 +218,13 @@ class Cost:
         }
 
 
-def by_batch(all_shares: Iterable[Share]) -> list[Cost]:
+def costs_by_batch(all_shares: Iterable[Share]) -> list[Cost]:
     """What each batch cost, from the shares of the whole time."""
     batches: dict[int, list[Share]] = defaultdict(list)
     for share in all_shares:
         batches[share.batch.pk].append(share)
     return [
-        Cost(own[0].batch, summed(own), own[0].batch.accepted_count) for _, own in sorted(batches.items())
+        Cost(own[0].batch, sum_shares(own), own[0].batch.accepted_count) for _, own in sorted(batches.items())
     ]
 
 
@@ -246,7 +246,7 @@ PAYMENTS = (
 
 def sheet(project: Project, period: Period = ALWAYS) -> report_tables.Sheet:
     """The payment sheet: a row for each person, batch and rate, for those who pay. Ids of a crowd platform stand in it."""
-    by_member = by_person(shares(project, period))
+    by_member = shares_by_person(shares(project, period))
     members = {
         membership.person_id: membership
         for membership in Membership.objects.filter(project=project, person__in=by_member).select_related(

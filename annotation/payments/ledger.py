@@ -67,7 +67,7 @@ def rows(
 
     Amounts are parts of running totals: `which` may leave out people, and nothing else.
     """
-    terms = rates.in_force(batches)
+    terms = rates.terms_of_batches(batches)
     ends = sorted(
         {moment for moment in (begin, end) if moment is not None}.union(
             *(batch_terms.moments() for batch_terms in terms.values())
@@ -80,7 +80,7 @@ def rows(
     )
     work: defaultdict[tuple[int, int], list[Work]] = defaultdict(list)
     which &= Q(of_batch__in=list(terms)) if end is None else Q(of_batch__in=list(terms), booked_at__lt=end)
-    for (batch, person, kind, number), done in worked(which, stretch=stretch).items():
+    for (batch, person, kind, number), done in sum_work(which, stretch=stretch).items():
         work[batch, person].append(Work(number, kind, *done))
     booked = (book(person, batch, done, terms[batch], ends) for (batch, person), done in sorted(work.items()))
     return within(chain.from_iterable(booked), ends, begin, end)
@@ -112,9 +112,9 @@ def book(
             yield row
             continue
         before = totals[row.pay["currency"]]
-        after = before + costs.exact(row.pay, items=row.items, seconds=Fraction(row.micros, SECOND))
+        after = before + costs.exact_amount(row.pay, items=row.items, seconds=Fraction(row.micros, SECOND))
         totals[row.pay["currency"]] = after
-        yield row._replace(amount=costs.rounded(after) - costs.rounded(before))
+        yield row._replace(amount=costs.round_amount(after) - costs.round_amount(before))
 
 
 def within(
@@ -126,7 +126,7 @@ def within(
     return [row for row in rows if first <= row.stretch <= last]
 
 
-def worked(which: Q, **by: Any) -> dict[tuple[Any, ...], tuple[int, int, int]]:
+def sum_work(which: Q, **by: Any) -> dict[tuple[Any, ...], tuple[int, int, int]]:
     """Microseconds, items and rows by batch, person, kind and the expressions `by`; one query."""
     names = ("of_batch", "of_person", "of_kind", *by)
     micros = Cast(
@@ -163,11 +163,11 @@ def _sources() -> Iterator[tuple[QuerySet[Any, Any], Any]]:
             booked_at=F("made_at"),
             spent=F("active_seconds") - Case(When(revision=1, then=Value(0.0)), default=earlier),
             counted=Case(When(revision=1, then=Value(1)), default=Value(0)),
-            **_whose("assignment__"),
+            **_batch_and_person_fields("assignment__"),
         ),
         Count("pk"),
     )
-    entries = LedgerEntry.objects.annotate(**_whose(""))
+    entries = LedgerEntry.objects.annotate(**_batch_and_person_fields(""))
     yield (
         entries.annotate(of_kind=F("kind"), booked_at=F("at"), spent=F("seconds"), counted=F("items")),
         Count("pk"),
@@ -184,7 +184,7 @@ def _sources() -> Iterator[tuple[QuerySet[Any, Any], Any]]:
     )
 
 
-def _whose(path: str) -> dict[str, F]:
+def _batch_and_person_fields(path: str) -> dict[str, F]:
     return {
         "of_batch": F(f"{path}batch_id"),
         "of_person": F(f"{path}person_id"),

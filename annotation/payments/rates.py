@@ -24,7 +24,7 @@ Moment = datetime | None
 """None: the time is open on this side."""
 
 
-class InForce(NamedTuple):
+class RatePeriod(NamedTuple):
     """A rate and the moment from which it holds no more; None: it still does."""
 
     until: Moment
@@ -62,9 +62,9 @@ class Terms(tuple[Rate, ...]):
                 first = entry.pay if entry.at is None else first
         return first, sorted(corrections, key=lambda entry: entry[0])
 
-    def periods(self, *, corrected: bool = False) -> list[InForce]:
+    def periods(self, *, corrected: bool = False) -> list[RatePeriod]:
         """The rates one after the other, on request with all corrections; no two neighbours are alike."""
-        periods: list[InForce] = []
+        periods: list[RatePeriod] = []
         begin = None
         for end in (*self.moments(), None):
             pay, corrections = self.rates(begin, end)
@@ -72,12 +72,12 @@ class Terms(tuple[Rate, ...]):
                 pay = corrections[-1][-1]
             if periods and periods[-1].pay == pay:
                 periods.pop()
-            periods.append(InForce(end, pay))
+            periods.append(RatePeriod(end, pay))
             begin = end
         return periods
 
 
-def effective(of_project: Iterable[Rate], of_batch: Iterable[Rate]) -> Terms:
+def effective_terms(of_project: Iterable[Rate], of_batch: Iterable[Rate]) -> Terms:
     """What holds in a batch: its own rate, else the project's; the first rate also for work before it."""
     terms = Terms([*of_project, *(rate for rate in of_batch if rate.pay)])
     first, *later = terms.periods()
@@ -89,7 +89,7 @@ def effective(of_project: Iterable[Rate], of_batch: Iterable[Rate]) -> Terms:
     return Terms([*terms, *(Rate(*span, later[0].pay, until) for span in unpaid)])
 
 
-def in_force(batches: Collection[Batch]) -> dict[int, Terms]:
+def terms_of_batches(batches: Collection[Batch]) -> dict[int, Terms]:
     """What held in each of the batches (with their projects), by their keys; one query, however much was done in them."""
     projects = {batch.project_id: batch.project for batch in batches}
     own = Q(thing="batch", thing_id__in=[batch.pk for batch in batches])
@@ -121,7 +121,7 @@ def in_force(batches: Collection[Batch]) -> dict[int, Terms]:
     for batch in batches:
         of_project, of_batch = ("project", batch.project_id), ("batch", batch.pk)
         # The first rate of a batch that held before it was set can be corrected, as any other.
-        terms_by_batch[batch.pk] = effective(
+        terms_by_batch[batch.pk] = effective_terms(
             [*rates[of_project], *firsts[batch.pk], *corrections[of_project]],
             [*rates[of_batch], *corrections[of_batch]],
         )

@@ -34,7 +34,7 @@ _COLLECTED = gc.get_threshold()
 
 
 @contextmanager
-def seldom_collected() -> Iterator[None]:
+def rare_garbage_collection() -> Iterator[None]:
     """Python looks for circles of objects that nobody needs after 50,000 new ones, not after 700: rows make none."""
     gc.set_threshold(50_000, *_COLLECTED[1:])
     try:
@@ -141,10 +141,10 @@ def insert(model: type[models.Model], names: Sequence[str], rows: Iterable[Seque
             ]
 
     fields = [*named_fields, *drawn, *same]
-    return (_copied if connection.vendor == "postgresql" else _executed)(model, fields, columns())
+    return (_copy_rows if connection.vendor == "postgresql" else _insert_rows)(model, fields, columns())
 
 
-def _copied(model: type[models.Model], fields: Sequence[Any], pages: Iterator[list[Sequence[Any]]]) -> int:
+def _copy_rows(model: type[models.Model], fields: Sequence[Any], pages: Iterator[list[Sequence[Any]]]) -> int:
     texts = [_copy_text(field) for field in fields]
     columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
     sql = f"COPY {connection.ops.quote_name(model._meta.db_table)} ({columns}) FROM STDIN"
@@ -170,13 +170,13 @@ def _copy_text(field: Any) -> Texts:
     if isinstance(field, _PLAIN):
         return _escaped
     if isinstance(field, models.BooleanField):
-        return lambda column: _each(lambda value: "t" if value else "f", column)
+        return lambda column: _texts_of(lambda value: "t" if value else "f", column)
     if isinstance(field, models.DateTimeField):
-        return lambda column: _each(_moment, column)
-    return lambda column: _each(str, column)
+        return lambda column: _texts_of(_moment, column)
+    return lambda column: _texts_of(str, column)
 
 
-def _each(text: Callable[[Any], str], column: Sequence[Any]) -> Iterable[str]:
+def _texts_of(text: Callable[[Any], str], column: Sequence[Any]) -> Iterable[str]:
     if None in column:
         return ["\\N" if value is None else text(value) for value in column]
     return map(text, column)
@@ -205,8 +205,10 @@ def escaped(text: str) -> str:
     return text.replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
 
-def _executed(model: type[models.Model], fields: Sequence[Any], pages: Iterator[list[Sequence[Any]]]) -> int:
-    adapt = [_adapted(field) for field in fields]
+def _insert_rows(
+    model: type[models.Model], fields: Sequence[Any], pages: Iterator[list[Sequence[Any]]]
+) -> int:
+    adapt = [_adapter_of(field) for field in fields]
     columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
     sql = (
         f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({columns}) "  # nosec B608
@@ -224,7 +226,7 @@ def _executed(model: type[models.Model], fields: Sequence[Any], pages: Iterator[
     return done
 
 
-def _adapted(field: Any) -> Callable[[Any], Any]:
+def _adapter_of(field: Any) -> Callable[[Any], Any]:
     field = getattr(field, "target_field", field)
     if isinstance(field, models.JSONField):
         return lambda value: str(value) if isinstance(value, Json) else json.dumps(value)
@@ -262,7 +264,7 @@ def insert_from(
 def add_missing(model: type[models.Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Add rows of these fields, which are all there are but the key; those whose unique value is there already stay."""
     fields: list[Any] = [model._meta.get_field(name) for name in names]
-    adapt = [_adapted(field) for field in fields]
+    adapt = [_adapter_of(field) for field in fields]
     quote = connection.ops.quote_name
     cast = "::jsonb" if connection.vendor == "postgresql" else ""
     placeholders = ", ".join(f"%s{cast}" if isinstance(field, models.JSONField) else "%s" for field in fields)

@@ -24,7 +24,7 @@ def shown(words: Any) -> str:
     if isinstance(words, translation.Translated):
         return translation.gettext(words)
     text = "" if words is None else str(words)
-    return translation.shown(CODES.get(text, text))
+    return translation.translate_stored(CODES.get(text, text))
 
 
 MESSAGES = (

@@ -33,7 +33,7 @@ def fields(rows: QuerySet[Any], *names: str) -> Iterator[tuple[Any, ...]]:
         last = page[-1][0]
 
 
-def ordered(rows: QuerySet[Any], name: str) -> Iterator[list[Any]]:
+def sorted_chunks(rows: QuerySet[Any], name: str) -> Iterator[list[Any]]:
     """Every row, by a field that is a text and then by key; in lists of at most `PAGE`. The order is kept on disk."""
     sorted_keys = Sorted(2, key=2)
     for row in fields(rows, name, "pk"):

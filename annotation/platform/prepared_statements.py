@@ -8,7 +8,7 @@ PostgreSQL, too, plans each statement once a connection (three quarters of its w
     CLOSED = Select(lambda: Batch.objects.filter(project_id=number("project"), closed_at__lte=moment("until")))
     CLOSED(project=7, until=now)
 
-Several whose answers nobody waits for go to PostgreSQL together with one whose answer somebody does (`together`): it was
+Several whose answers nobody waits for go to PostgreSQL together with one whose answer somebody does (`pipeline`): it was
 the way there and back that took longest.
 """
 
@@ -41,33 +41,33 @@ _known: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 """The statements that each of PostgreSQL's connections has prepared."""
 
 
-def _place(name: str) -> int:
+def _placeholder_index(name: str) -> int:
     if name not in _names:
         _names.append(name)
     return _names.index(name)
 
 
-def number(name: str) -> int:
+def param_int(name: str) -> int:
     """A place for a whole number, such as a key."""
-    return _NUMBERS + _place(name)
+    return _NUMBERS + _placeholder_index(name)
 
 
-def real(name: str) -> float:
+def param_float(name: str) -> float:
     """A place for a number that need not be whole, such as seconds."""
-    return float(number(name))
+    return float(param_int(name))
 
 
-def text(name: str) -> str:
+def param_text(name: str) -> str:
     """A place for a text."""
     return f"{_TEXT}{name}"
 
 
-def moment(name: str) -> datetime:
+def param_time(name: str) -> datetime:
     """A place for a point in time."""
-    return _MOMENT.replace(microsecond=_place(name))
+    return _MOMENT.replace(microsecond=_placeholder_index(name))
 
 
-class _Slot(NamedTuple):
+class _Placeholder(NamedTuple):
     """Where in the parameters a value goes, how the database wants it, and its type for PostgreSQL."""
 
     at: int
@@ -114,20 +114,20 @@ class _Statement:
         cursor.execute(f"PREPARE {self.name}{types} AS {self.sql}", params)
 
 
-def _slots(params: Sequence[Any]) -> list[_Slot]:
+def _placeholders(params: Sequence[Any]) -> list[_Placeholder]:
     """The places among the parameters of a statement."""
     adapt_moment = connection.ops.adapt_datetimefield_value
-    moments = {str(adapt_moment(moment(name))): name for name in _names}
+    moments = {str(adapt_moment(param_time(name))): name for name in _names}
     slots = []
     for at, value in enumerate(params):
         if isinstance(value, str) and value.startswith(_TEXT):
-            slots.append(_Slot(at, value.removeprefix(_TEXT), _same, "text"))
+            slots.append(_Placeholder(at, value.removeprefix(_TEXT), _identity, "text"))
         elif isinstance(value, int) and 0 <= value - _NUMBERS < len(_names):
-            slots.append(_Slot(at, _names[value - _NUMBERS], _same, "bigint"))
+            slots.append(_Placeholder(at, _names[value - _NUMBERS], _identity, "bigint"))
         elif isinstance(value, float) and 0 <= value - _NUMBERS < len(_names):
-            slots.append(_Slot(at, _names[int(value) - _NUMBERS], _same, "double precision"))
+            slots.append(_Placeholder(at, _names[int(value) - _NUMBERS], _identity, "double precision"))
         elif str(value) in moments:
-            slots.append(_Slot(at, moments[str(value)], adapt_moment, "timestamptz"))
+            slots.append(_Placeholder(at, moments[str(value)], adapt_moment, "timestamptz"))
     return slots
 
 
@@ -135,7 +135,7 @@ class _Prepared:
     """SQL with its parameters, some of them places."""
 
     def __init__(self, sql: str, params: Any) -> None:
-        self.slots = _slots(params)
+        self.slots = _placeholders(params)
         self.wanted = {slot.name for slot in self.slots}
         types = {slot.at: slot.type for slot in self.slots}
         self.statement = _Statement(sql, list(params), types, connection.vendor)
@@ -155,17 +155,17 @@ class Step:
     read: Callable[[Any], Any]
 
     def run(self) -> Any:
-        with _here().cursor() as cursor:
+        with _connection().cursor() as cursor:
             self.statement.run(cursor, self.values)
             return self.read(cursor)
 
 
-def together(*steps: Step) -> Any:
+def pipeline(*steps: Step) -> Any:
     """Run one after the other, in this order, and give what the last one answers; nobody learns what the others did.
 
     PostgreSQL is sent all of them at once. To be called in a transaction: an error in one leaves nothing of the others.
     """
-    here = _here()
+    here = _connection()
     if here.vendor != "postgresql":
         return [step.run() for step in steps][-1]
     with here.cursor() as cursor:
@@ -174,11 +174,11 @@ def together(*steps: Step) -> Any:
         return steps[-1].read(cursor)
 
 
-def _asked(step: Step) -> Any:
+def _run_read(step: Step) -> Any:
     """Run what only reads. The first of a request finds out by itself whether the connection is still alive: Django would
     ask the database for it before, with every request.
     """
-    here: Any = _here()  # the stubs know nothing of its checks
+    here: Any = _connection()  # the stubs know nothing of its checks
     unsure = here.health_check_enabled and not here.health_check_done
     if not unsure or here.connection is None or here.in_atomic_block:
         return step.run()
@@ -217,7 +217,7 @@ class Select:
         self._made: tuple[_Prepared, Any, Any, Callable[[Any], Any]] | None = None
 
     def __call__(self, **values: Any) -> list[Any]:
-        rows: list[Any] = _asked(self.step(**values))
+        rows: list[Any] = _run_read(self.step(**values))
         return rows
 
     def step(self, **values: Any) -> Step:
@@ -317,11 +317,11 @@ class Insert(Generic[M]):
         statement, parts = self._made or self._prepared()
         if len(values) < len(parts):
             self._complete(values)
-        here = _here()
+        here = _connection()
         params = [
             part.adapt(values.pop(part.name))
-            if isinstance(part, _Slot)
-            else _adapted(part, values[part.attname], here)
+            if isinstance(part, _Placeholder)
+            else _adapt(part, values[part.attname], here)
             for part in parts
         ]
         if len(values) > len(self.given):
@@ -350,7 +350,7 @@ class Insert(Generic[M]):
             if field.attname in self.worked_out:
                 expression = self.worked_out[field.attname].resolve_expression(query, for_save=True)
                 of_expression = list(compiler.compile(expression)[1])
-                for slot in _slots(of_expression):
+                for slot in _placeholders(of_expression):
                     types[len(params) + slot.at] = slot.type
                     parts.append(slot)
                 params += of_expression
@@ -362,12 +362,12 @@ class Insert(Generic[M]):
         return self._made
 
 
-def _adapted(field: Any, value: Any, here: BaseDatabaseWrapper) -> Any:
+def _adapt(field: Any, value: Any, here: BaseDatabaseWrapper) -> Any:
     """The value as the database wants it; keys, numbers and texts are wanted as they are."""
     return value if type(value) in (int, str, float) else field.get_db_prep_save(value, here)
 
 
-def _here() -> BaseDatabaseWrapper:
+def _connection() -> BaseDatabaseWrapper:
     """This thread's connection itself: the name that Django gives it looks it up again for every attribute."""
     return connections[DEFAULT_DB_ALIAS]
 
@@ -399,5 +399,5 @@ def _first(cursor: Any) -> Any:
     return cursor.fetchone()
 
 
-def _same(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value

@@ -6,7 +6,7 @@ from typing import Any, Final, NoReturn
 from django.utils.translation import gettext
 
 from tableqa.core.foreign_values import printable, unstorable
-from tableqa.core.translation import sentence, shown
+from tableqa.core.translation import sentence, translate_stored
 
 STATUS: Final[dict[str, int]] = {
     "invalid_response": 422,
@@ -82,7 +82,7 @@ def refuse(code: str, text: str, /, *, more: Mapping[str, Any] | None = None, **
 
 def refuse_as(code: str, reason: str, /, *, more: Mapping[str, Any] | None = None) -> NoReturn:
     """Raise `Refused` with a message (`tableqa.core.translation.Message`), which is shown in the reader's language."""
-    refused = Refused(code, shown(reason), **(more or {}))
+    refused = Refused(code, translate_stored(reason), **(more or {}))
     refused.stored = printable(reason)
     raise refused from None
 

@@ -2,8 +2,8 @@
 
 The same function (`Tally.figure`) serves the pages, the command, the release and `verify_release`, so that they cannot
 differ: which responses stand together on how many items in, figures out. Decisions never enter, nor do added places, nor
-gold items. `surveyed` takes the same responses apart by source, by week and by pairs of people; `report` is that as JSON,
-for a snapshot.
+gold items. `survey_measures` takes the same responses apart by source, by week and by pairs of people; `report` is that as
+JSON, for a snapshot.
 """
 
 import itertools
@@ -55,7 +55,7 @@ BESIDE: Mapping[str, tuple[str, ...]] = {
 """What every measure of a level is given in, beside the statistics that its kind names."""
 
 
-class Rated(NamedTuple):
+class RatedResponse(NamedTuple):
     """One person's response to an item, as it enters agreement, with the slices that the item's figures go into."""
 
     item: str
@@ -92,18 +92,18 @@ def figures(
 ) -> list[Figure]:
     """The kind's statistics over rows of (item, annotator, response), item by item.
 
-    `shapes` gives rows and columns of each item's table where the kind compares cells or edits (`wants_shapes`),
+    `shapes_by_item` gives rows and columns of each item's table where the kind compares cells or edits (`wants_shapes`),
     `overlap` is that of the batch: what people make is compared where several are asked for it.
     """
     return [
         tally.figure(statistic)
         for tally in tallies(task, rows, shapes, overlap)
-        for statistic in named(tally.measure)
+        for statistic in statistics_of(tally.measure)
     ]
 
 
 @dataclass
-class Tally:
+class RatingTally:
     """The ratings of a measure as its statistics need them: how many items show which pattern, and who rated.
 
     There are few patterns, however many items: the memory does not grow with their number.
@@ -135,11 +135,11 @@ class Tally:
 
     def figure(self, statistic: str) -> Figure:
         """One statistic, rounded as it is stored."""
-        return rounded(self.measure, statistic, self.agreement(statistic))
+        return rounded_figure(self.measure, statistic, self.agreement(statistic))
 
     def agreement(self, statistic: str) -> Agreement:
         """One statistic as `tableqa` gives it; where units belong together, with its interval over items."""
-        result = self._over_units(statistic)
+        result = self._unit_agreement(statistic)
         if not self.clusters or statistic == "cohen_kappa":
             return result
         if self.measure.level == "cells":
@@ -149,7 +149,7 @@ class Tally:
         if self.measure.level == "edits":
             from tableqa.agreement import edits
 
-            used = self._used()
+            used = self._used_operations()
             together = [
                 [_edits_of(pattern, used) for pattern in cluster] for cluster in self.clusters.elements()
             ]
@@ -163,7 +163,7 @@ class Tally:
             return rankings.over_clusters(result, ranked, rank)
         return over_clusters(result, self.clusters, statistic, order=self.order(statistic))
 
-    def _over_units(self, statistic: str) -> Agreement:
+    def _unit_agreement(self, statistic: str) -> Agreement:
         if self.measure.level == "cells":
             from tableqa.agreement.cell_sets import from_patterns as of_cells
 
@@ -230,7 +230,7 @@ class Tally:
 
     def _edits(self) -> list[tuple[int, Sequence[Any]]]:
         """The units of `edit_agreement`: chance is taken among the places of the operations that anybody here used."""
-        used = self._used()
+        used = self._used_operations()
         return [_edits_of(pattern, used) for pattern in self.patterns.elements()]
 
     def _rankings(self) -> Counter[Any]:
@@ -241,7 +241,7 @@ class Tally:
             rankings[pattern_of(pattern)] += count
         return rankings
 
-    def _used(self) -> list[str]:
+    def _used_operations(self) -> list[str]:
         return sorted({name for _, _, names in self.patterns for name in names})
 
 
@@ -257,13 +257,13 @@ def tallies(
     rows: Iterable[tuple[str, str, Any]],
     shapes: Mapping[str, tuple[int, int]] = NO_SHAPES,
     overlap: int = 1,
-) -> list[Tally]:
+) -> list[RatingTally]:
     """The ratings of every measure of a kind, from rows as `figures` takes them."""
-    measure_tallies = [Tally(measure) for measure in measures_of(task, overlap)]
+    measure_tallies = [RatingTally(measure) for measure in measures_of(task, overlap)]
     for item, of_item in itertools.groupby(rows, key=lambda row: row[0]):
         responses = {annotator: response for _, annotator, response in of_item}
         for tally in measure_tallies:
-            tally.add(_given(tally.measure, responses), item, shapes)
+            tally.add(_values_by_annotator(tally.measure, responses), item, shapes)
     return measure_tallies
 
 
@@ -280,7 +280,7 @@ def wants_shapes(task: TaskType, overlap: int = 1) -> bool:
     return any(measure.level in ("cells", "edits") for measure in measures_of(task, overlap))
 
 
-def named(measure: Measure) -> list[str]:
+def statistics_of(measure: Measure) -> list[str]:
     """The statistics of a measure under the names of `agreement.coefficients`: the kind's own, then those of its level.
 
     AC1 depends on how many categories there could be: it is given where the measure names them.
@@ -305,7 +305,7 @@ def _pattern(
     return values
 
 
-def _given(measure: Measure, responses: Mapping[str, Any]) -> dict[str, Any]:
+def _values_by_annotator(measure: Measure, responses: Mapping[str, Any]) -> dict[str, Any]:
     values = {who: measure.value(response) for who, response in responses.items()}
     return {who: value for who, value in values.items() if value is not None}
 
@@ -321,7 +321,7 @@ def _distance(statistic: str) -> Literal["jaccard", "masi"]:
     return "masi" if statistic.endswith("_masi") else "jaccard"
 
 
-def rounded(measure: Measure, statistic: str, result: Agreement) -> Figure:
+def rounded_figure(measure: Measure, statistic: str, result: Agreement) -> Figure:
     """A statistic as it is stored, to `DIGITS` decimals."""
     return Figure(
         measure=measure.name,
@@ -340,12 +340,16 @@ def rounded(measure: Measure, statistic: str, result: Agreement) -> Figure:
 # -- of a batch as it stands ------------------------------------------------------------------------
 
 
-def of_batch(batch: Batch) -> list[Figure]:
-    """The figures of a batch as it stands, from what enters agreement (`_entering`)."""
-    return [tally.figure(statistic) for tally in tallied(batch) for statistic in named(tally.measure)]
+def batch_figures(batch: Batch) -> list[Figure]:
+    """The figures of a batch as it stands, from what enters agreement (`_agreement_assignments`)."""
+    return [
+        tally.figure(statistic)
+        for tally in batch_tallies(batch)
+        for statistic in statistics_of(tally.measure)
+    ]
 
 
-def tallied(batch: Batch) -> list[Tally]:
+def batch_tallies(batch: Batch) -> list[RatingTally]:
     """The ratings of every measure of a batch as it stands.
 
     Of labels the database counts which responses stand together, and each pattern is read once. Of cells and edits every
@@ -356,22 +360,26 @@ def tallied(batch: Batch) -> list[Tally]:
     if not measures:
         return []
     if wants_shapes(task, batch.people_compared):
-        return tallies(task, (row[:3] for row in rated(batch)), shapes(batch), batch.people_compared)
+        return tallies(
+            task, (row[:3] for row in rated_responses(batch)), shapes_by_item(batch), batch.people_compared
+        )
     people = dict(Counts.objects.filter(batch=batch, submitted__gt=0).values_list("person_id", "submitted"))
-    measure_tallies = [Tally(measure) for measure in measures]
-    alike = response_patterns.counted(batch, submitted=sum(people.values()))
+    measure_tallies = [RatingTally(measure) for measure in measures]
+    alike = response_patterns.count_patterns(batch, submitted=sum(people.values()))
     while some := dict(itertools.islice(alike, PAGE)):
         responses_by_item: dict[int, dict[str, Any]] = {item: {} for item in some}
-        for item, person, response in _entering(batch).filter(item__in=list(some)).values_list(*_SAID):
-            responses_by_item[item][str(person)] = stored(task, response or {})
+        for item, person, response in (
+            _agreement_assignments(batch).filter(item__in=list(some)).values_list(*_SAID)
+        ):
+            responses_by_item[item][str(person)] = restore_response(task, response or {})
         for item, responses in responses_by_item.items():
             for tally in measure_tallies:
-                tally.add(_given(tally.measure, responses), "", NO_SHAPES, some[item])
+                tally.add(_values_by_annotator(tally.measure, responses), "", NO_SHAPES, some[item])
     # Whoever is on none of the items that were read has rated all the same, if anything they said counts.
     for person in people:
         unseen = [tally for tally in measure_tallies if str(person) not in tally.raters]
         for response in _responses_of(batch, person) if unseen else ():
-            parsed = stored(task, response)
+            parsed = restore_response(task, response)
             for tally in unseen:
                 if tally.measure.value(parsed) is not None:
                     tally.raters.add(str(person))
@@ -384,11 +392,11 @@ def tallied(batch: Batch) -> list[Tally]:
 _SAID = ("item_id", "person_id", "blind")
 
 
-def _entering(batch: Batch) -> Any:
+def _agreement_assignments(batch: Batch) -> Any:
     """The assignments whose responses enter agreement (a queryset), with `blind`: what was said on a planned place, and
     where an adjudicator sent that back, as it was before its author had read why.
     """
-    planned = _planned(batch)
+    planned = _planned_assignments(batch)
     if not SentBack.objects.filter(assignment__batch=batch).exists():
         return planned.annotate(blind=F("annotation__response"))
     first = SentBack.objects.filter(assignment=OuterRef("pk")).order_by("pk").values("annotation__response")
@@ -396,7 +404,7 @@ def _entering(batch: Batch) -> Any:
     return planned.annotate(blind=blind)
 
 
-def _planned(batch: Batch) -> Any:
+def _planned_assignments(batch: Batch) -> Any:
     """The assignments of planned places with a submitted response (a queryset), without those of gold items."""
     return Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
 
@@ -405,7 +413,10 @@ def _responses_of(batch: Batch, person: int) -> Iterator[dict[str, Any]]:
     """What somebody said that enters, a few at a time: the first will mostly do."""
     last, few = 0, 20
     while page := list(
-        _entering(batch).filter(person=person, pk__gt=last).order_by("pk").values_list("pk", "blind")[:few]
+        _agreement_assignments(batch)
+        .filter(person=person, pk__gt=last)
+        .order_by("pk")
+        .values_list("pk", "blind")[:few]
     ):
         yield from (response or {} for _, response in page)
         last, few = page[-1][0], PAGE
@@ -416,13 +427,14 @@ def counted_batches(batches: Any) -> Any:
     return batches.filter(purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
 
 
-def rated(batch: Batch) -> Iterator[Rated]:
-    """What enters agreement, item by item, in pages: what people said on planned places (`_entering`), without gold items.
+def rated_responses(batch: Batch) -> Iterator[RatedResponse]:
+    """What enters agreement, item by item, in pages: what people said on planned places (`_agreement_assignments`), without
+    gold items.
 
     The week is that, in the project's time zone, in which the item's last response came.
     """
     task, zone = batch.task(), zoneinfo.ZoneInfo(batch.project.time_zone)
-    rows = _entering(batch)
+    rows = _agreement_assignments(batch)
     columns = ("item__public_id", "person_id", "blind", "annotation__made_at", "item_id")
     for keys in item_pages(batch):
         # By range, not by list: a database takes only so many parameters, and both ends are of one batch.
@@ -436,10 +448,10 @@ def rated(batch: Batch) -> Iterator[Rated]:
             of_item = list(group)
             year, week, _ = max(row[3] for row in of_item).astimezone(zone).isocalendar()
             for item, person, response, _, pk in of_item:
-                yield Rated(
+                yield RatedResponse(
                     item,
                     str(person),
-                    stored(task, response or {}),
+                    restore_response(task, response or {}),
                     sources.get(pk, ""),
                     f"{year}-W{week:02}",
                 )
@@ -456,12 +468,12 @@ def item_pages(batch: Batch) -> Iterator[list[int]]:
         last = page[-1]
 
 
-def answered(batch: Batch) -> QuerySet[Item]:
+def answered_items(batch: Batch) -> QuerySet[Item]:
     """The batch's items with a submitted response, without gold items."""
     return Item.objects.filter(batch=batch, is_gold=False, submitted_count__gt=0)
 
 
-def shapes(batch: Batch) -> dict[str, tuple[int, int]]:
+def shapes_by_item(batch: Batch) -> dict[str, tuple[int, int]]:
     """Rows and columns of the table of every item with a response; nothing where the kind has no use for them."""
     if not wants_shapes(batch.task(), batch.people_compared):
         return {}
@@ -473,7 +485,7 @@ def shapes(batch: Batch) -> dict[str, tuple[int, int]]:
     return table_shapes
 
 
-def stored(task: TaskType, envelope: dict[str, Any]) -> Any:
+def restore_response(task: TaskType, envelope: dict[str, Any]) -> Any:
     """A response as it was stored, without judging it again: measures need its fields only."""
     data = envelope["data"]
     if envelope["version"] != task.version:
@@ -496,37 +508,37 @@ class Survey:
     one item hold the same response, and so the interval draws whole items.
     """
 
-    whole: Tally
-    sources: dict[str, Tally] = field(default_factory=dict)
-    weeks: dict[str, Tally] = field(default_factory=dict)
-    pairs: dict[tuple[str, str], Tally] = field(default_factory=dict)
-    people: dict[str, Tally] = field(default_factory=dict)
+    whole: RatingTally
+    sources: dict[str, RatingTally] = field(default_factory=dict)
+    weeks: dict[str, RatingTally] = field(default_factory=dict)
+    pairs: dict[tuple[str, str], RatingTally] = field(default_factory=dict)
+    people: dict[str, RatingTally] = field(default_factory=dict)
 
     @property
     def statistic(self) -> str:
         """The one that slices are given in: the first that the kind names."""
-        return named(self.whole.measure)[0]
+        return statistics_of(self.whole.measure)[0]
 
 
-def surveyed(
+def survey_measures(
     measures: Sequence[Measure],
-    rows: Iterable[Rated],
+    rows: Iterable[RatedResponse],
     shapes: Mapping[str, tuple[int, int]] = NO_SHAPES,
     in_pairs: set[str] | None = None,
 ) -> list[Survey]:
     """The ratings of every measure taken apart, from rows item by item. `in_pairs`: whose pairs are kept (None: all)."""
-    surveys = [Survey(Tally(measure)) for measure in measures]
+    surveys = [Survey(RatingTally(measure)) for measure in measures]
     for item, group in itertools.groupby(rows, key=lambda row: row.item):
         of_item = list(group)
         responses = {row.annotator: row.response for row in of_item}
         source, week = of_item[0].source, of_item[0].week
         for survey in surveys:
             measure = survey.whole.measure
-            ratings = _given(measure, responses)
+            ratings = _values_by_annotator(measure, responses)
             for tally in (
                 survey.whole,
-                _slice(survey.sources, source, measure),
-                _slice(survey.weeks, week, measure),
+                _tally_for(survey.sources, source, measure),
+                _tally_for(survey.weeks, week, measure),
             ):
                 tally.add(ratings, item, shapes)
             of_person: dict[str, list[dict[str, Any]]] = {}
@@ -535,22 +547,22 @@ def surveyed(
                 of_person.setdefault(first, []).append(both)
                 of_person.setdefault(second, []).append(both)
                 if in_pairs is None or (first in in_pairs and second in in_pairs):
-                    _slice(survey.pairs, (first, second), measure).add(both, item, shapes)
+                    _tally_for(survey.pairs, (first, second), measure).add(both, item, shapes)
             for person, beside in of_person.items():
-                _slice(survey.people, person, measure).add_pairs(beside, item, shapes)
+                _tally_for(survey.people, person, measure).add_pairs(beside, item, shapes)
     return surveys
 
 
-def _slice(of: dict[Any, Tally], name: Any, measure: Measure) -> Tally:
+def _tally_for(of: dict[Any, RatingTally], name: Any, measure: Measure) -> RatingTally:
     if name not in of:
-        of[name] = Tally(measure)
+        of[name] = RatingTally(measure)
     return of[name]
 
 
 def report(batch: Batch) -> dict[str, Any]:
     """Everything a page says of a batch's agreement, as JSON; people by their keys, which the page turns into names.
 
-    `figures` is what `of_batch` gives, and so what a release says. `measures` holds for each measure the slices, the
+    `figures` is what `batch_figures` gives, and so what a release says. `measures` holds for each measure the slices, the
     figures of pairs and people, the confusion of labels, how often each label was chosen in current responses, and what is
     needed to say how many more items it takes.
     """
@@ -560,35 +572,37 @@ def report(batch: Batch) -> dict[str, Any]:
         return {"figures": [], "measures": []}
     most = Counts.objects.filter(batch=batch, submitted__gt=0).order_by("-submitted", "person_id")
     people = {str(key) for key in most.values_list("person_id", flat=True)[:IN_PAIRS]}
-    surveys = surveyed(measures, rated(batch), shapes(batch), people)
-    current = _current(batch, measures)
+    surveys = survey_measures(measures, rated_responses(batch), shapes_by_item(batch), people)
+    current = _current_tallies(batch, measures)
     return {
-        "figures": [figure.to_dict() for figure in of_batch(batch)],
+        "figures": [figure.to_dict() for figure in batch_figures(batch)],
         "measures": [
-            _said(survey, current.get(survey.whole.measure.name, survey.whole)) for survey in surveys
+            _survey_data(survey, current.get(survey.whole.measure.name, survey.whole)) for survey in surveys
         ],
     }
 
 
-def _current(batch: Batch, measures: Sequence[Measure]) -> dict[str, Tally]:
+def _current_tallies(batch: Batch, measures: Sequence[Measure]) -> dict[str, RatingTally]:
     """By name, the labels of current responses, where one was sent back and so enters agreement as it was before."""
     tallies = {
-        measure.name: Tally(measure) for measure in measures if measure.level in ("nominal", "ordinal")
+        measure.name: RatingTally(measure) for measure in measures if measure.level in ("nominal", "ordinal")
     }
     if not tallies or not SentBack.objects.filter(assignment__batch=batch).exists():
         return {}
-    task, planned = batch.task(), _planned(batch).order_by("item_id", "person_id")
+    task, planned = batch.task(), _planned_assignments(batch).order_by("item_id", "person_id")
     for keys in item_pages(batch):
         rows = planned.filter(item_id__gte=keys[0], item_id__lte=keys[-1])
         of_items = rows.values_list("item__public_id", "person_id", "annotation__response")
         for item, group in itertools.groupby(of_items, key=lambda row: row[0]):
-            responses = {str(person): stored(task, response) for _, person, response in group if response}
+            responses = {
+                str(person): restore_response(task, response) for _, person, response in group if response
+            }
             for tally in tallies.values():
-                tally.add(_given(tally.measure, responses), item, NO_SHAPES)
+                tally.add(_values_by_annotator(tally.measure, responses), item, NO_SHAPES)
     return tallies
 
 
-def _said(survey: Survey, current: Tally) -> dict[str, Any]:
+def _survey_data(survey: Survey, current: RatingTally) -> dict[str, Any]:
     measure, statistic = survey.whole.measure, survey.statistic
     in_pairs = "cohen_kappa" if measure.level == "nominal" else statistic
     return {
@@ -596,20 +610,24 @@ def _said(survey: Survey, current: Tally) -> dict[str, Any]:
         "level": measure.level,
         "statistic": statistic,
         "sources": [
-            {"name": name, **_short(tally, statistic)} for name, tally in sorted(survey.sources.items())
+            {"name": name, **_figure_summary(tally, statistic)}
+            for name, tally in sorted(survey.sources.items())
         ],
-        "weeks": [{"name": name, **_short(tally, statistic)} for name, tally in sorted(survey.weeks.items())],
+        "weeks": [
+            {"name": name, **_figure_summary(tally, statistic)}
+            for name, tally in sorted(survey.weeks.items())
+        ],
         "pair_statistic": in_pairs,
         "pairs": [
-            {"one": first, "other": second, **_short(tally, in_pairs)}
+            {"one": first, "other": second, **_figure_summary(tally, in_pairs)}
             for (first, second), tally in sorted(survey.pairs.items())
         ],
         "people": [
             {
                 "person": person,
-                "identical": _identical(measure, tally),
+                "identical": _identical_share(measure, tally),
                 "items": tally.clusters.total(),
-                **_short(tally, statistic),
+                **_figure_summary(tally, statistic),
             }
             for person, tally in sorted(survey.people.items())
         ],
@@ -620,13 +638,13 @@ def _said(survey: Survey, current: Tally) -> dict[str, Any]:
     }
 
 
-def _short(tally: Tally, statistic: str) -> dict[str, Any]:
+def _figure_summary(tally: RatingTally, statistic: str) -> dict[str, Any]:
     """A figure without what is the same for all of a survey."""
     whole = tally.figure(statistic).to_dict()
     return {name: whole[name] for name in ("value", "low", "high", "units", "raters", "ratings", "reason")}
 
 
-def _identical(measure: Measure, tally: Tally) -> dict[str, Any] | None:
+def _identical_share(measure: Measure, tally: RatingTally) -> dict[str, Any] | None:
     """The share of a person's responses equal to another's, with its interval over items; None where they are not labels."""
     if measure.level in ("cells", "edits"):
         return None
@@ -643,26 +661,28 @@ def _identical(measure: Measure, tally: Tally) -> dict[str, Any] | None:
     }
 
 
-def labels(tally: Tally) -> list[dict[str, Any]] | None:
+def labels(tally: RatingTally) -> list[dict[str, Any]] | None:
     """How far people agree on each label; None as for `confusion`."""
     figures = _of_labels(tally)
     if figures is None:
         return None
-    return [{"label": in_words(figure.label), "specific": _ends(figure.specific)} for figure in figures]
+    return [
+        {"label": in_words(figure.label), "specific": _interval_data(figure.specific)} for figure in figures
+    ]
 
 
-def distribution(tally: Tally) -> list[dict[str, Any]] | None:
+def distribution(tally: RatingTally) -> list[dict[str, Any]] | None:
     """How often each label was chosen; None as for `confusion`."""
     figures = _of_labels(tally)
     if figures is None:
         return None
     return [
-        {"label": in_words(figure.label), "ratings": figure.ratings, "share": _ends(figure.share)}
+        {"label": in_words(figure.label), "ratings": figure.ratings, "share": _interval_data(figure.share)}
         for figure in figures
     ]
 
 
-def _of_labels(tally: Tally) -> list[LabelFigures] | None:
+def _of_labels(tally: RatingTally) -> list[LabelFigures] | None:
     if tally.measure.level not in ("nominal", "ordinal"):
         return None
     from tableqa.agreement.label_figures import of_patterns
@@ -671,13 +691,13 @@ def _of_labels(tally: Tally) -> list[LabelFigures] | None:
     return figures if 1 < len(figures) <= FEW_LABELS else None
 
 
-def _ends(share: Share) -> dict[str, Any]:
+def _interval_data(share: Share) -> dict[str, Any]:
     """A share as JSON: value, low, high, n."""
     values = {"value": share.value, "low": share.low, "high": share.high}
     return {**{name: _rounded(value) for name, value in values.items()}, "n": share.units}
 
 
-def confusion(tally: Tally) -> dict[str, Any] | None:
+def confusion(tally: RatingTally) -> dict[str, Any] | None:
     """How often two people gave an item these two labels: counts of pairs, the same above and below the diagonal.
 
     `shares` of all pairs, of each label with itself and with each later one, have intervals over items. None where the
@@ -700,7 +720,7 @@ def confusion(tally: Tally) -> dict[str, Any] | None:
     return {
         "labels": [in_words(label) for label in labels],
         "counts": [[met[first, other] for other in labels] for first in labels],
-        "shares": list(map(_ends, shares.values())),
+        "shares": list(map(_interval_data, shares.values())),
     }
 
 

@@ -29,7 +29,7 @@ OTHER_REASONS = gettext_noop("other reasons")
 
 
 @dataclass
-class Worked:
+class PersonWork:
     """What one person submitted in a batch, in the order of work. Times that nobody knows (0) are left out; one that was
     too short to be rounded is known.
 
@@ -69,7 +69,7 @@ def report(batch: Batch) -> dict[str, Any]:
         for entry in agreement_report.measures_of(task, batch.people_compared)
         if entry.level in ("nominal", "ordinal", "interval")
     ]
-    worked: dict[str, Worked] = defaultdict(Worked)
+    worked: dict[str, PersonWork] = defaultdict(PersonWork)
     labels: dict[str, list[tuple[str, str, Hashable]]] = {entry.name: [] for entry in measures}
     texts = [entry.name for entry in task.fields if entry.kind == "text"]
     rows = sorted(submissions(batch, task), key=lambda entry: (entry.at, entry.item))
@@ -93,7 +93,7 @@ def report(batch: Batch) -> dict[str, Any]:
         if free_text:
             of_person.texts[row.item] = free_text
     judged = gold.accuracy(batch)
-    skipped = skips(batch)
+    skipped = skip_reasons(batch)
     habits = habits_of(worked, least_seconds(task))
     return {
         "people": {
@@ -103,15 +103,15 @@ def report(batch: Batch) -> dict[str, Any]:
                 "returned": tally.returned,
                 "seconds": sum(mine.seconds),
                 "timed": len(mine.seconds),
-                **_pace(mine.seconds),
+                **_pace_figures(mine.seconds),
                 "gold": [share.hits, share.n]
                 if (share := judged.get(tally.person_id)) is not None and share.n
                 else None,
-                "habits": [_said(entry) for entry in habits.get(str(tally.person_id), ())],
+                "habits": [_habit_data(entry) for entry in habits.get(str(tally.person_id), ())],
                 "skips": skipped.get(tally.person_id, []),
             }
             for tally in Tally.objects.filter(batch=batch).order_by("person_id")
-            for mine in (worked.get(str(tally.person_id), Worked()),)
+            for mine in (worked.get(str(tally.person_id), PersonWork()),)
         },
         "measure": measures[0].name if measures else "",
         "reliability": [
@@ -139,13 +139,13 @@ def submissions(batch: Batch, task: TaskType) -> Iterator[Submission]:
                 person=str(person),
                 at=ended or made_at,
                 seconds=seconds,
-                response=agreement_report.stored(task, response),
+                response=agreement_report.restore_response(task, response),
                 data=response["data"],
                 planned=not added and not is_gold,
             )
 
 
-def habits_of(worked: Mapping[str, Worked], floor: float = 0.0) -> dict[str, list[Habit]]:
+def habits_of(worked: Mapping[str, PersonWork], floor: float = 0.0) -> dict[str, list[Habit]]:
     """What `tableqa.quality_control.careless_responding` says of everybody, each beside all the others; `floor`: seconds
     in which nobody can answer."""
     times = {person: work.seconds for person, work in worked.items()}
@@ -155,33 +155,36 @@ def habits_of(worked: Mapping[str, Worked], floor: float = 0.0) -> dict[str, lis
     habits_by_person = {}
     for person, work in worked.items():
         habits = [
-            _on_items(habit, work.timed)
-            for habit in (too_fast(work.seconds, _others(times, person), floor), sped_up(work.seconds))
+            _with_item_ids(habit, work.timed)
+            for habit in (
+                too_fast(work.seconds, _sample_of_others(times, person), floor),
+                sped_up(work.seconds),
+            )
         ]
         if everybody:
             habits.append(
-                _on_items(always_the_same(work.labels, everybody - label_counts[person]), work.labelled)
+                _with_item_ids(always_the_same(work.labels, everybody - label_counts[person]), work.labelled)
             )
         if any(texts.values()):
-            others = (_thinned(texts[name], len(texts)) for name in sorted(texts) if name != person)
+            others = (_thin_out(texts[name], len(texts)) for name in sorted(texts) if name != person)
             habits.append(copy_paste(work.texts, others))
         habits_by_person[person] = habits
     return habits_by_person
 
 
-def _on_items(habit: Habit, items: Sequence[str]) -> Habit:
+def _with_item_ids(habit: Habit, items: Sequence[str]) -> Habit:
     """The habit with the ids of its items in the place of their positions."""
     return replace(
         habit, items=tuple(items[position] for position in habit.items if isinstance(position, int))
     )
 
 
-def _others(of: Mapping[str, Sequence[Any]], person: str) -> Sequence[Any]:
+def _sample_of_others(of: Mapping[str, Sequence[Any]], person: str) -> Sequence[Any]:
     """What everybody else has, evenly thinned out where it is a lot."""
-    return _thinned([value for name in sorted(of) if name != person for value in of[name]])
+    return _thin_out([value for name in sorted(of) if name != person for value in of[name]])
 
 
-def _thinned(values: Sequence[Any], among: int = 1) -> Sequence[Any]:
+def _thin_out(values: Sequence[Any], among: int = 1) -> Sequence[Any]:
     """Values evenly thinned out to what one of so many people may bring along."""
     step = -(-len(values) * among // OF_OTHERS) or 1
     return values[::step]
@@ -222,7 +225,7 @@ def reliability(
     }
 
 
-def skips(batch: Batch) -> dict[int, list[list[Any]]]:
+def skip_reasons(batch: Batch) -> dict[int, list[list[Any]]]:
     """By person (id), [reason, how often], the commonest first; in one query."""
     rows = (
         Assignment.objects.filter(batch=batch, state=Assignment.State.SKIPPED)
@@ -242,7 +245,7 @@ def skips(batch: Batch) -> dict[int, list[list[Any]]]:
     return dict(reasons_by_person)
 
 
-def _pace(seconds: Sequence[float]) -> dict[str, Any]:
+def _pace_figures(seconds: Sequence[float]) -> dict[str, Any]:
     """The median of these times, and the ends of its interval and of that of items per hour.
 
     Items per hour have no upper end where the interval of the mean time begins at 0.
@@ -256,7 +259,7 @@ def _pace(seconds: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def _said(habit: Habit) -> dict[str, Any]:
+def _habit_data(habit: Habit) -> dict[str, Any]:
     items = list(habit.items) if habit.raised else []
     label = (
         {} if habit.label is None else {"label": agreement_report.in_words(habit.label), "times": habit.times}

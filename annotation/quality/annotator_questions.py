@@ -21,7 +21,7 @@ def ask(
 
     Raises Refused(invalid_request).
     """
-    text = _said(text, gettext("Enter a question."))
+    text = _checked_text(text, gettext("Enter a question."))
     with transaction.atomic():
         inquiry, is_new = Inquiry.objects.get_or_create(
             project=project,
@@ -38,7 +38,7 @@ def ask(
 
 def answer(*, inquiry: Inquiry, text: str, by: Person, now: datetime) -> None:
     """Answer a question, for everybody to read; answering again replaces the answer. Raises Refused(invalid_request)."""
-    text = _said(text, gettext("Enter an answer."))
+    text = _checked_text(text, gettext("Enter an answer."))
     before = "answered" if inquiry.answered_at else "asked"
     if before == "answered" and inquiry.answer == text:
         return
@@ -51,7 +51,7 @@ def answer(*, inquiry: Inquiry, text: str, by: Person, now: datetime) -> None:
         audit_log.log(inquiry, before, "answered", by=by, now=now, detail=detail)
 
 
-def readable(project: Project, person: Person, *, answers: bool) -> QuerySet[Inquiry]:
+def readable_inquiries(project: Project, person: Person, *, answers: bool) -> QuerySet[Inquiry]:
     """The questions of a project for somebody: all for whoever `answers` them, else the answered ones and their own.
 
     Open questions come first, the oldest on top; then answered ones, the newest on top. `answered_again`: the answer
@@ -68,7 +68,7 @@ def readable(project: Project, person: Person, *, answers: bool) -> QuerySet[Inq
     return inquiries.order_by(F("answered_at").desc(nulls_first=True), "asked_at", "pk")
 
 
-def unread(person: Person) -> QuerySet[Inquiry]:
+def unread_answers(person: Person) -> QuerySet[Inquiry]:
     """The person's questions whose answer they have not read, in projects that they belong to, oldest answer first."""
     here = Membership.objects.filter(project=OuterRef("project"), person=person, removed_at__isnull=True)
     inquiries = Inquiry.objects.filter(
@@ -77,7 +77,7 @@ def unread(person: Person) -> QuerySet[Inquiry]:
     return inquiries.select_related("project", "batch").order_by("answered_at", "pk")
 
 
-def read(*, inquiries: Iterable[Inquiry], person: Person, now: datetime) -> set[int]:
+def mark_read(*, inquiries: Iterable[Inquiry], person: Person, now: datetime) -> set[int]:
     """The person has the answers to these questions before them. Returns which of them (ids) are new to them."""
     new = {
         inquiry.pk
@@ -102,7 +102,7 @@ def open_count(project: Project) -> int:
     return Inquiry.objects.filter(project=project, answered_at__isnull=True).count()
 
 
-def _said(text: str, otherwise: str) -> str:
+def _checked_text(text: str, otherwise: str) -> str:
     text = text.replace("\r\n", "\n").strip()
     require_storable(text)
     if not text:

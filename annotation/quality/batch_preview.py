@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from annotation.models import Batch, Gold, Item
-from annotation.quality.agreement_report import stored
+from annotation.quality.agreement_report import restore_response
 from annotation.queue.practice import Feedback
-from tasks.contract import Invalid
+from tasks.contract import InvalidResponse
 from tasks.contract import Item as PlainItem
 
 
 @dataclass(frozen=True)
-class Tried:
+class PreviewItem:
     """One item of a batch to be tried, by its number from 1."""
 
     number: int
@@ -21,39 +21,39 @@ class Tried:
     plain: PlainItem
 
 
-def items(batch: Batch) -> QuerySet[Item]:
+def preview_items(batch: Batch) -> QuerySet[Item]:
     """What people get of the batch, in its order; gold that is mixed in comes with them."""
     return Item.objects.filter(batch=batch).order_by("position")
 
 
-def at(batch: Batch, number: int) -> Tried | None:
+def item_at(batch: Batch, number: int) -> PreviewItem | None:
     """The item with this number; None where there is none."""
     if number < 1:
         return None
-    matches = items(batch).select_related("example__stored_table")[number - 1 : number]
+    matches = preview_items(batch).select_related("example__stored_table")[number - 1 : number]
     for item in matches:
         item.batch = batch
-        return Tried(number, item, item.plain())
+        return PreviewItem(number, item, item.plain())
     return None
 
 
-def look(batch: Batch, item: PlainItem, envelope: object) -> Feedback:
+def check_response(batch: Batch, item: PlainItem, envelope: object) -> Feedback:
     """Look at a response to an item as a submission would: what is wrong with it, or what it says in words."""
     task = batch.task()
     try:
         response = task.receive(envelope if isinstance(envelope, Mapping) else {}, item)
-    except Invalid as invalid:
+    except InvalidResponse as invalid:
         return Feedback(False, (), "", tuple(invalid.problems))
     return Feedback(None, tuple(task.describe(response, item)), "")
 
 
-def judge(tried: Tried, envelope: object) -> Feedback:
-    """`look`, and where the right response is known, a comparison with it. Nothing is stored."""
+def judge_response(tried: PreviewItem, envelope: object) -> Feedback:
+    """`check_response`, and where the right response is known, a comparison with it. Nothing is stored."""
     task = tried.item.batch.task()
-    seen = look(tried.item.batch, tried.plain, envelope)
+    seen = check_response(tried.item.batch, tried.plain, envelope)
     gold = Gold.objects.filter(item=tried.item).first()
     if gold is None or seen.problems or not isinstance(envelope, Mapping):
         return seen
     response = task.receive(envelope, tried.plain)
-    right, words = task.feedback(tried.plain, response, stored(task, gold.expected))
+    right, words = task.feedback(tried.plain, response, restore_response(task, gold.expected))
     return Feedback(right, tuple(words), gold.why)

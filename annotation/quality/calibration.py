@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from annotation.access import audit_log
 from annotation.models import Assignment, Batch, Gold, Item, Person
 from annotation.platform.refusals import refuse, require_storable
-from annotation.quality.agreement_report import measures_of, stored
+from annotation.quality.agreement_report import measures_of, restore_response
 from tableqa.agreement.edits import edits_of
 from tableqa.operations import OperationError, normalise
 from tasks.contract import Item as PlainItem
@@ -21,7 +21,7 @@ LONGEST_REASON = 500
 
 
 @dataclass(frozen=True)
-class Said:
+class ResponseInWords:
     """One person's response in words, and its data. `apart`: it is not what most said."""
 
     person: int
@@ -31,23 +31,23 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ItemComparison:
     """An item with everything that was said of it; `differ` where not all said the same (None: nothing is compared)."""
 
     item: Item
     plain: PlainItem
-    said: tuple[Said, ...]
+    said: tuple[ResponseInWords, ...]
     differ: bool | None
     known: tuple[str, ...]
 
 
-def answered(batch: Batch) -> QuerySet[Item]:
+def comparable_items(batch: Batch) -> QuerySet[Item]:
     """The items of which at least two people have said something, in their order."""
     items = Item.objects.filter(batch=batch, submitted_count__gte=2, is_gold=False)
     return items.select_related("decision").order_by("position")
 
 
-def side_by_side(batch: Batch, items: Sequence[Item]) -> list[Compared]:
+def compare_responses(batch: Batch, items: Sequence[Item]) -> list[ItemComparison]:
     """What people said of these items, those on which they differ first; in three queries, however many items."""
     task = batch.task()
     measures = measures_of(task, batch.people_compared)
@@ -58,34 +58,34 @@ def side_by_side(batch: Batch, items: Sequence[Item]) -> list[Compared]:
     for item_id, person, response in submitted.order_by("person_id").values_list(
         "item_id", "person_id", "annotation__response"
     ):
-        responses.setdefault(item_id, []).append((person, stored(task, response or {})))
+        responses.setdefault(item_id, []).append((person, restore_response(task, response or {})))
     comparisons = []
     for item in items:
         full_item = full[item.pk]
         full_item.batch = batch
         plain = full_item.plain()
         gold = golds.get(item.pk)
-        gold_lines = task.describe(stored(task, gold.expected), plain) if gold else ()
+        gold_lines = task.describe(restore_response(task, gold.expected), plain) if gold else ()
         comparisons.append(
-            _compared(task, measures, full_item, plain, responses.get(item.pk, []), tuple(gold_lines))
+            _compare_item(task, measures, full_item, plain, responses.get(item.pk, []), tuple(gold_lines))
         )
     return sorted(comparisons, key=lambda entry: entry.differ is not True)
 
 
-def _compared(
+def _compare_item(
     task: TaskType,
     measures: Sequence[Measure],
     item: Item,
     plain: PlainItem,
     responses: Sequence[tuple[int, Any]],
     gold_lines: tuple[str, ...],
-) -> Compared:
+) -> ItemComparison:
     values = [
         tuple(compared_value(measure, response, plain) for measure in measures) for _, response in responses
     ]
-    usual = _usual(values)
+    usual = _majority_value(values)
     answers = tuple(
-        Said(
+        ResponseInWords(
             person,
             tuple(task.describe(response, plain)),
             usual is not None and value != usual,
@@ -94,7 +94,7 @@ def _compared(
         for (person, response), value in zip(responses, values, strict=True)
     )
     differ = len(set(values)) > 1 if measures and values else None
-    return Compared(item, plain, answers, differ, gold_lines)
+    return ItemComparison(item, plain, answers, differ, gold_lines)
 
 
 def compared_value(measure: Measure, response: Any, plain: PlainItem | None) -> Any:
@@ -112,7 +112,7 @@ def compared_value(measure: Measure, response: Any, plain: PlainItem | None) -> 
     return edits_of(operations), tuple(getattr(response, "answers", None) or ())
 
 
-def _usual(values: Iterable[tuple[Any, ...]]) -> tuple[Any, ...] | None:
+def _majority_value(values: Iterable[tuple[Any, ...]]) -> tuple[Any, ...] | None:
     """What more than half said; None where nobody is in a majority, or nothing is compared."""
     values = list(values)
     return next((value for value in values if value and 2 * values.count(value) > len(values)), None)

@@ -44,7 +44,7 @@ def write(*, project: Project, text: str, by: Person | None, now: datetime) -> C
         consent_text = ConsentText.objects.create(
             project=project, number=last + 1, text=text, made_by=by, made_at=now
         )
-        _ask(project, consent_text.number)
+        _require_consent(project, consent_text.number)
         audit_log.log(consent_text, "", "current", by=by, now=now)
     return consent_text
 
@@ -55,7 +55,7 @@ def stop(*, project: Project, by: Person, now: datetime) -> None:
         _lock(project)
         text = current(project)
         if text is not None:
-            _ask(project, 0)
+            _require_consent(project, 0)
             audit_log.log(text, "", "not asked", by=by, now=now)
 
 
@@ -107,14 +107,14 @@ def withdraw(*, project: Project, person: Person, now: datetime) -> int:
     return returned
 
 
-def of(project: Project, person: Person) -> Consent | None:
+def current_consent(project: Project, person: Person) -> Consent | None:
     """The person's consent to the version that counts, also one that was taken back; None where there is none."""
     return Consent.objects.filter(
         text__project=project, text__number=project.consent_number, person=person
     ).first()
 
 
-def took_back(project: Project, person: Person) -> bool:
+def has_withdrawn(project: Project, person: Person) -> bool:
     """Whether the person once agreed and does not stand by any version now. Who was never asked took nothing back."""
     consents = Consent.objects.filter(text__project=project, person=person)
     standing = consents.filter(withdrawn_at__isnull=True)
@@ -122,7 +122,7 @@ def took_back(project: Project, person: Person) -> bool:
 
 
 @dataclass(frozen=True)
-class Version:
+class ConsentTextCounts:
     """A version of the text, with how many people stand by it and how many took their consent back."""
 
     text: ConsentText
@@ -130,7 +130,7 @@ class Version:
     withdrawn: int
 
 
-def versions(project: Project) -> list[Version]:
+def versions(project: Project) -> list[ConsentTextCounts]:
     """Every version, the newest first; in one query."""
     texts = (
         ConsentText.objects.filter(project=project)
@@ -140,7 +140,7 @@ def versions(project: Project) -> list[Version]:
             withdrawn=Count("consents", filter=Q(consents__withdrawn_at__isnull=False)),
         )
     )
-    return [Version(text, text.given, text.withdrawn) for text in texts.order_by("-number")]
+    return [ConsentTextCounts(text, text.given, text.withdrawn) for text in texts.order_by("-number")]
 
 
 def _lock(project: Project) -> None:
@@ -148,6 +148,6 @@ def _lock(project: Project) -> None:
     project.refresh_from_db(fields=["consent_number"])
 
 
-def _ask(project: Project, number: int) -> None:
+def _require_consent(project: Project, number: int) -> None:
     Project.objects.filter(pk=project.pk).update(consent_number=number)
     project.consent_number = number

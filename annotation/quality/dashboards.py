@@ -1,7 +1,7 @@
 """What a manager looks at while a study runs: work by day, when it will be done, what it costs, and what to watch for.
 
-`work` and `monitors` read one batch, for a snapshot; everything else here is pure and puts such figures together for
-the batches that somebody may see.
+`work_summary` and `artifact_figures` read one batch, for a snapshot; everything else here is pure and puts such figures
+together for the batches that somebody may see.
 """
 
 import math
@@ -52,7 +52,7 @@ State = Assignment.State
 # -- the work of a batch ----------------------------------------------------------------------------
 
 
-def work(batch: Batch) -> dict[str, Any]:
+def work_summary(batch: Batch) -> dict[str, Any]:
     """What was done, by person and day in the project's time zone, and where people skip, as JSON.
 
     `days`: [day, person, items submitted, seconds of active time on submissions, on skips and on returns, how many of the
@@ -64,7 +64,7 @@ def work(batch: Batch) -> dict[str, Any]:
     """
     zone = zoneinfo.ZoneInfo(batch.project.time_zone)
     everything = Assignment.objects.filter(batch=batch)
-    rows = ledger.worked(
+    rows = ledger.sum_work(
         Q(of_batch=batch.pk),
         day=TruncDate("booked_at", tzinfo=zone),
         timed=Case(When(spent=0, then=Value(0)), default=Value(1)),
@@ -89,7 +89,7 @@ def work(batch: Batch) -> dict[str, Any]:
     decided = dict(kinds.annotate(number=Count("pk")))
     times: Counter[int] = Counter()
     of_items = Q(of_batch=batch.pk, assignment__item__is_gold=False)
-    for (*_, item), (micros, *_) in ledger.worked(of_items, item=F("assignment__item_id")).items():
+    for (*_, item), (micros, *_) in ledger.sum_work(of_items, item=F("assignment__item_id")).items():
         times[item] += micros
     accepted = set(
         Decision.objects.filter(
@@ -100,7 +100,7 @@ def work(batch: Batch) -> dict[str, Any]:
         "per_accepted": per_accepted(
             [(micros / ledger.SECOND, item in accepted) for item, micros in sorted(times.items())]
         ),
-        "answered": agreement_report.answered(batch).count(),
+        "answered": agreement_report.answered_items(batch).count(),
         "decided": [decided.get(Decision.Kind.ACCEPTED, 0), decided.get(Decision.Kind.EXCLUDED, 0)],
         "days": [
             [
@@ -111,7 +111,8 @@ def work(batch: Batch) -> dict[str, Any]:
             for (day, person), done in sorted(days.items())
         ],
         "owed": {
-            name: str(amount) for name, amount in earnings.summed(earnings.of_batch(batch)).amounts.items()
+            name: str(amount)
+            for name, amount in earnings.sum_shares(earnings.of_batch(batch)).amounts.items()
         },
         "unpaid": [str(key) for key in unpaid],
         "elsewhere": [str(key) for key, external in unpaid.items() if external],
@@ -146,7 +147,7 @@ def per_accepted(items: Sequence[tuple[float, bool]]) -> dict[str, Any]:
 # -- what a benchmark should not have ---------------------------------------------------------------
 
 
-def monitors(batch: Batch) -> dict[str, Any]:
+def artifact_figures(batch: Batch) -> dict[str, Any]:
     """How answers, places, questions and edits are spread in what the batch makes, as JSON, from its first items.
 
     Where outcomes are accepted, it is about the examples that they make; before that, and for kinds that judge, about
@@ -154,15 +155,15 @@ def monitors(batch: Batch) -> dict[str, Any]:
     """
     task = batch.task()
     items = list(
-        agreement_report.answered(batch).order_by("position").values_list("pk", flat=True)[:LOOKED_AT]
+        agreement_report.answered_items(batch).order_by("position").values_list("pk", flat=True)[:LOOKED_AT]
     )
-    accepted_examples = _made(items)
-    examples = accepted_examples or _given(items)
-    marked, edited, sizes, questions = _responses(batch, task, items)
+    accepted_examples = _derived_examples(items)
+    examples = accepted_examples or _item_examples(items)
+    marked, edited, sizes, questions = _response_figures(batch, task, items)
     answers = [
         (answer, item)
         for _, texts, *_, item in examples
-        for answer in sorted({_plain(text) for text in texts})
+        for answer in sorted({_normalise(text) for text in texts})
     ]
     items_shown = [item for *_, item in examples]
     figures: dict[str, Any] = {
@@ -177,9 +178,9 @@ def monitors(batch: Batch) -> dict[str, Any]:
         "openings": asdict(openings((entry[0] for entry in examples), groups=items_shown))
         if examples
         else None,
-        "answer_rows": _places(((entry[2], entry[3]) for entry in examples), items_shown),
-        "evidence_rows": _places([rows for rows, _ in marked], [item for _, item in marked]),
-        "edit_rows": _places([rows for rows, _ in edited], [item for _, item in edited]),
+        "answer_rows": _position_figures(((entry[2], entry[3]) for entry in examples), items_shown),
+        "evidence_rows": _position_figures([rows for rows, _ in marked], [item for _, item in marked]),
+        "edit_rows": _position_figures([rows for rows, _ in edited], [item for _, item in edited]),
         "edit_sizes": asdict(edit_sizes([size for size, _ in sizes], [item for _, item in sizes]))
         if sizes
         else None,
@@ -194,38 +195,38 @@ Rows = tuple[frozenset[int], int]
 """Rows that somebody marked or edited, and how many rows the table has."""
 
 
-def _made(items: Sequence[int]) -> list[Shown]:
+def _derived_examples(items: Sequence[int]) -> list[Shown]:
     """The examples that accepted outcomes of these items made."""
     examples: list[Shown] = []
-    for some in _some(items):
+    for some in _chunks(items):
         rows = Example.objects.annotate(of_item=F("outcome__decision__item_id")).filter(
             of_item__in=some, outcome__decision__kind=Decision.Kind.ACCEPTED
         )
-        examples += _shown(rows)
+        examples += _example_rows(rows)
     return examples
 
 
-def _given(items: Sequence[int]) -> list[Shown]:
+def _item_examples(items: Sequence[int]) -> list[Shown]:
     examples: list[Shown] = []
-    for some in _some(items):
-        examples += _shown(Example.objects.annotate(of_item=F("items")).filter(of_item__in=some))
+    for some in _chunks(items):
+        examples += _example_rows(Example.objects.annotate(of_item=F("items")).filter(of_item__in=some))
     return examples
 
 
-def _shown(examples: QuerySet[Any]) -> Iterator[Shown]:
+def _example_rows(examples: QuerySet[Any]) -> Iterator[Shown]:
     """Examples with the key of their item as `of_item`."""
     for example in examples.select_related("stored_table").order_by("pk"):
         table = example.table()
-        plain_answers = {_plain(answer) for answer in example.answers}
+        plain_answers = {_normalise(answer) for answer in example.answers}
         rows = frozenset(
             number
             for number, row in enumerate(table.rows)
-            if any(_plain(cell) in plain_answers for cell in row)
+            if any(_normalise(cell) in plain_answers for cell in row)
         )
         yield example.question, list(example.answers), rows, table.shape[0], example.of_item
 
 
-def _responses(
+def _response_figures(
     batch: Batch, task: TaskType, items: Sequence[int]
 ) -> tuple[list[tuple[Rows, int]], list[tuple[Rows, int]], list[tuple[int, int]], dict[str, list[str]]]:
     """Rows of marked cells, those of edits, sizes of edits, each with its item, and the questions of each person."""
@@ -237,7 +238,7 @@ def _responses(
     if cells is None and operations is None and not asks:
         return [], [], [], {}
     submitted = Assignment.objects.filter(batch=batch, place__added=False).submitted()
-    for some in _some(items):
+    for some in _chunks(items):
         tables = {
             item.pk: item.example.table()
             for item in Item.objects.filter(pk__in=some).select_related("example__stored_table")
@@ -246,48 +247,48 @@ def _responses(
         for pk, person, envelope in rows.values_list("item_id", "person_id", "annotation__response"):
             if envelope is None:
                 continue
-            response, table = agreement_report.stored(task, envelope), tables[pk]
+            response, table = agreement_report.restore_response(task, envelope), tables[pk]
             if cells is not None and (value := cells.value(response)):
-                rows_of_cells = frozenset(_rows(table, (row for row, _ in value)))  # type: ignore[attr-defined]
+                rows_of_cells = frozenset(_row_indexes(table, (row for row, _ in value)))  # type: ignore[attr-defined]
                 marked.append(((rows_of_cells, table.shape[0]), pk))
             if operations is not None and (edits := getattr(response, operations)):
                 sizes.append((len(edits), pk))
-                edited.append(((frozenset(_edited(table, edits)), table.shape[0]), pk))
+                edited.append(((frozenset(_edited_rows(table, edits)), table.shape[0]), pk))
             if asks and isinstance(question := getattr(response, "question", None), str):
                 questions[str(person)].append(question)
     return marked, edited, sizes, dict(questions)
 
 
-def _rows(table: Table, names: Iterable[str]) -> Iterator[int]:
+def _row_indexes(table: Table, names: Iterable[str]) -> Iterator[int]:
     for name in names:
         if name in table.row_ids:
             yield table.row_index(name)
 
 
-def _edited(table: Table, operations: Iterable[Any]) -> Iterator[int]:
+def _edited_rows(table: Table, operations: Iterable[Any]) -> Iterator[int]:
     """The rows of the table that operations touch; what touches columns touches none."""
     for operation in operations:
         data = operation.to_dict()
         names = [row for row, _ in data["cells"]] if data["op"] == "mask_cells" else [data.get("row")]
-        yield from _rows(table, [name for name in names if isinstance(name, str)])
+        yield from _row_indexes(table, [name for name in names if isinstance(name, str)])
         if data["op"] == "insert_row" and table.shape[0]:
             at = data.get("at")
             if isinstance(at, int):
                 yield min(max(at, 0), table.shape[0] - 1)
 
 
-def _places(
+def _position_figures(
     rows: Iterable[tuple[frozenset[int], int]], items: Iterable[int] | None = None
 ) -> dict[str, Any] | None:
     spread = places(rows, items)
     return asdict(spread) if spread.n else None
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _some(keys: Sequence[int], size: int = 500) -> Iterator[Sequence[int]]:
+def _chunks(keys: Sequence[int], size: int = 500) -> Iterator[Sequence[int]]:
     for start in range(0, len(keys), size):
         yield keys[start : start + size]
 
@@ -360,7 +361,7 @@ def forecast(counts: Sequence[int], remaining: int) -> Forecast:
     return Forecast(remaining, number, float(pace.mean()), likely, min(low, likely), at_most)
 
 
-def by_day(days: Iterable[Sequence[Any]], last: date) -> tuple[list[date], list[int]]:
+def submissions_by_day(days: Iterable[Sequence[Any]], last: date) -> tuple[list[date], list[int]]:
     """Submissions of every day from the first with any to `last`, days without work among them."""
     counted: Counter[date] = Counter()
     for day, _, number, *_ in days:
@@ -376,7 +377,7 @@ def by_day(days: Iterable[Sequence[Any]], last: date) -> tuple[list[date], list[
 
 
 @dataclass(frozen=True)
-class Spent:
+class Effort:
     """What the work on one batch comes to. No `amounts`: nothing is paid.
 
     by_kind seconds on submissions, skips and returns
@@ -413,8 +414,8 @@ class Spent:
         )
 
 
-def spent(name: str, days: Iterable[Sequence[Any]], owed: Mapping[str, str]) -> Spent:
-    """What these days come to: time and amounts by currency as `work` gives them."""
+def effort_of(name: str, days: Iterable[Sequence[Any]], owed: Mapping[str, str]) -> Effort:
+    """What these days come to: time and amounts by currency as `work_summary` gives them."""
     submitted, timed, seconds = 0, Counter[str](), defaultdict[str, list[float]](list)
     by_kind: dict[str, list[float]] = {kind: [] for kind in ledger.KINDS}
     for _, person, number, *times, with_time in days:
@@ -424,7 +425,7 @@ def spent(name: str, days: Iterable[Sequence[Any]], owed: Mapping[str, str]) -> 
         for kind, value in zip(ledger.KINDS, times, strict=True):
             by_kind[kind].append(value)
     each = mean_over((math.fsum(seconds[person]), timed[person]) for person in seconds)
-    return Spent(
+    return Effort(
         name,
         submitted,
         {kind: math.fsum(times) for kind, times in by_kind.items()},
@@ -436,7 +437,7 @@ def spent(name: str, days: Iterable[Sequence[Any]], owed: Mapping[str, str]) -> 
 
 
 def skip_shares(sources: Iterable[Sequence[Any]]) -> list[tuple[str, Proportion]]:
-    """How often people skip, by source, from `work`'s counts of several batches; the most skipped first."""
+    """How often people skip, by source, from `work_summary`'s counts of several batches; the most skipped first."""
     skipped: Counter[str] = Counter()
     totals: Counter[str] = Counter()
     for name, skips, number in sources:

@@ -33,11 +33,11 @@ from annotation.models import (
 )
 from annotation.platform.bulk_rows import among
 from annotation.platform.refusals import refuse, require_storable
-from annotation.quality.agreement_report import stored
+from annotation.quality.agreement_report import restore_response
 from annotation.queue import draws, lineage, reservations
 from tableqa.core.foreign_values import normal
 from tableqa.statistics.proportions import Proportion, proportion
-from tasks.contract import Invalid, TaskType
+from tasks.contract import InvalidResponse, TaskType
 from tasks.contract import Item as PlainItem
 
 LONGEST_WHY = 2000
@@ -54,7 +54,7 @@ def require_open(batch: Batch) -> None:
 # -- marking ----------------------------------------------------------------------------------------
 
 
-def mark(
+def set_gold(
     *,
     batch: Batch,
     example: Example,
@@ -70,7 +70,7 @@ def mark(
     An example that the batch does not have yet becomes an item of it; one that it has becomes gold unless somebody has
     had it. `inputs` are what is frozen beside the example, in place of what the kind would prepare; `barred` are
     people (ids) who never get the item. Marking again changes the response.
-    Raises `tasks.contract.Invalid`; Refused: batch_closed, invalid_request, still_involved.
+    Raises `tasks.contract.InvalidResponse`; Refused: batch_closed, invalid_request, still_involved.
     """
     require_storable(why)
     if len(why) > LONGEST_WHY:
@@ -90,7 +90,7 @@ def mark(
         task, plain = batch.task(), item.plain()
         try:
             response = task.parse(data, plain)
-        except Invalid:  # an option may spell an accent in another way
+        except InvalidResponse:  # an option may spell an accent in another way
             response = task.parse(normal(data), plain)
         expected = task.envelope(response, plain)
         gold = Gold(item=item, expected=expected, why=why.strip(), made_by=by, made_at=now)
@@ -102,7 +102,7 @@ def mark(
 
 
 def mark_all(*, batch: Batch, golds: Sequence[Gold]) -> None:
-    """Mark many at once; `golds` are what `mark` made in transactions that were undone. Raises Refused as it does."""
+    """Mark many at once; `golds` are what `set_gold` made in transactions that were undone. Raises Refused as it does."""
     examples = [gold.item.example for gold in golds]
     with transaction.atomic():
         batch.refresh_from_db(fields=["opened_at", "closed_at"])
@@ -139,7 +139,7 @@ def preview(*, batch: Batch, example: Example) -> PlainItem:
     return plain
 
 
-def unmark(*, gold: Gold, by: Person | None, now: datetime) -> None:
+def remove_gold(*, gold: Gold, by: Person | None, now: datetime) -> None:
     """The item is no gold any more: in a work batch it goes, elsewhere it stays as an item without a known response.
 
     Raises Refused(still_involved) where somebody has had it: what they were measured by stays. So does the gold of an open
@@ -179,7 +179,7 @@ def from_decisions(
         refuse("invalid_request", "Choose another batch with the same task type and variant.")
     if size < 1:
         refuse("invalid_request", "Choose at least one item.")
-    ids = list(decided(batch, other).values_list("pk", flat=True))
+    ids = list(gold_candidates(batch, other).values_list("pk", flat=True))
     chosen = draws.generator(batch, "gold items", seed).sample(ids, min(size, len(ids)))
     if not chosen:
         refuse(
@@ -198,7 +198,7 @@ def from_decisions(
             task = batch.task()
             try:
                 with transaction.atomic():
-                    mark(
+                    set_gold(
                         batch=batch,
                         example=decision.item.example,
                         data=_data(task, outcome.response),
@@ -208,14 +208,14 @@ def from_decisions(
                         by=by,
                         now=now,
                     )
-            except Invalid:
+            except InvalidResponse:
                 left_out += 1
             else:
                 marked += 1
     return marked, left_out
 
 
-def decided(batch: Batch, other: Batch) -> QuerySet[Item]:
+def gold_candidates(batch: Batch, other: Batch) -> QuerySet[Item]:
     """The items of `other` that could be gold here: one accepted response, and an example that may be an item here."""
     accepted_items = Item.objects.filter(batch=other, decision__kind=Decision.Kind.ACCEPTED).annotate(
         accepted=Count("decision__outcomes")
@@ -267,13 +267,13 @@ def answers(batch: Batch, person: Person | None = None) -> Iterator[Answer]:
     for item_id, person_id, response, made_at in rows:
         gold = by_item[item_id]
         gold.item.batch = batch
-        expected = stored(task, gold.expected)
-        parsed = stored(task, response or {})
+        expected = restore_response(task, gold.expected)
+        parsed = restore_response(task, response or {})
         right, words = task.feedback(gold.item.plain(), parsed, expected)
         yield Answer(gold, person_id, parsed, expected, right, tuple(words), made_at)
 
 
-def scores(batch: Batch, person: Person | None = None) -> dict[int, tuple[int, int]]:
+def gold_scores(batch: Batch, person: Person | None = None) -> dict[int, tuple[int, int]]:
     """By person (id), how many items with gold they got right, and how many were judged; in three queries.
 
     Each item counts once, whatever its assignment went through. In a qualification batch an item that was skipped is judged
@@ -295,8 +295,8 @@ def scores(batch: Batch, person: Person | None = None) -> dict[int, tuple[int, i
 
 
 def accuracy(batch: Batch, person: Person | None = None) -> dict[int, Proportion]:
-    """By person (id), `scores` as shares with Wilson's interval; the result of a qualification, once there is one."""
-    counts = scores(batch, person)
+    """By person (id), `gold_scores` as shares with Wilson's interval; the result of a qualification, once there is one."""
+    counts = gold_scores(batch, person)
     results = Qualification.objects.filter(Q() if person is None else Q(person=person), batch=batch)
     if batch.purpose == Batch.Purpose.QUALIFICATION:
         counts |= {
@@ -305,14 +305,14 @@ def accuracy(batch: Batch, person: Person | None = None) -> dict[int, Proportion
     return {key: proportion(right, judged) for key, (right, judged) in counts.items()}
 
 
-def told(batch: Batch, person: Person) -> list[Answer]:
+def feedback_for(batch: Batch, person: Person) -> list[Answer]:
     """What the person is told of their answers to gold, newest first; nothing where the batch does not tell."""
     if not batch.gold_feedback:
         return []
     return sorted(answers(batch, person), key=lambda answer: answer.made_at, reverse=True)
 
 
-def lacking(batch: Batch) -> int:
+def count_missing_gold(batch: Batch) -> int:
     """How many items of a qualification batch have no known response yet: it cannot be opened before all have."""
     if batch.purpose != Batch.Purpose.QUALIFICATION:
         return 0
@@ -375,7 +375,7 @@ def _write(batch: Batch, golds: Sequence[Gold]) -> None:
         audit_log.log(gold, before, "gold", by=gold.made_by, now=gold.made_at, project=batch.project_id)
     if batch.opened_at is not None:
         # Where proposals stand beside the others they stand beside this one, too.
-        impressions.order(batch, by=golds[0].made_by, now=golds[0].made_at)
+        impressions.start_proposing(batch, by=golds[0].made_by, now=golds[0].made_at)
 
 
 def _why_no_item(batch: Batch, example: Example) -> str:

@@ -23,7 +23,7 @@ from tableqa.data.typed_json import to_json
 from tableqa.readers.gold_answers import GoldAnswer
 from tableqa.readers.ingestion import Rows
 from tableqa.readers.rejections import MOST_DESCRIBED, Problem, one_sentence
-from tasks.contract import Invalid, from_lines
+from tasks.contract import InvalidResponse, from_lines
 
 KIND: Final = "import_gold"
 PREVIEW: Final = "preview_gold"
@@ -86,9 +86,9 @@ def write(
                     refuse("import_failed", "Line {line} has a gold answer to this example.", line=line)
                 data |= answer.response  # its fields have no cell, or an empty one
                 golds.append(
-                    gold.mark(batch=batch, example=example, data=data, why=answer.why, by=by, now=now)
+                    gold.set_gold(batch=batch, example=example, data=data, why=answer.why, by=by, now=now)
                 )
-            except (Invalid, Refused) as error:
+            except (InvalidResponse, Refused) as error:
                 problems.append(Problem(file.name, answer.line, "", str(error), ""))
         transaction.set_rollback(True)  # so that all become visible at once
     rejected = read.rejected + len(problems)

@@ -24,7 +24,7 @@ def unpin(*, item: Item, by: Person, now: datetime) -> bool:
     return bool(number)
 
 
-def pinned(project: Project, task_type: str) -> QuerySet[PinnedExample]:
+def guideline_examples(project: Project, task_type: str) -> QuerySet[PinnedExample]:
     """The guideline examples of a task type, the oldest first."""
     pinned_examples = PinnedExample.objects.filter(
         item__batch__project=project, item__batch__task_type=task_type

@@ -83,7 +83,7 @@ def newest(project: Project, task: TaskType) -> Guidelines | None:
 
 
 @dataclass(frozen=True)
-class Told:
+class LocalizedGuidelines:
     """A version as somebody reads it: `language` is "" where it is the one that the text was written in.
 
     `lacking`: the reader has another language, and there is no text in it.
@@ -94,21 +94,21 @@ class Told:
     lacking: bool = False
 
 
-def told(version: Guidelines | None, task: TaskType) -> Told:
+def localized_guidelines(version: Guidelines | None, task: TaskType) -> LocalizedGuidelines:
     """A version (None: the text that comes with the kind) in the language of the page, where there is one."""
     written = version.text if version else task.guidelines()
     here = get_language() or settings.LANGUAGE_CODE
     if here == settings.LANGUAGE_CODE:
-        return Told(written)
+        return LocalizedGuidelines(written)
     text = str(version.translations.get(here, "")) if version else ""
     if not text and (version is None or version.text == task.guidelines()):
         text = task.guidelines_in(here)
-    return Told(text, here) if text else Told(written, lacking=True)
+    return LocalizedGuidelines(text, here) if text else LocalizedGuidelines(written, lacking=True)
 
 
-def told_as_html(version: Guidelines | None, task: TaskType, *, top: int) -> str:
+def localized_html(version: Guidelines | None, task: TaskType, *, top: int) -> str:
     """What somebody reads, as HTML; where their language is lacking, it says so first."""
-    guidelines_text = told(version, task)
+    guidelines_text = localized_guidelines(version, task)
     html = as_html(guidelines_text.text, top=top)
     if not guidelines_text.lacking:
         return html
@@ -175,7 +175,7 @@ def last_read(project: Project, task_type: str, person: Person) -> Guidelines | 
 
 
 @dataclass(frozen=True)
-class Version:
+class GuidelinesVersion:
     """A version, with how many annotations (revisions included) were made under it and how many people read it."""
 
     guidelines: Guidelines
@@ -183,15 +183,17 @@ class Version:
     readers: int
 
 
-def versions(project: Project, task_type: str) -> list[Version]:
+def versions(project: Project, task_type: str) -> list[GuidelinesVersion]:
     """Every version, the newest first, with what was made under it; in three queries."""
     guidelines = Guidelines.objects.filter(project=project, task_type=task_type).select_related("made_by")
-    annotation_counts = _counted(
+    annotation_counts = _count_by_guidelines(
         Annotation.objects.filter(guidelines__in=guidelines).values_list("guidelines_id")
     )
-    read = _counted(Reading.objects.filter(guidelines__in=guidelines).values_list("guidelines_id"))
+    read = _count_by_guidelines(
+        Reading.objects.filter(guidelines__in=guidelines).values_list("guidelines_id")
+    )
     return [
-        Version(row, annotation_counts.get(row.pk, 0), read.get(row.pk, 0))
+        GuidelinesVersion(row, annotation_counts.get(row.pk, 0), read.get(row.pk, 0))
         for row in guidelines.order_by("-number")
     ]
 
@@ -204,7 +206,7 @@ class Effect:
     readers: int
 
 
-def effect(project: Project, task_type: str) -> Effect | None:
+def revision_effect(project: Project, task_type: str) -> Effect | None:
     """What writing a new version now would do; None where there is no version yet. In three queries."""
     newest = Guidelines.objects.filter(project=project, task_type=task_type).order_by("-number").first()
     if newest is None:
@@ -238,7 +240,7 @@ def freeze(*, guidelines: Guidelines, frozen: bool, by: Person, now: datetime) -
 
 
 @dataclass(frozen=True)
-class Words:
+class WordSpan:
     """A stretch of a line: words that stayed, were added or were taken out."""
 
     text: str
@@ -250,10 +252,10 @@ class Line:
     """A line of a comparison. A changed line holds its old and its new words one after the other."""
 
     what: Literal["same", "added", "removed", "changed", "gap"]
-    words: tuple[Words, ...] = ()
+    words: tuple[WordSpan, ...] = ()
 
 
-def changes(before: str, after: str) -> list[Line]:
+def diff_lines(before: str, after: str) -> list[Line]:
     """What differs between two texts, line by line and within a line word by word, with a line of context around it.
 
     Lines left out in between are one `gap`. Joining what was not added gives the old line back, joining what was not
@@ -265,26 +267,26 @@ def changes(before: str, after: str) -> list[Line]:
     for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
-        lines += _between(old, start, i1, began=bool(lines))
-        lines += _replaced(old[i1:i2], new[j1:j2])
+        lines += _unchanged_lines(old, start, i1, began=bool(lines))
+        lines += _changed_lines(old[i1:i2], new[j1:j2])
         start = i2
     if not lines:
         return []
     behind = old[start : start + CONTEXT]
-    lines += [_whole(line, "same") for line in behind]
+    lines += [_whole_line(line, "same") for line in behind]
     return [*lines, Line("gap")] if start + len(behind) < len(old) else lines
 
 
-def _between(old: Sequence[str], start: int, until: int, *, began: bool) -> list[Line]:
+def _unchanged_lines(old: Sequence[str], start: int, until: int, *, began: bool) -> list[Line]:
     """What did not change since the last change: all of it where that is short, else its ends."""
     behind = CONTEXT if began else 0
     if until - start <= behind + CONTEXT:
-        return [_whole(line, "same") for line in old[start:until]]
-    head = [_whole(line, "same") for line in old[start : start + behind]]
-    return [*head, Line("gap"), *(_whole(line, "same") for line in old[until - CONTEXT : until])]
+        return [_whole_line(line, "same") for line in old[start:until]]
+    head = [_whole_line(line, "same") for line in old[start : start + behind]]
+    return [*head, Line("gap"), *(_whole_line(line, "same") for line in old[until - CONTEXT : until])]
 
 
-def _replaced(old: Sequence[str], new: Sequence[str]) -> list[Line]:
+def _changed_lines(old: Sequence[str], new: Sequence[str]) -> list[Line]:
     """Lines against lines: the nearest pairs word by word, in their order; the rest as taken out or added."""
     pairs: list[tuple[int, int]] = []
     at = 0
@@ -296,10 +298,10 @@ def _replaced(old: Sequence[str], new: Sequence[str]) -> list[Line]:
             at = best[0] + 1
     lines, i, j = [], 0, 0
     for pair in [*pairs, (len(old), len(new))]:
-        lines += [_whole(line, "removed") for line in old[i : pair[0]]]
-        lines += [_whole(line, "added") for line in new[j : pair[1]]]
+        lines += [_whole_line(line, "removed") for line in old[i : pair[0]]]
+        lines += [_whole_line(line, "added") for line in new[j : pair[1]]]
         if pair[0] < len(old):
-            lines.append(Line("changed", tuple(_words(old[pair[0]], new[pair[1]]))))
+            lines.append(Line("changed", tuple(_word_spans(old[pair[0]], new[pair[1]]))))
         i, j = pair[0] + 1, pair[1] + 1
     return lines
 
@@ -308,17 +310,17 @@ def _likeness(line: str, other: str) -> float:
     return difflib.SequenceMatcher(None, _tokens(line), _tokens(other), autojunk=False).ratio()
 
 
-def _words(old: str, new: str) -> list[Words]:
+def _word_spans(old: str, new: str) -> list[WordSpan]:
     before, after = _tokens(old), _tokens(new)
     segments = []
     for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag == "equal":
-            segments.append(Words("".join(before[i1:i2]), "same"))
+            segments.append(WordSpan("".join(before[i1:i2]), "same"))
             continue
         if i1 < i2:
-            segments.append(Words("".join(before[i1:i2]), "removed"))
+            segments.append(WordSpan("".join(before[i1:i2]), "removed"))
         if j1 < j2:
-            segments.append(Words("".join(after[j1:j2]), "added"))
+            segments.append(WordSpan("".join(after[j1:j2]), "added"))
     return segments
 
 
@@ -326,9 +328,9 @@ def _tokens(line: str) -> list[str]:
     return re.findall(r"\s+|\w+|[^\w\s]", line)
 
 
-def _whole(line: str, what: Literal["same", "added", "removed"]) -> Line:
-    return Line(what, (Words(line, what),) if line else ())
+def _whole_line(line: str, what: Literal["same", "added", "removed"]) -> Line:
+    return Line(what, (WordSpan(line, what),) if line else ())
 
 
-def _counted(rows: object) -> dict[int, int]:
+def _count_by_guidelines(rows: object) -> dict[int, int]:
     return dict(rows.order_by().annotate(n=Count("pk")))  # type: ignore[attr-defined]  # a query of one column

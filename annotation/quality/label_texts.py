@@ -12,13 +12,13 @@ from tasks.contract import TaskType
 Data = dict[str, Any]
 
 
-def of_part(task: TaskType, part: str, figures: Data) -> Data:
+def localize_part(task: TaskType, part: str, figures: Data) -> Data:
     """The figures of a part of a snapshot (`annotation.quality.snapshots`) with such texts."""
     if part == "agreement":
         return {
             **figures,
-            "figures": [of_figure(task, figure) for figure in figures["figures"]],
-            "measures": [_of_measure(task, measure) for measure in figures["measures"]],
+            "figures": [localize_figure(task, figure) for figure in figures["figures"]],
+            "measures": [_localize_measure(task, measure) for measure in figures["measures"]],
         }
     if part == "quality":
         return {
@@ -28,12 +28,12 @@ def of_part(task: TaskType, part: str, figures: Data) -> Data:
     return figures
 
 
-def of_figure(task: TaskType, figure: Mapping[str, Any]) -> Data:
+def localize_figure(task: TaskType, figure: Mapping[str, Any]) -> Data:
     """A figure of agreement with the text of its measure."""
     return {**figure, "measure": task.measure_text(figure["measure"])}
 
 
-def _of_measure(task: TaskType, measure: Data) -> Data:
+def _localize_measure(task: TaskType, measure: Data) -> Data:
     name, confusion = measure["name"], measure["confusion"]
     labels = {
         part: rows and [{**row, "label": task.label_text(name, row["label"])} for row in rows]

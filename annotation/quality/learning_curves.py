@@ -31,9 +31,9 @@ def report(batch: Batch) -> dict[str, Any]:
              label; `undecided` items have a response and no decision
     """
     task = batch.task()
-    measure = _measure(task, batch)
-    decided = _decided(batch, task, measure) if measure is not None else {}
-    equal = _equal_to_others(batch, measure) if measure is not None and batch.decides else {}
+    measure = _label_measure(task, batch)
+    decided = _decided_values(batch, task, measure) if measure is not None else {}
+    equal = _agrees_with_others(batch, measure) if measure is not None and batch.decides else {}
     turns: Counter[str] = Counter()
     seconds: list[defaultdict[str, list[float]]] = [defaultdict(list) for _ in STEPS]
     agrees: list[defaultdict[str, list[bool | None]]] = [defaultdict(list) for _ in STEPS]
@@ -48,11 +48,11 @@ def report(batch: Batch) -> dict[str, Any]:
             agrees[step][submission.person].append(equal[submission.item, submission.person])
     return {
         "steps": [
-            _step(index, people[index], seconds[index], agrees[index])
+            _step_figures(index, people[index], seconds[index], agrees[index])
             for index in range(len(STEPS))
             if people[index]
         ],
-        "decided": _labels(batch, measure, decided) if measure is not None else None,
+        "decided": _label_figures(batch, measure, decided) if measure is not None else None,
     }
 
 
@@ -61,7 +61,7 @@ def step_of(turn: int) -> int:
     return max(index for index, first in enumerate(STEPS) if first <= turn)
 
 
-def _step(
+def _step_figures(
     index: int, people: set[str], seconds: Mapping[str, list[float]], agrees: Mapping[str, list[bool | None]]
 ) -> dict[str, Any]:
     middle = median_over(list(seconds.values()))
@@ -79,16 +79,16 @@ def _step(
     }
 
 
-def _measure(task: TaskType, batch: Batch) -> Measure | None:
+def _label_measure(task: TaskType, batch: Batch) -> Measure | None:
     """The first measure of the batch whose values are labels."""
     measures = agreement_report.measures_of(task, batch.people_compared)
     return next((measure for measure in measures if measure.level in ("nominal", "ordinal")), None)
 
 
-def _equal_to_others(batch: Batch, measure: Measure) -> dict[tuple[str, str], bool | None]:
+def _agrees_with_others(batch: Batch, measure: Measure) -> dict[tuple[str, str], bool | None]:
     """Whether each response (item, person), as it enters agreement, is what most others chose; None of none and of a tie."""
     verdicts: dict[tuple[str, str], bool | None] = {}
-    for item, rated in groupby(agreement_report.rated(batch), key=lambda row: row.item):
+    for item, rated in groupby(agreement_report.rated_responses(batch), key=lambda row: row.item):
         labels = {row.annotator: measure.value(row.response) for row in rated}
         votes = Counter(label for label in labels.values() if label is not None)
         for person, label in labels.items():
@@ -98,7 +98,7 @@ def _equal_to_others(batch: Batch, measure: Measure) -> dict[tuple[str, str], bo
     return verdicts
 
 
-def _decided(batch: Batch, task: TaskType, measure: Measure) -> dict[str, Hashable]:
+def _decided_values(batch: Batch, task: TaskType, measure: Measure) -> dict[str, Hashable]:
     """What was accepted of each item, gold items left out: the value of its first outcome."""
     rows = Outcome.objects.filter(
         decision__item__batch=batch,
@@ -108,13 +108,13 @@ def _decided(batch: Batch, task: TaskType, measure: Measure) -> dict[str, Hashab
     ).values_list("decision__item__public_id", "response")
     values = {}
     for item, response in rows.iterator(chunk_size=1_000):
-        value = measure.value(agreement_report.stored(task, response))
+        value = measure.value(agreement_report.restore_response(task, response))
         if value is not None:
             values[item] = value
     return values
 
 
-def _labels(batch: Batch, measure: Measure, decided: dict[str, Hashable]) -> dict[str, Any] | None:
+def _label_figures(batch: Batch, measure: Measure, decided: dict[str, Hashable]) -> dict[str, Any] | None:
     counts = Counter(decided.values())
     items: defaultdict[Hashable, list[str]] = defaultdict(list)
     for item, label in decided.items():
@@ -127,7 +127,7 @@ def _labels(batch: Batch, measure: Measure, decided: dict[str, Hashable]) -> dic
         "measure": measure.name,
         "labels": [[agreement_report.in_words(label), counts[label]] for label in labels],
         "items": counts.total(),
-        "undecided": agreement_report.answered(batch).filter(decision__isnull=True).count(),
+        "undecided": agreement_report.answered_items(batch).filter(decision__isnull=True).count(),
         "item_ids": {
             agreement_report.in_words(label): ids for label, ids in items.items() if len(ids) <= MOST_LISTED
         },

@@ -28,15 +28,15 @@ def after_submission(assignment: Assignment, now: datetime) -> Qualification | N
     batch = assignment.batch
     if batch.purpose != Batch.Purpose.QUALIFICATION:
         return None
-    return settle(batch=batch, person=assignment.person, now=now)
+    return record_result(batch=batch, person=assignment.person, now=now)
 
 
-def settle(*, batch: Batch, person: Person, now: datetime) -> Qualification | None:
+def record_result(*, batch: Batch, person: Person, now: datetime) -> Qualification | None:
     """The person's result, made now where they have ended every item that they may have; None before."""
     existing = Qualification.objects.filter(batch=batch, person=person).first()
-    if existing is not None or _unfinished(batch, person).exists():
+    if existing is not None or _unfinished_items(batch, person).exists():
         return existing
-    score = reached(batch, person)
+    score = score_of(batch, person)
     with transaction.atomic():
         row, is_new = Qualification.objects.get_or_create(
             batch=batch,
@@ -48,13 +48,15 @@ def settle(*, batch: Batch, person: Person, now: datetime) -> Qualification | No
     return row
 
 
-def reached(batch: Batch, person: Person) -> entry_requirements.Reached:
+def score_of(batch: Batch, person: Person) -> entry_requirements.QualificationResult:
     """What the person's work comes to so far: right ones among what was judged, and whether that is enough."""
-    right, judged = gold.scores(batch, person).get(person.pk, (0, 0))
-    return entry_requirements.Reached(right, judged, passed=enough(right, judged, batch.pass_percent))
+    right, judged = gold.gold_scores(batch, person).get(person.pk, (0, 0))
+    return entry_requirements.QualificationResult(
+        right, judged, passed=is_passing(right, judged, batch.pass_percent)
+    )
 
 
-def enough(right: int, judged: int, threshold: int) -> bool:
+def is_passing(right: int, judged: int, threshold: int) -> bool:
     """Whether a score passes: at least `threshold` percent of what was judged, and something was."""
     return judged > 0 and 100 * right >= threshold * judged
 
@@ -70,7 +72,7 @@ def grant(*, batch: Batch, person: Person, by: Person, now: datetime) -> Qualifi
     with transaction.atomic():
         row = Qualification.objects.select_for_update().filter(batch=batch, person=person).first()
         if row is None:
-            score = reached(batch, person)
+            score = score_of(batch, person)
             row = Qualification(batch=batch, person=person, right=score.right, judged=score.judged, at=now)
         elif row.passed:
             return row
@@ -81,7 +83,7 @@ def grant(*, batch: Batch, person: Person, by: Person, now: datetime) -> Qualifi
 
 
 @dataclass(frozen=True)
-class Standing:
+class QualificationResult:
     """How far somebody is with a qualification batch; `row` is None for those who have not ended it."""
 
     person: Person
@@ -95,11 +97,13 @@ class Standing:
         return (
             0
             if row is None
-            else entry_requirements.percent(entry_requirements.Reached(row.right, row.judged, row.passed))
+            else entry_requirements.percent(
+                entry_requirements.QualificationResult(row.right, row.judged, row.passed)
+            )
         )
 
 
-def standings(batch: Batch) -> list[Standing]:
+def qualification_results(batch: Batch) -> list[QualificationResult]:
     """Everybody who annotates in the project or has begun the batch, by name; in three queries."""
     rows = {row.person_id: row for row in batch.qualifications.select_related("granted_by")}
     done = {
@@ -110,7 +114,7 @@ def standings(batch: Batch) -> list[Standing]:
     }
     members = Membership.objects.filter(project_id=batch.project_id).select_related("person")
     return [
-        Standing(
+        QualificationResult(
             membership.person,
             membership.pk,
             done.get(membership.person_id, 0),
@@ -125,7 +129,7 @@ def standings(batch: Batch) -> list[Standing]:
 
 def require_ready(batch: Batch) -> None:
     """A qualification batch opens once every item of it has a known response. Raises Refused(invalid_request)."""
-    if lacking := gold.lacking(batch):
+    if lacking := gold.count_missing_gold(batch):
         refuse(
             "invalid_request",
             "Items of {name} without a gold answer: {lacking} of {items_count}. Add the missing "
@@ -157,15 +161,15 @@ def share_in_words(batch: Batch, share: Proportion) -> str:
     """A share of right answers: in a qualification rounded down, like its result, so that all pages give one figure."""
     if batch.purpose != Batch.Purpose.QUALIFICATION or not share.n:
         return display_text.percent(share)
-    return f"{entry_requirements.percent(entry_requirements.Reached(share.hits, share.n, passed=False))} %"
+    return f"{entry_requirements.percent(entry_requirements.QualificationResult(share.hits, share.n, passed=False))} %"
 
 
-def asking_for(batch: Batch) -> Sequence[Batch]:
+def batches_requiring(batch: Batch) -> Sequence[Batch]:
     """The batches that ask for this qualification."""
     return list(batch.required_by.order_by("pk"))
 
 
-def _unfinished(batch: Batch, person: Person) -> QuerySet[Item]:
+def _unfinished_items(batch: Batch, person: Person) -> QuerySet[Item]:
     """The items that the person may have and has neither submitted nor skipped."""
     ended = Assignment.objects.filter(
         item=OuterRef("pk"), person=person, state__in=[State.SUBMITTED, State.SKIPPED]

@@ -42,7 +42,7 @@ class Pattern(NamedTuple):
     items: int
 
 
-def counted(batch: Batch, *, submitted: int) -> Iterator[Pattern]:
+def count_patterns(batch: Batch, *, submitted: int) -> Iterator[Pattern]:
     """The patterns of what was submitted on planned places of a batch, without gold items. There are about `submitted`."""
     with transaction.atomic(), connection.cursor() as cursor:
         if connection.vendor == "postgresql" and submitted >= MANY:

@@ -40,10 +40,10 @@ KIND = "snapshot"
 PARTS: Mapping[str, Callable[[Batch], dict[str, Any]]] = {
     "agreement": agreement_report.report,
     "quality": annotator_quality.report,
-    "work": dashboards.work,
+    "work": dashboards.work_summary,
     "learning": learning_curves.report,
-    "monitors": dashboards.monitors,
-    "report": task_report.kept,
+    "monitors": dashboards.artifact_figures,
+    "report": task_report.reports_as_json,
 }
 OF_RESPONSES = ("agreement", "quality")
 """Parts that nothing changes any more once a batch is closed."""
@@ -61,7 +61,7 @@ WENT_WRONG = message("snapshots.went_wrong", "internal error ({name}).")
 
 
 @dataclass(frozen=True)
-class Shown:
+class SnapshotView:
     """What a page shows of one part of one batch.
 
     data    the figures, None where there are none yet
@@ -78,12 +78,16 @@ class Shown:
     failed: str = ""
 
 
-def of(batches: Sequence[Batch], parts: Sequence[str], *, now: datetime) -> dict[tuple[int, str], Shown]:
-    """These parts of all of these batches of one project, by (batch, part); see `wanted`."""
-    return wanted([(batch, part) for batch in batches for part in parts], now=now)
+def views_of_batches(
+    batches: Sequence[Batch], parts: Sequence[str], *, now: datetime
+) -> dict[tuple[int, str], SnapshotView]:
+    """These parts of all of these batches of one project, by (batch, part); see `snapshot_views`."""
+    return snapshot_views([(batch, part) for batch in batches for part in parts], now=now)
 
 
-def wanted(pairs: Sequence[tuple[Batch, str]], *, now: datetime) -> dict[tuple[int, str], Shown]:
+def snapshot_views(
+    pairs: Sequence[tuple[Batch, str]], *, now: datetime
+) -> dict[tuple[int, str], SnapshotView]:
     """Parts of batches of one project, by (batch, part); as many queries for a hundred batches as for one.
 
     What is missing or behind and small is worked out now and kept; for the rest a job is queued, unless one is under way
@@ -102,7 +106,7 @@ def wanted(pairs: Sequence[tuple[Batch, str]], *, now: datetime) -> dict[tuple[i
         for row in Snapshot.objects.filter(project=project, key__in=keys)
         if row.data.get("form") == FORM
     }
-    mark = _mark(project.pk)
+    mark = _current_watermark(project.pk)
     sizes = dict(
         Tally.objects.filter(batch__in=batches).values_list("batch_id").annotate(number=Sum("submitted"))
     )
@@ -112,27 +116,27 @@ def wanted(pairs: Sequence[tuple[Batch, str]], *, now: datetime) -> dict[tuple[i
         missing = [
             part
             for part in parts_of[batch.pk]
-            if not _fresh(snapshots.get(key_of(batch, part)), batch, part, mark)
+            if not _is_fresh(snapshots.get(key_of(batch, part)), batch, part, mark)
         ]
         responses += sizes.get(batch.pk, 0) if missing else 0
         number += len(missing)
         if responses <= AT_ONCE and number <= MOST_AT_ONCE:
             for part in missing:
-                snapshots[key_of(batch, part)] = _work_out(batch, part, mark, now)
+                snapshots[key_of(batch, part)] = _compute_snapshot(batch, part, mark, now)
         else:
             behind += [(batch, part) for part in missing]
-    job, failed = _queued(project, behind, snapshots, now) if behind else (None, {})
+    job, failed = _queue_job(project, behind, snapshots, now) if behind else (None, {})
     late = {key_of(batch, part) for batch, part in behind}
     return {
-        (batch.pk, part): _shown(batch, part, snapshots.get(key), key in late, job, failed.get(key, ""))
+        (batch.pk, part): _view_of(batch, part, snapshots.get(key), key in late, job, failed.get(key, ""))
         for batch, part in pairs
         for key in (key_of(batch, part),)
     }
 
 
-def one(batch: Batch, part: str, *, now: datetime) -> Shown:
+def snapshot_view(batch: Batch, part: str, *, now: datetime) -> SnapshotView:
     """One part of one batch."""
-    return of([batch], (part,), now=now)[batch.pk, part]
+    return views_of_batches([batch], (part,), now=now)[batch.pk, part]
 
 
 def key_of(batch: Batch, part: str) -> str:
@@ -140,39 +144,43 @@ def key_of(batch: Batch, part: str) -> str:
     return f"{part}:{batch.public_id}"
 
 
-def _shown(
+def _view_of(
     batch: Batch, part: str, snapshot: Snapshot | None, behind: bool, job: Job | None, failed: str
-) -> Shown:
+) -> SnapshotView:
     at_it = job if behind and not failed else None
     if snapshot is None:
-        return Shown(None, None, behind, at_it, failed)
+        return SnapshotView(None, None, behind, at_it, failed)
     task, figures = batch.installed_task(), snapshot.data["figures"]
     if task is not None:
-        figures = label_texts.of_part(task, part, figures)
-    return Shown(figures, snapshot.made_at, behind, at_it, failed)
+        figures = label_texts.localize_part(task, part, figures)
+    return SnapshotView(figures, snapshot.made_at, behind, at_it, failed)
 
 
-def _mark(project: int) -> tuple[int, list[str]]:
+def _current_watermark(project: int) -> tuple[int, list[str]]:
     """The last event of a project, and then the transactions that could still commit an earlier one."""
     last = Event.objects.filter(project=project).order_by("-pk").values_list("pk", flat=True).first()
     return last or 0, audit_log.current_writers()
 
 
-def _fresh(snapshot: Snapshot | None, batch: Batch, part: str, mark: tuple[int, list[str]]) -> bool:
+def _is_fresh(snapshot: Snapshot | None, batch: Batch, part: str, mark: tuple[int, list[str]]) -> bool:
     """Whether nothing can have changed since. Responses of a closed batch stay; what is decided of them may come later."""
     if snapshot is None:
         return False
-    if batch.closed_at is not None and part in OF_RESPONSES and snapshot.data.get("closed") == _closed(batch):
+    if (
+        batch.closed_at is not None
+        and part in OF_RESPONSES
+        and snapshot.data.get("closed") == _closed_state(batch)
+    ):
         return True
     return snapshot.watermark >= mark[0] and set(snapshot.data.get("writers", ())) <= set(mark[1])
 
 
-def _closed(batch: Batch) -> str:
+def _closed_state(batch: Batch) -> str:
     """What figures of a closed batch still hang on: weeks are those of the project's time zone."""
     return "" if batch.closed_at is None else f"{batch.closed_at.isoformat()} {batch.project.time_zone}"
 
 
-def _queued(
+def _queue_job(
     project: Project, behind: Iterable[tuple[Batch, str]], snapshots: Mapping[str, Snapshot], now: datetime
 ) -> tuple[Job | None, Mapping[str, str]]:
     """The job that is at what is behind, queued now where something is due, and why parts have failed, by their keys.
@@ -190,14 +198,14 @@ def _queued(
     due = [
         [batch.pk, part]
         for batch, part in behind
-        if key_of(batch, part) not in failed and _due(snapshots.get(key_of(batch, part)), now)
+        if key_of(batch, part) not in failed and _is_due(snapshots.get(key_of(batch, part)), now)
     ]
     if not due:
         return None, failed
     return jobs.enqueue(project=project, kind=KIND, ids={"parts": due}, by=None, now=now), failed
 
 
-def _due(snapshot: Snapshot | None, now: datetime) -> bool:
+def _is_due(snapshot: Snapshot | None, now: datetime) -> bool:
     if snapshot is None:
         return True
     pause = max(LEAST_PAUSE, timedelta(seconds=SHARE * float(snapshot.data["seconds"])))
@@ -211,7 +219,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     batches = Batch.objects.select_related("project").in_bulk([batch for batch, _ in parts])
     for number, (pk, part) in enumerate(parts):
         try:
-            _work_out(batches[pk], part, _mark(job.project_id), timezone.now())
+            _compute_snapshot(batches[pk], part, _current_watermark(job.project_id), timezone.now())
         except Exception as error:
             if failures.stops_others(error):
                 raise  # the whole job is tried again
@@ -223,9 +231,9 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     return {"failed": failed}
 
 
-def _work_out(batch: Batch, part: str, mark: tuple[int, list[str]], now: datetime) -> Snapshot:
+def _compute_snapshot(batch: Batch, part: str, mark: tuple[int, list[str]], now: datetime) -> Snapshot:
     watermark, writers = mark
-    of_batch = {"writers": writers, "closed": _closed(batch)}
+    of_batch = {"writers": writers, "closed": _closed_state(batch)}
     started, erased = time.perf_counter(), _count_erased(batch)
     figures = PARTS[part](batch)
     took = round(time.perf_counter() - started, 3)
@@ -247,7 +255,9 @@ def _work_out(batch: Batch, part: str, mark: tuple[int, list[str]], now: datetim
                 unique_fields=["project", "key"],
                 update_fields=["data", "watermark", "made_at"],
             )
-    return _work_out(batch, part, _mark(batch.project_id), now) if is_outdated else snapshot
+    return (
+        _compute_snapshot(batch, part, _current_watermark(batch.project_id), now) if is_outdated else snapshot
+    )
 
 
 def _count_erased(batch: Batch) -> int:

@@ -11,22 +11,22 @@ from annotation.assistance import effect_report
 from annotation.assistance import fooling_rates as counts
 from annotation.models import Assignment, Batch, Decision, Item, Membership, Outcome
 from annotation.quality import agreement_report
-from tasks.contract import Answered, Report, TaskType
+from tasks.contract import Report, ReportedResponse, TaskType
 
 
 def reports(batch: Batch) -> list[Report]:
     """What the batch's kind reports, from the newest responses of planned places, and how models in the loop fared."""
     task = batch.task()
     if type(task).report is TaskType.report:
-        return [*fooling(batch), *effect_report.reports(batch)]
+        return [*fooling_reports(batch), *effect_report.reports(batch)]
     names = dict(Membership.objects.filter(project=batch.project_id).values_list("person_id", "pseudonym"))
     decided: dict[int, list[Any]] = {}
     outcomes = Outcome.objects.filter(decision__item__batch=batch).order_by("number")
     for item_id, response in outcomes.values_list("decision__item_id", "response"):
-        decided.setdefault(item_id, []).append(agreement_report.stored(task, response))
+        decided.setdefault(item_id, []).append(agreement_report.restore_response(task, response))
     settled = set(Decision.objects.filter(item__batch=batch).values_list("item_id", flat=True))
     assignments = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
-    rows: list[tuple[int, Answered]] = []
+    rows: list[tuple[int, ReportedResponse]] = []
     for keys in agreement_report.item_pages(batch):
         page = Item.objects.filter(batch=batch, pk__range=(keys[0], keys[-1]))
         items = page.select_related("batch", "example__stored_table", "example__source").in_bulk()
@@ -37,19 +37,19 @@ def reports(batch: Batch) -> list[Report]:
         ):
             if response is None:
                 continue
-            answered = Answered(
+            answered = ReportedResponse(
                 item=plain[item_id],
                 source=items[item_id].example.source.name,
                 annotator=names.get(person_id, "?"),
-                response=agreement_report.stored(task, response),
+                response=agreement_report.restore_response(task, response),
                 decided=tuple(decided.get(item_id, ())) if item_id in settled else None,
             )
             rows.append((pk, answered))
     rows.sort(key=itemgetter(0))
-    return [*task.report([row for _, row in rows]), *fooling(batch), *effect_report.reports(batch)]
+    return [*task.report([row for _, row in rows]), *fooling_reports(batch), *effect_report.reports(batch)]
 
 
-def kept(batch: Batch) -> dict[str, Any]:
+def reports_as_json(batch: Batch) -> dict[str, Any]:
     """The reports as JSON, for a snapshot."""
     return {"reports": [asdict(report) for report in reports(batch)]}
 
@@ -74,7 +74,7 @@ FOOLING = (
 EVERYBODY, ALL = gettext_noop("all annotators"), gettext_noop("all")
 
 
-def fooling(batch: Batch) -> list[Report]:
+def fooling_reports(batch: Batch) -> list[Report]:
     """How often people fooled the models that looked at their submissions, per person, model and week."""
     looked = counts.of_batch(batch)
     if not looked:
@@ -85,10 +85,10 @@ def fooling(batch: Batch) -> list[Report]:
     ):
         whose = [line for line in counts.lines(looked, ("model", "origin")) if line.names[0] == model]
         everybody = [line for line in counts.lines(looked, ("model",)) if line.names[0] == model]
-        rows += [_line((EVERYBODY, model, ALL, ALL), line) for line in everybody]
+        rows += [_fooling_row((EVERYBODY, model, ALL, ALL), line) for line in everybody]
         if len(whose) > 1:
-            rows += [_line((EVERYBODY, model, ALL, line.names[1]), line) for line in whose]
-        rows += [_line((line.names[1], model, *line.names[2:]), line) for line in of_model]
+            rows += [_fooling_row((EVERYBODY, model, ALL, line.names[1]), line) for line in whose]
+        rows += [_fooling_row((line.names[1], model, *line.names[2:]), line) for line in of_model]
     note = gettext(
         "Fooled: right on the original, wrong on the submission. Verified: another person gave "
         "the author's answer blind. Both rates are shares of submissions whose original the "
@@ -98,6 +98,6 @@ def fooling(batch: Batch) -> list[Report]:
     return [Report(gettext("Fooling the model"), FOOLING, tuple(rows), note)]
 
 
-def _line(names: tuple[str, ...], line: counts.Line) -> tuple[Any, ...]:
+def _fooling_row(names: tuple[str, ...], line: counts.Line) -> tuple[Any, ...]:
     shares = (line.fooled, line.wrong_before, line.verified)
     return (*names, line.submitted, line.judged, *(part for share in shares for part in (share.hits, share)))

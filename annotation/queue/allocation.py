@@ -20,13 +20,13 @@ from annotation.access.roles import Role
 from annotation.models import Assignment, Batch, Exclusion, Membership, Person, Place, Project
 from annotation.platform.refusals import refuse
 from annotation.queue import reservations, strategies
-from annotation.queue.slots import chunks, keep_for
+from annotation.queue.slots import chunks, reserve
 
 State = Assignment.State
 
 
 @dataclass(frozen=True)
-class Moved:
+class MoveResult:
     """What came of moving a share: places that others have now, that are open to all, and leases that ended for it."""
 
     moved: int
@@ -74,7 +74,7 @@ def hand_out(
             people,
             room,
             seed=batch.seed,
-            barred=_barred(alike),
+            barred=_excluded_by_item(alike),
             loads=loads,
             most=batch.caps.get("items") if limited else None,
         )
@@ -82,7 +82,7 @@ def hand_out(
             for pk, person in zip(free[item], who, strict=False):
                 slots_by_person.setdefault(person, []).append(pk)
                 loads[person] = loads.get(person, 0) + 1
-    return sum(keep_for(batch, places, person, by=by, now=now) for person, places in slots_by_person.items())
+    return sum(reserve(batch, places, person, by=by, now=now) for person, places in slots_by_person.items())
 
 
 def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
@@ -122,17 +122,17 @@ def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime
     if most < 1:
         refuse("invalid_request", "Enter a number of items, at least 1.")
     with transaction.atomic():
-        most = min(most, _room(batch, person))
+        most = min(most, _remaining_capacity(batch, person))
         free = Place.objects.filter(batch=batch, taken=False, reserved_for__isnull=True, item__is_gold=False)
         rows = list(free.order_by("-position", "-number").values_list("item_id", "pk"))
         first = dict(rows)  # of the places of an item the one with the lowest number
         slot_ids: list[int] = []
         for items in chunks(reversed(first)):
-            barred = _barred(items)
+            barred = _excluded_by_item(items)
             slot_ids += [first[item] for item in items if person.pk not in barred.get(item, ())]
             if len(slot_ids) >= most:
                 break
-        return keep_for(batch, slot_ids[:most], person.pk, by=by, now=now)
+        return reserve(batch, slot_ids[:most], person.pk, by=by, now=now)
 
 
 def move(
@@ -143,7 +143,7 @@ def move(
     leases: bool = False,
     by: Person,
     now: datetime,
-) -> Moved:
+) -> MoveResult:
     """Give what a person has not finished to others, evenly; to whoever comes next where `to` is empty.
 
     The share is what is kept for them and not begun; with `leases` also what is on their desk, which is taken back
@@ -162,7 +162,7 @@ def move(
         returned = 0
         places = set()
         if leases:
-            for assignment in held(batch, [person]):
+            for assignment in leases_of(batch, [person]):
                 if reservations.give_back(
                     assignment,
                     state=State.RETURNED,
@@ -171,7 +171,7 @@ def move(
                     actor=by,
                 ):
                     returned += 1
-                    if not _theirs_alone(assignment):
+                    if not _is_personal(assignment):
                         places.add(assignment.place_id)
         reserved_slots = Place.objects.filter(
             batch=batch, taken=False, reserved_for=person, item__is_gold=False
@@ -184,7 +184,7 @@ def move(
             [recipient.pk for recipient in to],
             1,
             seed=batch.seed,
-            barred=_barred(list(rows)),
+            barred=_excluded_by_item(list(rows)),
             loads=_loads(batch),
             most=batch.caps.get("items"),
         )
@@ -193,15 +193,15 @@ def move(
         for item, who in split.items():
             slots_by_person.setdefault(who[0] if who else None, []).append(rows[item])
         for taker, slot_ids in slots_by_person.items():
-            changed = keep_for(batch, slot_ids, taker, by=by, now=now)
+            changed = reserve(batch, slot_ids, taker, by=by, now=now)
             moved += changed if taker is not None else 0
             opened += changed if taker is None else 0
-    return Moved(moved, opened, returned)
+    return MoveResult(moved, opened, returned)
 
 
-def kept_for(project: Project, person: Person) -> int:
+def reserved_slot_count(project: Project, person: Person) -> int:
     """How many free places of the project's unfinished batches are kept for the person."""
-    return _kept_for(project, person).count()
+    return _reserved_slots(project, person).count()
 
 
 def release(*, project: Project, person: Person, by: Person, now: datetime) -> int:
@@ -210,15 +210,17 @@ def release(*, project: Project, person: Person, by: Person, now: datetime) -> i
     Returns how many places these are. In the caller's transaction, after the person's leases ended.
     """
     slots_by_batch: dict[int, list[int]] = {}
-    for batch, pk in _kept_for(project, person).order_by("batch_id", "pk").values_list("batch_id", "pk"):
+    for batch, pk in (
+        _reserved_slots(project, person).order_by("batch_id", "pk").values_list("batch_id", "pk")
+    ):
         slots_by_batch.setdefault(batch, []).append(pk)
     batches = Batch.objects.in_bulk(slots_by_batch)
     return sum(
-        keep_for(batches[batch], places, None, by=by, now=now) for batch, places in slots_by_batch.items()
+        reserve(batches[batch], places, None, by=by, now=now) for batch, places in slots_by_batch.items()
     )
 
 
-def _kept_for(project: Project, person: Person) -> QuerySet[Place]:
+def _reserved_slots(project: Project, person: Person) -> QuerySet[Place]:
     return Place.objects.filter(
         batch__project=project,
         batch__closed_at__isnull=True,
@@ -230,7 +232,7 @@ def _kept_for(project: Project, person: Person) -> QuerySet[Place]:
 
 def take_back(
     *, batch: Batch, leases: Sequence[Assignment], to: Person | None = None, by: Person, now: datetime
-) -> Moved:
+) -> MoveResult:
     """End these leases of the batch; their places are kept for `to`, or free for whoever comes next. Drafts stay.
 
     Who held an item does not get it again from the queue, but in a qualification, where everybody does every item. An item
@@ -249,22 +251,22 @@ def take_back(
                 assignment, state=State.RETURNED, reason=reservations.TAKEN_BACK, now=now, actor=by
             )
         ]
-        barred = _barred([assignment.item_id for assignment in ended])
-        room = 0 if to is None else _room(batch, to)
+        barred = _excluded_by_item([assignment.item_id for assignment in ended])
+        room = 0 if to is None else _remaining_capacity(batch, to)
         theirs: list[int] = []
         others: list[int] = []
         for assignment in ended:
-            if _theirs_alone(assignment):
+            if _is_personal(assignment):
                 continue
             may = to is not None and len(theirs) < room and to.pk not in barred.get(assignment.item_id, ())
             (theirs if may else others).append(assignment.place_id)
-        keep_for(batch, others, None, by=by, now=now)
+        reserve(batch, others, None, by=by, now=now)
         if to is not None:
-            moved = keep_for(batch, theirs, to.pk, by=by, now=now)
-    return Moved(moved, len(ended) - moved, len(ended))
+            moved = reserve(batch, theirs, to.pk, by=by, now=now)
+    return MoveResult(moved, len(ended) - moved, len(ended))
 
 
-def held(batch: Batch, people: Sequence[Person] | None = None) -> list[Assignment]:
+def leases_of(batch: Batch, people: Sequence[Person] | None = None) -> list[Assignment]:
     """What these people (None: all) have on their desks, person by person."""
     leases = Assignment.objects.filter(batch=batch, state=State.LEASED)
     if people is not None:
@@ -274,7 +276,7 @@ def held(batch: Batch, people: Sequence[Person] | None = None) -> list[Assignmen
     )
 
 
-def kept(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
+def reserved_counts(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
     """Free places that are kept for somebody, by (batch, person) in ids: what they have not begun."""
     rows = Place.objects.filter(
         batch__in=batches, taken=False, reserved_for__isnull=False, item__is_gold=False
@@ -286,12 +288,12 @@ def kept(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _theirs_alone(assignment: Assignment) -> bool:
+def _is_personal(assignment: Assignment) -> bool:
     """Whether nobody else does an item for somebody: its place was made for their turn, or it is of a qualification."""
     return assignment.item.is_gold or assignment.batch.purpose == Batch.Purpose.QUALIFICATION
 
 
-def _room(batch: Batch, person: Person) -> int:
+def _remaining_capacity(batch: Batch, person: Person) -> int:
     """How many more items may be kept for the person, by what one person may do in the batch."""
     limit = batch.caps.get("items")
     return batch.places_count if limit is None else max(limit - _loads(batch)[person.pk], 0)
@@ -300,7 +302,7 @@ def _room(batch: Batch, person: Person) -> int:
 def _loads(batch: Batch) -> Counter[int]:
     """How many items everybody has in the batch: kept for them, on their desk, or submitted."""
     loads: Counter[int] = Counter()
-    for (_, person), number in kept([batch]).items():
+    for (_, person), number in reserved_counts([batch]).items():
         loads[person] += number
     live = Assignment.objects.filter(batch=batch, state__in=[State.LEASED, State.SUBMITTED])
     for person, number in live.order_by().values_list("person_id").annotate(n=Count("pk")):
@@ -308,7 +310,7 @@ def _loads(batch: Batch) -> Counter[int]:
     return loads
 
 
-def _barred(items: Sequence[int]) -> Mapping[int, set[int]]:
+def _excluded_by_item(items: Sequence[int]) -> Mapping[int, set[int]]:
     """Who may not have which of the items: makers, whoever had it already, whoever another place is kept for."""
     people_by_item: dict[int, set[int]] = {}
     for some in chunks(items):

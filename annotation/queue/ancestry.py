@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext
 
-from annotation.access.visibility import Fact, Sight
+from annotation.access.visibility import Fact, Visibility
 from annotation.models import Decision, Example, Membership, Outcome, PerturbationRun, Release, Try
 from annotation.queue import lineage
 from tableqa.operations import describe, from_dict, replay
@@ -56,7 +56,7 @@ class Node:
         return kind.paper if kind else ""
 
 
-def tree(example: Example, releases: Sequence[Release], sight: Sight) -> tuple[Node, int]:
+def tree(example: Example, releases: Sequence[Release], sight: Visibility) -> tuple[Node, int]:
     """The tree that an example belongs to, from its original down, and how many nodes are left out.
 
     `releases` are those that whoever asks may read, `sight` is what they may see.
@@ -73,13 +73,15 @@ def tree(example: Example, releases: Sequence[Release], sight: Sight) -> tuple[N
             if len(nodes) >= MOST and child.pk not in line:
                 left_out += 1
                 continue
-            nodes[child.pk] = Node(child, how=_how(nodes[child.parent_id or 0].example, child, sight))
+            nodes[child.pk] = Node(
+                child, how=_describe_step(nodes[child.parent_id or 0].example, child, sight)
+            )
             if child.seed is not None and child.perturbation in PERTURBATIONS:
                 nodes[child.pk].contract = PERTURBATIONS[child.perturbation].contract
             nodes[child.parent_id or 0].made.append(nodes[child.pk])
             level.append(child.pk)
-    _tell_people(nodes, sight)
-    _tell_releases(nodes[root.pk], nodes, releases)
+    _add_people(nodes, sight)
+    _add_releases(nodes[root.pk], nodes, releases)
     return nodes[root.pk], left_out
 
 
@@ -91,7 +93,7 @@ def _line(example: Example) -> set[int]:
     return line
 
 
-def _how(parent: Example, child: Example, sight: Sight) -> list[str]:
+def _describe_step(parent: Example, child: Example, sight: Visibility) -> list[str]:
     """What leads from the parent to the child, in words about the parent's table."""
     operations = [from_dict(operation) for operation in child.operations]
     before, after = operations[: len(parent.operations)], operations[len(parent.operations) :]
@@ -110,7 +112,7 @@ def _how(parent: Example, child: Example, sight: Sight) -> list[str]:
     return words
 
 
-def _tell_people(nodes: Mapping[int, Node], sight: Sight) -> None:
+def _add_people(nodes: Mapping[int, Node], sight: Visibility) -> None:
     rows = Membership.objects.filter(project=sight.project)
     names = dict(rows.values_list("person_id", "pseudonym"))
     outcomes = Outcome.objects.filter(example__in=list(nodes)).select_related(
@@ -146,7 +148,7 @@ def _verdicts(annotations: Sequence[int]) -> tuple[tuple[str, str], ...]:
     return tuple(model_verdicts)
 
 
-def _tell_releases(root: Node, nodes: Mapping[int, Node], releases: Sequence[Release]) -> None:
+def _add_releases(root: Node, nodes: Mapping[int, Node], releases: Sequence[Release]) -> None:
     """A release holds what was decided or run through up to its watermark, and the originals of that."""
     runs = list(PerturbationRun.objects.filter(event__isnull=False, sources=root.example.source_id))
     for release in releases:
@@ -154,7 +156,7 @@ def _tell_releases(root: Node, nodes: Mapping[int, Node], releases: Sequence[Rel
         decided_ids = set(decided.values_list("example_id", flat=True))
         through = [run for run in runs if (run.event_id or 0) <= release.watermark]
         for key, node in nodes.items():
-            if key in decided_ids or any(lineage.makes(run, node.example) for run in through):
+            if key in decided_ids or any(lineage.is_made_by_run(run, node.example) for run in through):
                 node.releases.append(release)
                 if node.outcome is not None and (why := release.waivers.get(node.outcome.public_id)):
                     node.waivers.append((release, why))

@@ -24,12 +24,12 @@ from annotation.models import (
     Tally,
 )
 from annotation.queue import draws
-from annotation.queue.entry_requirements import qualifications_ahead, shut
+from annotation.queue.entry_requirements import first_closed_gate, qualifications_ahead
 
 State = Assignment.State
 
 
-def had(person: int, item: str = "pk") -> Exists:
+def was_assigned(person: int, item: str = "pk") -> Exists:
     """Whether the item was assigned to the person (by id), whatever came of it."""
     return Exists(Assignment.objects.filter(item_id=OuterRef(item), person_id=person))
 
@@ -51,18 +51,20 @@ def is_open_to(person: int) -> Q:
 
 def open_to(person: int, places: QuerySet[Place]) -> QuerySet[Place]:
     """Those of the slots that the person (by id) may have, of items that they neither had nor helped to make."""
-    return places.filter(is_open_to(person), ~had(person, "item_id"), ~is_excluded(person, "item_id"))
+    return places.filter(
+        is_open_to(person), ~was_assigned(person, "item_id"), ~is_excluded(person, "item_id")
+    )
 
 
-def never_had(items: QuerySet[Item], person: int) -> QuerySet[Item]:
+def never_assigned(items: QuerySet[Item], person: int) -> QuerySet[Item]:
     """Those of the items that the person (by id) neither had nor helped to make."""
-    return items.filter(~had(person), ~is_excluded(person))
+    return items.filter(~was_assigned(person), ~is_excluded(person))
 
 
 def items_left(batch: Batch, person: Person) -> QuerySet[Item]:
     """The items of a batch for everybody that the person never had and nobody has decided."""
     undecided = Item.objects.filter(~is_decided(), batch=batch, is_gold=False)
-    return never_had(undecided, person.pk)
+    return never_assigned(undecided, person.pk)
 
 
 def returned_by(person: Person) -> QuerySet[Assignment]:
@@ -78,7 +80,7 @@ def returned_by(person: Person) -> QuerySet[Assignment]:
     )
 
 
-def expired(batch: Batch) -> QuerySet[Assignment]:
+def expired_leases(batch: Batch) -> QuerySet[Assignment]:
     """The leases of the batch that ran out and whose slots others may have.
 
     Whoever withdrew a submission to change it keeps the place, however long that takes (docs/decisions/0001); so does
@@ -113,7 +115,7 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
     everybodys = Q(batch__strategy="everyone") | Q(batch__purpose=Batch.Purpose.QUALIFICATION)
     free = open_to(person.pk, Place.objects.filter(~everybodys, batch_id__in=batches, taken=False))
     undecided = Item.objects.filter(~is_decided(), everybodys)
-    still = never_had(undecided.filter(batch_id__in=batches, is_gold=False), person.pk)
+    still = never_assigned(undecided.filter(batch_id__in=batches, is_gold=False), person.pk)
     again = returned_by(person).filter(everybodys, batch_id__in=batches)
     desk = leases.values("batch_id").annotate(n=Count("pk"))
     for rows in (
@@ -151,17 +153,18 @@ def first_with_items(person: Person, batches: Sequence[Batch], *, now: datetime)
     for batch in batches:
         if not item_counts[batch.pk] or batch.pk in locked:
             continue
-        gate = shut(batch=batch, person=person, now=now, holding=None)
+        gate = first_closed_gate(batch=batch, person=person, now=now, holding=None)
         if gate is None or gate.address:
             return batch, item_counts[batch.pk]
     return None, 0
 
 
 def _mixed(person: Person, batches: Sequence[int]) -> QuerySet[Any]:
-    """The batches with gold, each with the person's turns so far (`had`) and the number of `golds` that they never had."""
+    """The batches with gold, each with the person's turns so far (`was_assigned`) and the number of `golds` that they
+    never had."""
     mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
     turns = mine.values_list(F("leased") + F("submitted") + F("skipped") + F("returned"))
-    golds = never_had(Item.objects.filter(batch=OuterRef("pk"), is_gold=True), person.pk)
+    golds = never_assigned(Item.objects.filter(batch=OuterRef("pk"), is_gold=True), person.pk)
     counted = golds.order_by().values("batch").annotate(n=Count("pk")).values("n")
     return (
         Batch.objects.filter(pk__in=batches, gold_percent__gt=0)

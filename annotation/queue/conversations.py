@@ -53,14 +53,16 @@ class UnusableReplies:
 
 
 @dataclass(frozen=True)
-class Asked(Generic[Record]):
+class ConversationResult(Generic[Record]):
     """What a conversation gave. `unusable` is the reason, "" for a usable reply."""
 
     record: Record
     unusable: str = ""
 
 
-def each(model: ChatModel, ask: Callable[[Item], Asked[Record]], items: Iterable[Item]) -> Iterator[Record]:
+def results_per_item(
+    model: ChatModel, ask: Callable[[Item], ConversationResult[Record]], items: Iterable[Item]
+) -> Iterator[Record]:
     """What `ask` gives for each item, in order, with at most `model.at_once` requests at a time.
 
     Raises ChatError where the endpoint gives nothing or a budget is used up, and TooManyUnusable: both after every

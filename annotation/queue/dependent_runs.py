@@ -50,8 +50,8 @@ def made_only_by(
         examples_by_decision[key] = [
             example
             for example in automatic.get(original, ())
-            if any(lineage.makes(run, example) for run in runs_of[key])
-            and not any(lineage.makes(run, example) for run in runs if run.pk not in own)
+            if any(lineage.is_made_by_run(run, example) for run in runs_of[key])
+            and not any(lineage.is_made_by_run(run, example) for run in runs if run.pk not in own)
         ]
     return examples_by_decision
 

@@ -1,7 +1,7 @@
 """What stands between a person and the next item of a batch: consent, guidelines, practice, qualification, limits.
 
-`decide` is the rule, over plain facts. `shut` loads the facts, and only those that the batch or its project asks for:
-where nothing is asked there is no statement, where something is, there are two at most.
+`first_gate` is the rule, over plain facts. `first_closed_gate` loads the facts, and only those that the batch or its
+project asks for: where nothing is asked there is no statement, where something is, there are two at most.
 """
 
 import zoneinfo
@@ -28,7 +28,7 @@ from annotation.models import (
     Qualification,
     Reading,
 )
-from annotation.platform.prepared_statements import Select, moment, number, text
+from annotation.platform.prepared_statements import Select, param_int, param_text, param_time
 from annotation.queue import practice
 from tasks.contract import TaskType
 
@@ -58,7 +58,7 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Reached:
+class QualificationResult:
     """What somebody's work in a qualification batch came to."""
 
     right: int
@@ -67,7 +67,7 @@ class Reached:
 
 
 @dataclass(frozen=True)
-class Facts:
+class AnnotatorState:
     """Where a person stands with everything that a batch and its project ask. The defaults let everybody in.
 
     `reached` is None for somebody who has not finished the qualification batch yet. Items and hours are those submitted
@@ -78,7 +78,7 @@ class Facts:
     consented: bool = True
     read: bool = True
     practised: bool = True
-    reached: Reached | None = Reached(0, 0, passed=True)
+    reached: QualificationResult | None = QualificationResult(0, 0, passed=True)
     items: int = 0
     items_today: int = 0
     hours_today: float = 0.0
@@ -88,7 +88,7 @@ class Facts:
     project_held: int = 0
 
 
-def shut(
+def first_closed_gate(
     *, batch: Batch, person: Person, now: datetime, holding: int | None = 0, begun: bool = False
 ) -> Gate | None:
     """The first gate of the batch that is shut for the person; None where they may have the next item.
@@ -98,17 +98,21 @@ def shut(
     desk. `begun` is for one that is: no limit stands before that. A submission from the desk is never refused for a gate;
     what was begun may be finished. Wants `batch.project`.
     """
-    if batch.paused_at is None and not asks(batch):
+    if batch.paused_at is None and not has_requirements(batch):
         return None
-    return decide(batch, facts(batch=batch, person=person, now=now), holding=holding, begun=begun)
+    return first_gate(batch, facts(batch=batch, person=person, now=now), holding=holding, begun=begun)
 
 
-def decide(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool = False) -> Gate | None:
-    """The rule of `shut`: what comes first is said first."""
-    return next(closed(batch, facts, holding=holding, begun=begun), None)
+def first_gate(
+    batch: Batch, facts: AnnotatorState, *, holding: int | None = 0, begun: bool = False
+) -> Gate | None:
+    """The rule of `first_closed_gate`: what comes first is said first."""
+    return next(closed_gates(batch, facts, holding=holding, begun=begun), None)
 
 
-def closed(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool = False) -> Iterator[Gate]:
+def closed_gates(
+    batch: Batch, facts: AnnotatorState, *, holding: int | None = 0, begun: bool = False
+) -> Iterator[Gate]:
     """All gates that are shut, in the order in which they apply."""
     project = batch.project
     back = (("batch", batch.public_id),)
@@ -118,7 +122,7 @@ def closed(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool =
             gettext("{name} is paused. Your drafts are kept. Come back later.").format(name=batch.name),
         )
     if not facts.consented:
-        yield consent(batch)
+        yield consent_gate(batch)
     if not facts.read:
         yield Gate(
             "guidelines_unread",
@@ -136,13 +140,13 @@ def closed(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool =
             (project.slug, batch.task_type),
             (*variant, *back),
         )
-    if gate := _unqualified(batch, facts.reached):
+    if gate := _qualification_gate(batch, facts.reached):
         yield gate
-    if not begun and (gate := _at_the_limit(batch, facts, holding)):
+    if not begun and (gate := _limit_gate(batch, facts, holding)):
         yield gate
 
 
-def consent(batch: Batch) -> Gate:
+def consent_gate(batch: Batch) -> Gate:
     """The gate of somebody who stands by no consent to the version that counts. Wants `batch.project`."""
     project = batch.project
     return Gate(
@@ -156,7 +160,7 @@ def consent(batch: Batch) -> Gate:
     )
 
 
-def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
+def _qualification_gate(batch: Batch, reached: QualificationResult | None) -> Gate | None:
     if reached is not None and reached.passed:
         return None
     qualification = batch.requires
@@ -202,7 +206,7 @@ def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
     )
 
 
-def _at_the_limit(batch: Batch, facts: Facts, holding: int | None) -> Gate | None:
+def _limit_gate(batch: Batch, facts: AnnotatorState, holding: int | None) -> Gate | None:
     """The first limit that is reached. Items on the desk count: they will be submitted."""
     caps, everywhere = batch.caps, batch.project.caps
     tomorrow = gettext("Come back tomorrow.")
@@ -228,7 +232,7 @@ def _at_the_limit(batch: Batch, facts: Facts, holding: int | None) -> Gate | Non
             facts.project_items_today,
             max(here, facts.project_held),
             gettext("You have reached the limit of {{}} items per day in {name}. {tomorrow}").format(
-                name=_braced(batch.project.name), tomorrow=tomorrow
+                name=_escape_braces(batch.project.name), tomorrow=tomorrow
             ),
         ),
     ):
@@ -260,12 +264,12 @@ def _at_the_limit(batch: Batch, facts: Facts, holding: int | None) -> Gate | Non
     return None
 
 
-def _braced(name: str) -> str:
+def _escape_braces(name: str) -> str:
     """A name as part of a sentence that is formatted once more."""
     return name.replace("{", "{{").replace("}", "}}")
 
 
-def percent(reached: Reached) -> int:
+def percent(reached: QualificationResult) -> int:
     """The share that was right, rounded down: 79.9 % is not 80 %."""
     return 100 * reached.right // reached.judged if reached.judged else 0
 
@@ -273,7 +277,7 @@ def percent(reached: Reached) -> int:
 # -- the facts --------------------------------------------------------------------------------------
 
 
-def facts(*, batch: Batch, person: Person, now: datetime) -> Facts:
+def facts(*, batch: Batch, person: Person, now: datetime) -> AnnotatorState:
     """Where the person stands with what the batch and its project ask; the rest is as if it were asked of nobody."""
     project = batch.project
     values: dict[str, Any] = {}
@@ -294,7 +298,7 @@ def facts(*, batch: Batch, person: Person, now: datetime) -> Facts:
             # Nobody can be sent to a practice set that the kind does not bring.
             values["practised"] = practised or not practice.exercises(batch.task(), batch.variant)
         if batch.requires_id:
-            values["reached"] = None if passed is None else Reached(right, judged, passed)
+            values["reached"] = None if passed is None else QualificationResult(right, judged, passed)
     if batch.caps or project.caps:
         day = day_begun(project, now)
         names = (
@@ -305,7 +309,7 @@ def facts(*, batch: Batch, person: Person, now: datetime) -> Facts:
         values |= {
             name: value / 3600 if "hours" in name else value for name, value in zip(names, row, strict=True)
         }
-    return Facts(**values)
+    return AnnotatorState(**values)
 
 
 def day_begun(project: Project, now: datetime) -> datetime:
@@ -314,7 +318,7 @@ def day_begun(project: Project, now: datetime) -> datetime:
     return here.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
 
 
-def asked_of(batch: Batch, task: TaskType) -> Mapping[str, bool]:
+def entry_requirements(batch: Batch, task: TaskType) -> Mapping[str, bool]:
     """What a batch asks before its first item, by name: for pages that say so. Wants `batch.project`."""
     return {
         "consent": bool(batch.project.consent_number),
@@ -334,7 +338,7 @@ def qualifications_ahead(person: Person, batches: Sequence[Batch]) -> dict[int, 
     return dict(ahead.values_list("pk", "requires__name"))
 
 
-def asks(batch: Batch) -> bool:
+def has_requirements(batch: Batch) -> bool:
     """Whether batch or project ask for anything at all, so that facts must be loaded. Wants `batch.project`."""
     project = batch.project
     return bool(
@@ -349,25 +353,27 @@ def asks(batch: Batch) -> bool:
 
 def _qualification(field: str) -> Subquery:
     return Subquery(
-        Qualification.objects.filter(batch_id=number("requires"), person_id=number("person")).values(field)[
-            :1
-        ]
+        Qualification.objects.filter(batch_id=param_int("requires"), person_id=param_int("person")).values(
+            field
+        )[:1]
     )
 
 
 def _newest() -> QuerySet[Guidelines]:
-    return Guidelines.objects.filter(project_id=number("project"), task_type=text("type")).order_by("-number")
+    return Guidelines.objects.filter(project_id=param_int("project"), task_type=param_text("type")).order_by(
+        "-number"
+    )
 
 
 _standing = Select(
     lambda: (
-        Person.objects.filter(pk=number("person"))
+        Person.objects.filter(pk=param_int("person"))
         .annotate(
             consented=Exists(
                 Consent.objects.filter(
                     person_id=OuterRef("pk"),
-                    text__project_id=number("project"),
-                    text__number=number("consent"),
+                    text__project_id=param_int("project"),
+                    text__number=param_int("consent"),
                     withdrawn_at__isnull=True,
                 )
             ),
@@ -379,9 +385,9 @@ _standing = Select(
             practised=Exists(
                 PracticeDone.objects.filter(
                     person_id=OuterRef("pk"),
-                    project_id=number("project"),
-                    task_type=text("type"),
-                    variant=text("variant"),
+                    project_id=param_int("project"),
+                    task_type=param_text("type"),
+                    variant=param_text("variant"),
                 )
             ),
             passed=_qualification("passed"),
@@ -393,19 +399,19 @@ _standing = Select(
 )
 
 
-def _today() -> Q:
-    return Q(ended_at__gte=moment("day")) | Q(ended_at__isnull=True, seen_at__gte=moment("day"))
+def _ended_today() -> Q:
+    return Q(ended_at__gte=param_time("day")) | Q(ended_at__isnull=True, seen_at__gte=param_time("day"))
 
 
-def _before() -> QuerySet[Annotation]:
+def _earlier_responses() -> QuerySet[Annotation]:
     """What the person had said of the item before today, newest first."""
     responses = Annotation.objects.filter(assignment=OuterRef("pk"), response__isnull=False)
-    return responses.filter(made_at__lt=moment("day")).order_by("-revision")
+    return responses.filter(made_at__lt=param_time("day")).order_by("-revision")
 
 
 def _seconds(when: Q) -> Coalesce:
     """Time at work, today, on items that were ended, or last worked on, today."""
-    earlier = Coalesce(Subquery(_before().values("active_seconds")[:1]), 0.0)
+    earlier = Coalesce(Subquery(_earlier_responses().values("active_seconds")[:1]), 0.0)
     return Coalesce(Sum(F("active_seconds") - earlier, filter=when), 0.0)
 
 
@@ -413,23 +419,23 @@ def _submitted(when: Q) -> Count:
     return Count("pk", filter=Q(state=State.SUBMITTED) & when)
 
 
-def _new() -> Q:
+def _is_new_today() -> Q:
     """Ended today, and not an item of an earlier day that was changed."""
-    return _today() & ~Q(Exists(_before()))
+    return _ended_today() & ~Q(Exists(_earlier_responses()))
 
 
 _worked = Select(
     lambda: (
-        Assignment.objects.filter(person_id=number("person"), batch__project_id=number("project"))
+        Assignment.objects.filter(person_id=param_int("person"), batch__project_id=param_int("project"))
         .order_by()
         .values("person_id")
         .annotate(
-            items=_submitted(Q(batch_id=number("batch"))),
-            items_today=_submitted(Q(batch_id=number("batch")) & _new()),
-            seconds_today=_seconds(Q(batch_id=number("batch")) & _today()),
-            project_items_today=_submitted(_new()),
-            project_seconds_today=_seconds(_today()),
-            held=Count("pk", filter=Q(state=State.LEASED, batch_id=number("batch"))),
+            items=_submitted(Q(batch_id=param_int("batch"))),
+            items_today=_submitted(Q(batch_id=param_int("batch")) & _is_new_today()),
+            seconds_today=_seconds(Q(batch_id=param_int("batch")) & _ended_today()),
+            project_items_today=_submitted(_is_new_today()),
+            project_seconds_today=_seconds(_ended_today()),
+            held=Count("pk", filter=Q(state=State.LEASED, batch_id=param_int("batch"))),
             project_held=Count("pk", filter=Q(state=State.LEASED)),
         )
         .values_list(

@@ -8,9 +8,9 @@ from typing import Final
 from django.db.models import QuerySet
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from annotation.access.authorization import Actor, where
+from annotation.access.authorization import Actor, projects_with_permission
 from annotation.access.roles import Permission
-from annotation.access.visibility import Fact, Sight, why_no_counts, why_no_names
+from annotation.access.visibility import Fact, Visibility, why_no_counts, why_no_names
 from annotation.models import Assignment, Batch, Exclusion, Item, Person, Place, Tally
 from annotation.platform.refusals import refuse
 from annotation.queue import availability, draws, entry_requirements
@@ -76,7 +76,7 @@ class Explanation:
     ahead: int | None = None
 
 
-def require_visible(sight: Sight, item: Item) -> None:
+def require_visible(sight: Visibility, item: Item) -> None:
     """Raise Refused (still_involved) for managers who may not see how far the item is, or who did what with it."""
     if not (sight.shows(Fact.STATE, item) and sight.shows(Fact.GOLD, item)):
         refuse("still_involved", why_no_counts())
@@ -91,8 +91,8 @@ def explain(item: Item, person: Person, *, now: datetime) -> Explanation:
     held_ids = list(in_progress.values_list("item_id", flat=True))
     facts = (
         entry_requirements.facts(batch=batch, person=person, now=now)
-        if entry_requirements.asks(batch)
-        else entry_requirements.Facts()
+        if entry_requirements.has_requirements(batch)
+        else entry_requirements.AnnotatorState()
     )
     reasons = list(_of_batch(batch, person, facts, is_held=item.pk in held_ids))
     if item.pk in held_ids:
@@ -107,7 +107,7 @@ def explain(item: Item, person: Person, *, now: datetime) -> Explanation:
     ahead = walk.index(item.pk) if item.pk in walk else len(walk)
     names = ("items", "items_today", "project_items_today")
     later = replace(facts, **{name: getattr(facts, name) + ahead for name in names})
-    for gate in entry_requirements.closed(batch, later, holding=None):
+    for gate in entry_requirements.closed_gates(batch, later, holding=None):
         message = gettext("After {number} more items: “{message}”").format(number=ahead, message=gate.message)
         return Explanation(False, [Reason("limit_ahead", message)])
     return _served(*_when(item, person, held_ids), ahead=len(held_ids) + ahead, is_exact=item.pk in walk)
@@ -123,13 +123,13 @@ def upcoming(batch: Batch, person: Person) -> tuple[list[int], bool]:
     is_shuffled = batch.task().order == "shuffled"
     begin = draws.start_of(batch, person.pk) if is_shuffled else tally.cursor
     slots = _free(person, Place.objects.filter(batch=batch, taken=False), begin)
-    is_cut, expired = len(slots) == MOST_SLOTS, availability.expired(batch)
+    is_cut, expired = len(slots) == MOST_SLOTS, availability.expired_leases(batch)
     remaining, again = dict[int, None](), list[int]()
     if everybodys := availability.is_for_everybody(batch):
         remaining = dict.fromkeys(_keys(availability.items_left(batch, person)))
         returned = availability.returned_by(person).filter(batch=batch).order_by("ended_at", "pk")
         again = list(returned.values_list("item_id", flat=True))
-    golds = _keys(availability.never_had(Item.objects.filter(batch=batch, is_gold=True), person.pk))
+    golds = _keys(availability.never_assigned(Item.objects.filter(batch=batch, is_gold=True), person.pk))
     walk: list[int] = []
     while len(walk) < MOST_AHEAD and (not is_cut or len(slots) >= WINDOW):
         has_ordinary = bool(remaining if everybodys else slots)
@@ -174,19 +174,19 @@ def _keys(items: QuerySet[Item]) -> list[int]:
 
 
 def _of_batch(
-    batch: Batch, person: Person, facts: entry_requirements.Facts, *, is_held: bool
+    batch: Batch, person: Person, facts: entry_requirements.AnnotatorState, *, is_held: bool
 ) -> Iterator[Reason]:
     """Why the person gets no item of the batch: no new one, or, with `is_held`, none that is in progress."""
     if not person.is_active:
         yield _reason("no_account")
-    if batch.project_id not in where(Actor(person), Permission.ANNOTATE):
+    if batch.project_id not in projects_with_permission(Actor(person), Permission.ANNOTATE):
         yield _reason("no_annotator")
     if batch.installed_task() is None:
         yield _reason("no_task_type")
     begun = is_held and batch.state == "paused"
     if batch.state in NOT_OPEN and not begun:
         yield _reason(NOT_OPEN[batch.state])
-    for gate in entry_requirements.closed(batch, facts, holding=0 if is_held else None, begun=begun):
+    for gate in entry_requirements.closed_gates(batch, facts, holding=0 if is_held else None, begun=begun):
         if gate.code != NOT_OPEN["paused"]:
             yield Reason(gate.code, gettext("The annotator reads: “{message}”").format(message=gate.message))
 
@@ -199,7 +199,9 @@ def _of_item(item: Item, person: Person) -> Iterator[str]:
     has_had, is_excluded, is_decided = (
         Item.objects.filter(pk=item.pk)
         .values_list(
-            availability.had(person.pk), availability.is_excluded(person.pk), availability.is_decided()
+            availability.was_assigned(person.pk),
+            availability.is_excluded(person.pk),
+            availability.is_decided(),
         )
         .get()
     )
@@ -218,7 +220,7 @@ def _of_item(item: Item, person: Person) -> Iterator[str]:
     elif everybodys:
         if is_decided:
             yield "decided"
-    elif not availability.expired(item.batch).filter(item=item).exists():
+    elif not availability.expired_leases(item.batch).filter(item=item).exists():
         yield "reserved" if free.exists() else "decided" if is_decided else "slots_taken"
 
 

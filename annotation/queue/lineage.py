@@ -41,7 +41,7 @@ from tableqa.core.disk_collections import Lines
 from tableqa.core.translation import pack_all
 from tableqa.perturbations import PERTURBATIONS, Instance
 from tableqa.perturbations import instances as instances_of
-from tasks.contract import Context, Perturbed, Prepared, Preparing, Surroundings, TaskType
+from tasks.contract import Context, PerturbedExample, PreparedInputs, Preparing, Surroundings, TaskType
 
 AT_ONCE = 500
 """Examples that are looked at together when items are made of them."""
@@ -50,7 +50,7 @@ ROOM_FOR_NUMBER = 10
 """Characters behind a label: two signs and a number."""
 
 
-def make_example(*, item: Item, perturbed: Perturbed) -> Example:
+def make_example(*, item: Item, perturbed: PerturbedExample) -> Example:
     """The example that an accepted edit makes. It keeps every operation since the source table."""
     parent = item.example
     label = item.batch.variant or item.batch.task_type
@@ -94,7 +94,7 @@ def _new_id(parent: Example, label: str) -> str:
 
 def follow_up(decision: Decision) -> int:
     """New items in every batch that this decision feeds, and work for the runs that it feeds. Returns how many items."""
-    perturb_on(decision.item.batch, now=decision.made_at)
+    continue_runs(decision.item.batch, now=decision.made_at)
     return sum(
         _feed(batch, decision)
         for batch in decision.item.batch.feeds.filter(closed_at__isnull=True).order_by(
@@ -103,14 +103,14 @@ def follow_up(decision: Decision) -> int:
     )
 
 
-def perturb_on(batch: Batch, *, now: datetime) -> None:
+def continue_runs(batch: Batch, *, now: datetime) -> None:
     """Have the perturbation runs that a batch feeds go on in the background, each once however much was decided."""
     for run in batch.fed_runs.filter(event__isnull=True).select_related("project").defer("chosen", "marks"):
         if not Job.objects.filter(kind="perturb", state=Job.State.QUEUED, ids={"run": run.pk}).exists():
             jobs.enqueue(project=run.project, kind="perturb", ids={"run": run.pk}, by=None, now=now)
 
 
-def goes_on(when: Mapping[str, Sequence[Any]], data: Mapping[str, Any]) -> bool:
+def matches_filter(when: Mapping[str, Sequence[Any]], data: Mapping[str, Any]) -> bool:
     """Whether an outcome with this data feeds what asks for these values; of a field that is a list, one is enough.
 
     {"label": ["extraction"]} takes what was decided to be an extraction question; {} takes everything.
@@ -131,7 +131,7 @@ def catch_up(batch: Batch) -> int:
 def _feed(batch: Batch, decision: Decision) -> int:
     item, created_count = decision.item, 0
     for outcome in decision.outcomes.order_by("number"):
-        if not goes_on(batch.feeds_when, outcome.response["data"]):
+        if not matches_filter(batch.feeds_when, outcome.response["data"]):
             continue
         inputs = {"base": item.example.public_id, "outcome": outcome.public_id}
         created_count += make_items(
@@ -140,7 +140,7 @@ def _feed(batch: Batch, decision: Decision) -> int:
     return created_count
 
 
-@bulk_rows.seldom_collected()
+@bulk_rows.rare_garbage_collection()
 def make_items(
     *,
     batch: Batch,
@@ -162,7 +162,7 @@ def make_items(
     if batch.strategy == "split" and batch.opened_at is not None:
         allocation.hand_out(batch=batch, by=None, now=timezone.now(), items=items)
     elif batch.strategy == "everyone" and batch.opened_at is not None:
-        orphaned_slots.fit(batch, now=timezone.now(), items=items)
+        orphaned_slots.trim(batch, now=timezone.now(), items=items)
     return len(items)
 
 
@@ -180,7 +180,9 @@ def new_items(
             present_examples.update(here.filter(example__in=some).values_list("example_id", flat=True))
         examples = [key for key in examples if key not in present_examples]
     candidates = (
-        _wanted(batch, task, examples, size) if isinstance(task, Preparing) else map(_Wanted, examples)
+        _item_candidates(batch, task, examples, size)
+        if isinstance(task, Preparing)
+        else map(_ItemCandidate, examples)
     )
     return _new_items(task, itertools.islice(candidates, size), inputs or {}, first=last + 1)
 
@@ -249,25 +251,25 @@ def starting_point_of(task: TaskType, examples: Sequence[int]) -> dict[int, int]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Wanted:
+class _ItemCandidate:
     """An example (key) of which an item is made, what the item freezes, and the examples (keys) that this shows."""
 
     example: int
-    prepared: Prepared = dataclasses.field(default_factory=Prepared)
+    prepared: PreparedInputs = dataclasses.field(default_factory=PreparedInputs)
     beside: Sequence[int] = ()
 
 
 def _new_items(
-    task: TaskType, candidates: Iterable[_Wanted], inputs: Mapping[str, str], first: int
+    task: TaskType, candidates: Iterable[_ItemCandidate], inputs: Mapping[str, str], first: int
 ) -> Iterator[NewItem]:
     for some in in_lists(enumerate(candidates, first), AT_ONCE):
-        away = _kept_away(task, [candidate for _, candidate in some])
+        away = _excluded_people(task, [candidate for _, candidate in some])
         for position, candidate in some:
             frozen = {**inputs, **candidate.prepared.inputs}
             yield NewItem(candidate.example, position, frozen, away.get(candidate.example, ()))
 
 
-def _kept_away(task: TaskType, candidates: Sequence[_Wanted]) -> dict[int, set[int]]:
+def _excluded_people(task: TaskType, candidates: Sequence[_ItemCandidate]) -> dict[int, set[int]]:
     """By example, the people (ids) who made it or what its item shows, or on whose decisions the kind looks."""
     examples = Example.objects.filter(among("pk", [candidate.example for candidate in candidates]))
     if not task.looks_into:
@@ -283,11 +285,13 @@ def _kept_away(task: TaskType, candidates: Sequence[_Wanted]) -> dict[int, set[i
     return away
 
 
-def _wanted(batch: Batch, task: Preparing, examples: Sequence[int], size: int | None) -> Iterator[_Wanted]:
+def _item_candidates(
+    batch: Batch, task: Preparing, examples: Sequence[int], size: int | None
+) -> Iterator[_ItemCandidate]:
     """Those of the examples that make an item of the kind, most wanted first."""
     # Of a kind without favourites no more than `size` are looked for.
     enough = None if task.favourites else size
-    looked = _looked_at(batch.project, task, examples, enough=enough, secret=batch.draw_key)
+    looked = _prepare_examples(batch.project, task, examples, enough=enough, secret=batch.draw_key)
     together = task.together(looked, batch.settings)
     places, priorities = list(range(len(looked))), looked.priorities
     if together is not looked:
@@ -297,10 +301,10 @@ def _wanted(batch: Batch, task: Preparing, examples: Sequence[int], size: int | 
     for index in places:
         if (prepared := together[index]) is not None:
             beside = looked.beside(index, prepared.uses) if prepared.uses else ()
-            yield _Wanted(looked.examples[index], prepared, beside)
+            yield _ItemCandidate(looked.examples[index], prepared, beside)
 
 
-class _Looked(Sequence[Prepared]):
+class _PreparedExamples(Sequence[PreparedInputs]):
     """What a kind prepared for examples, in their order; on disk, for a batch may have very many."""
 
     def __init__(self) -> None:
@@ -309,7 +313,9 @@ class _Looked(Sequence[Prepared]):
         self._order: Sequence[int] = ()
         self._lines = Lines()
 
-    def add(self, index: int, example: Example, prepared: Prepared, alternatives: Sequence[Example]) -> None:
+    def add(
+        self, index: int, example: Example, prepared: PreparedInputs, alternatives: Sequence[Example]
+    ) -> None:
         """One more, at whatever place among all of them; `put_in_order` comes after the last one."""
         beside = [(alternative.external_id, alternative.pk) for alternative in alternatives]
         self._lines.append((pack_all(prepared.inputs), prepared.priority, prepared.uses, beside))
@@ -327,7 +333,7 @@ class _Looked(Sequence[Prepared]):
 
     def __getitem__(self, index: Any) -> Any:
         inputs, priority, uses, _ = self._lines[self._order[index]]
-        return Prepared(inputs, priority, tuple(uses))
+        return PreparedInputs(inputs, priority, tuple(uses))
 
     def beside(self, index: int, uses: Sequence[str]) -> list[int]:
         """The keys of those alternatives that have these ids."""
@@ -336,18 +342,18 @@ class _Looked(Sequence[Prepared]):
 
 def has_suitable(project: Project, task: Preparing, examples: Sequence[int]) -> bool:
     """Whether one of the examples (keys) can become an item of the task type. Looks no further than the first."""
-    return bool(_looked_at(project, task, starting_points(task, examples), enough=1))
+    return bool(_prepare_examples(project, task, starting_points(task, examples), enough=1))
 
 
-def _looked_at(
+def _prepare_examples(
     project: Project, task: Preparing, examples: Sequence[int], *, enough: int | None, secret: str = ""
-) -> _Looked:
+) -> _PreparedExamples:
     """What the kind prepares for each of the examples that make an item of it, until there are `enough` (None: all)."""
     # Where all are looked at, table by table, so that each table is read once. Else in their order, to the last one wanted.
     order = _by_table(examples) if enough is None or enough >= len(examples) else range(len(examples))
-    context = resources.at_hand(project, task.needs)
+    context = resources.context_without_waiting(project, task.needs)
     imported: dict[tuple[str, str], list[Example]] | None = None
-    looked = _Looked()
+    looked = _PreparedExamples()
     for some in chunks(order):
         if len(looked) == enough:
             break
@@ -355,7 +361,7 @@ def _looked_at(
         rows = {example.pk: example for example in page}
         if imported is None and any(example.parent_id is not None for example in rows.values()):
             imported = _imported(project.pk)
-        project_facts = _known([_line(example) for example in rows.values()])
+        project_facts = _project_facts([_ancestry(example) for example in rows.values()])
         stored = StoredTable.objects.in_bulk({example.stored_table_id for example in rows.values()})
         table: tuple[int, tableqa.Table] | None = None
         for index in some:
@@ -401,7 +407,7 @@ def _imported(project: int) -> dict[tuple[str, str], list[Example]]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Known:
+class ProjectFacts:
     """What people decided and models said of several examples, by their keys; `lines` are they and what they come from."""
 
     lines: Mapping[int, list[Example]]
@@ -409,7 +415,7 @@ class Known:
     answers: Mapping[int, list[ModelAnswer]]
 
 
-def _line(example: Example) -> list[Example]:
+def _ancestry(example: Example) -> list[Example]:
     """The example, what it is made of, and so on to the original."""
     line = [example]
     while line[-1].parent_id is not None:
@@ -417,7 +423,7 @@ def _line(example: Example) -> list[Example]:
     return line
 
 
-def _known(lines: Sequence[list[Example]]) -> Known:
+def _project_facts(lines: Sequence[list[Example]]) -> ProjectFacts:
     """In two queries, however many examples there are."""
     decided: dict[int, list[tuple[int, str, dict[str, Any]]]] = {}
     accepted = Outcome.objects.filter(
@@ -431,13 +437,13 @@ def _known(lines: Sequence[list[Example]]) -> Known:
     answers: dict[int, list[ModelAnswer]] = {}
     for row in ModelAnswer.objects.filter(among("example", {line[-1].pk for line in lines})).order_by("pk"):
         answers.setdefault(row.example_id, []).append(row)
-    return Known({line[0].pk: line for line in lines}, decided, answers)
+    return ProjectFacts({line[0].pk: line for line in lines}, decided, answers)
 
 
 def surroundings(
     example: Example,
     imported: Mapping[tuple[str, str], Sequence[Example]],
-    project_facts: Known,
+    project_facts: ProjectFacts,
     context: Context,
 ) -> tuple[Surroundings, list[Example]]:
     """What the project knows of an example, with what is lent to the kind, and the rows of its alternatives.
@@ -502,12 +508,12 @@ def makers(example: Example) -> set[int]:
     while current is not None and current.parent_id is not None:
         outcome = Outcome.objects.filter(example=current).select_related("decision__event").first()
         if outcome is not None:
-            person_ids |= _behind(outcome)
+            person_ids |= _people_behind(outcome)
         current = current.parent
     return person_ids
 
 
-def _behind(outcome: Outcome) -> set[int]:
+def _people_behind(outcome: Outcome) -> set[int]:
     """The people (ids) whose work an outcome is: who made its annotations, who decided, and whose responses an
     adjudicator's own one rests on."""
     person_ids = set(outcome.annotations.values_list("assignment__person_id", flat=True))
@@ -532,21 +538,21 @@ def deciders(example: Example, kinds: Sequence[str]) -> set[int]:
         decision__item__example__in=line, decision__item__batch__task_type__in=kinds
     )
     for outcome in decided.select_related("decision__event"):
-        person_ids |= _behind(outcome)
+        person_ids |= _people_behind(outcome)
     return person_ids
 
 
-def marks(run: PerturbationRun, original: Example) -> list[tuple[str, str]]:
+def marked_cells(run: PerturbationRun, original: Example) -> list[tuple[str, str]]:
     """The cells that people had marked as relevant in an original when the run was planned."""
     return [(row, column) for row, column in run.marks.get(str(original.pk), ())]
 
 
 def instances(run: PerturbationRun, original: Example) -> Iterator[Instance]:
     """What a run makes of one original: the same today as on the day when it ran."""
-    return instances_of(original.example(), run.kinds, run.seeds, relevant_cells=marks(run, original))
+    return instances_of(original.example(), run.kinds, run.seeds, relevant_cells=marked_cells(run, original))
 
 
-def makes(run: PerturbationRun, example: Example) -> bool:
+def is_made_by_run(run: PerturbationRun, example: Example) -> bool:
     """Whether a run makes this automatic example."""
     if example.seed is None or example.perturbation not in run.kinds:
         return False

@@ -18,7 +18,7 @@ from django.conf import settings
 
 from predictor import prompts
 from predictor.chat import TRIES
-from predictor.client import Bill, Unanswered, connect
+from predictor.client import Bill, PredictionError, connect
 from predictor.protocol import PredictRequest
 from predictor.usage import USUAL_COMPLETION, Call, QuestionMeter, largest_messages
 
@@ -88,7 +88,7 @@ def is_language_model(name: str) -> bool:
         return True
     try:
         return connect(entry).reply_tokens() > 0
-    except Unanswered:
+    except PredictionError:
         return False
 
 
@@ -98,5 +98,7 @@ def language_models() -> list[str]:
 
 
 def _prompt_tokens(request: PredictRequest) -> int:
-    messages, _ = prompts.asking(request.question, request.table, request.history, request.context, "")
+    messages, _ = prompts.prompt_for_question(
+        request.question, request.table, request.history, request.context, ""
+    )
     return largest_messages(messages)

@@ -178,7 +178,7 @@ def _amount(name: str, value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Spent:
+class Usage:
     """Sums of requests. `counted` of `requests` have tokens that the endpoint stated; the others are estimated."""
 
     requests: int = 0
@@ -198,8 +198,8 @@ class Spent:
         tokens = _amount("tokens", self.tokens)
         return f"{tokens}, {_amount('usd', self.usd)}" if self.is_priced else tokens
 
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
             self.requests + other.requests,
             self.counted + other.counted,
             self.prompt_tokens + other.prompt_tokens,
@@ -219,13 +219,13 @@ _SUMS: Final[dict[str, Any]] = {
 }
 
 
-def spent(requests: QuerySet[ModelRequest]) -> Spent:
+def usage(requests: QuerySet[ModelRequest]) -> Usage:
     """The sums of some requests."""
-    return _spent(requests.aggregate(**_SUMS))
+    return _usage(requests.aggregate(**_SUMS))
 
 
-def _spent(row: Mapping[str, Any]) -> Spent:
-    return Spent(
+def _usage(row: Mapping[str, Any]) -> Usage:
+    return Usage(
         row["requests"],
         row["counted"],
         row["sum_prompt"],
@@ -243,7 +243,7 @@ class CostTable:
     """
 
     rows: list[dict[str, Any]]
-    total: Spent
+    total: Usage
     columns: list[str]
     total_states: list[int]
 
@@ -251,11 +251,11 @@ class CostTable:
 def table(requests: QuerySet[ModelRequest]) -> CostTable:
     """One row for each purpose and model: sums, and how many requests ended in which state."""
     keys = ("purpose", "predictor")
-    sums: dict[tuple[str, str], Spent] = {}
+    sums: dict[tuple[str, str], Usage] = {}
     states: dict[tuple[str, str], Counter[str]] = {}
     for row in requests.order_by(*keys, "state").values(*keys, "state").annotate(**_SUMS):
         key = row["purpose"], row["predictor"]
-        sums[key] = sums.get(key, Spent()) + _spent(row)
+        sums[key] = sums.get(key, Usage()) + _usage(row)
         states.setdefault(key, Counter())[row["state"]] += row["requests"]
     columns = reply_states.columns([{"answered": 1}, *states.values()])
     rows = [
@@ -269,7 +269,7 @@ def table(requests: QuerySet[ModelRequest]) -> CostTable:
     ]
     return CostTable(
         rows,
-        sum(sums.values(), Spent()),
+        sum(sums.values(), Usage()),
         [gettext(reply_states.WORDS[state]) for state in columns],
         [sum(counts[state] for counts in states.values()) for state in columns],
     )

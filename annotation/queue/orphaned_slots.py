@@ -23,7 +23,7 @@ GONE = Q(state=State.SKIPPED) | Q(state=State.RETURNED, reason__in=reservations.
 """Who had an item, has not answered, and does not get it again."""
 
 
-def fit(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> int:
+def trim(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> int:
     """Take free places away that nobody is left for, in a batch that everybody annotates; an item that is complete then
     is due. Returns how many places went.
 
@@ -32,16 +32,16 @@ def fit(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> i
     """
     people = {person.pk for person in annotators(batch.project)}
     incomplete_items = undecided(batch).filter(places_count__gt=F("submitted_count"))
-    pks = sorted(items) if items is not None else _perhaps_too_many(batch, incomplete_items)
+    pks = sorted(items) if items is not None else _items_to_trim(batch, incomplete_items)
     gone = 0
     for some in chunks(pks):
         with transaction.atomic():
             locked = incomplete_items.select_for_update(no_key=True).filter(pk__in=some).order_by("pk")
-            gone += _fit(batch, list(locked.values_list("pk", flat=True)), people, now)
+            gone += _trim(batch, list(locked.values_list("pk", flat=True)), people, now)
     return gone
 
 
-def without_anybody(batch: Batch) -> list[int]:
+def orphaned_items(batch: Batch) -> list[int]:
     """Items (ids) of an open batch that lack answers which nobody can be asked for any more.
 
     Only where somebody skipped the item, had to give it up or left, or one more was asked for: that a batch has too few
@@ -50,7 +50,7 @@ def without_anybody(batch: Batch) -> list[int]:
     people = {person.pk for person in annotators(batch.project)}
     if not people:
         return []
-    has_departures = _somebody_left(batch)
+    has_departures = _has_departures(batch)
     lacking = undecided(batch).filter(places_count__gt=F("submitted_count"), due_at__isnull=True)
     gone = Assignment.objects.filter(GONE, batch=batch).values("item")
     added = Place.objects.filter(batch=batch, added=True, taken=False).values("item")
@@ -58,14 +58,14 @@ def without_anybody(batch: Batch) -> list[int]:
     lacking = lacking.filter(where | Q(submitted_count__gt=0)) if has_departures else lacking.filter(where)
     leases = Assignment.objects.filter(item_id=OuterRef("pk"), state=State.LEASED)
     # Nobody is left only where this one is not, either: of everybody's items theirs are the fewest.
-    busiest_person = _busiest_last(batch, people)
-    theirs = Q(pk__in=_had(batch).filter(person=busiest_person).values("item")) | Q(
+    busiest_person = _person_with_fewest_items(batch, people)
+    theirs = Q(pk__in=_final_assignments(batch).filter(person=busiest_person).values("item")) | Q(
         pk__in=Exclusion.objects.filter(item__batch=batch, person=busiest_person).values("item")
     )
     candidate_ids = list(lacking.filter(theirs, ~Exists(leases)).order_by("pk").values_list("pk", flat=True))
     open_ends = []
     for some in chunks(candidate_ids):
-        barred = _out(some)
+        barred = _unavailable_people(some)
         open_ends += [pk for pk in some if not people - barred.get(pk, set())]
     return open_ends
 
@@ -128,8 +128,8 @@ def drop_added(item_id: int) -> None:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _fit(batch: Batch, items: Sequence[int], people: Collection[int], now: datetime) -> int:
-    had = _out(items)
+def _trim(batch: Batch, items: Sequence[int], people: Collection[int], now: datetime) -> int:
+    had = _unavailable_people(items)
     for item, person in Assignment.objects.filter(item__in=items, state=State.LEASED).values_list(
         "item_id", "person_id"
     ):
@@ -158,8 +158,8 @@ def _fit(batch: Batch, items: Sequence[int], people: Collection[int], now: datet
     return gone
 
 
-def _perhaps_too_many(batch: Batch, incomplete_items: QuerySet[Item]) -> list[int]:
-    if not _somebody_left(batch):
+def _items_to_trim(batch: Batch, incomplete_items: QuerySet[Item]) -> list[int]:
+    if not _has_departures(batch):
         incomplete_items = incomplete_items.filter(
             pk__in=Assignment.objects.filter(GONE, batch=batch).values("item")
         )
@@ -199,12 +199,12 @@ def _count_places(item: Item, number: int) -> None:
     Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + number)
 
 
-def _had(batch: Batch) -> QuerySet[Assignment]:
+def _final_assignments(batch: Batch) -> QuerySet[Assignment]:
     """What was worked on for good: who gave an item back may have it again."""
     return Assignment.objects.filter(Q(state=State.SUBMITTED) | GONE, batch=batch)
 
 
-def _out(items: Sequence[int]) -> dict[int, set[int]]:
+def _unavailable_people(items: Sequence[int]) -> dict[int, set[int]]:
     """Who answered, skipped or had to give up which of the items, or may not have it."""
     people_by_item: dict[int, set[int]] = {}
     for rows in (
@@ -216,10 +216,10 @@ def _out(items: Sequence[int]) -> dict[int, set[int]]:
     return people_by_item
 
 
-def _busiest_last(batch: Batch, people: Collection[int]) -> int:
+def _person_with_fewest_items(batch: Batch, people: Collection[int]) -> int:
     """Of these people the one who has had, or may not have, the fewest items of the batch."""
     counts = dict.fromkeys(people, 0)
-    for rows in (_had(batch), Exclusion.objects.filter(item__batch=batch)):
+    for rows in (_final_assignments(batch), Exclusion.objects.filter(item__batch=batch)):
         counted = (
             rows.filter(person__in=list(people)).order_by().values_list("person_id").annotate(n=Count("pk"))
         )
@@ -228,7 +228,7 @@ def _busiest_last(batch: Batch, people: Collection[int]) -> int:
     return min(sorted(counts), key=lambda person: counts[person])
 
 
-def _somebody_left(batch: Batch) -> bool:
+def _has_departures(batch: Batch) -> bool:
     """Whether somebody who could have annotated has left, or is no annotator any more, since the batch was opened."""
     gone = Membership.objects.filter(project=batch.project_id, removed_at__gte=batch.opened_at)
     other = Event.objects.filter(

@@ -11,19 +11,19 @@ from django.db.models import DateTimeField, F, Value
 from django.db.models.functions import Coalesce
 
 from annotation.models import Assignment, Batch, Tally
-from annotation.platform.prepared_statements import Select, Update, moment, number
+from annotation.platform.prepared_statements import Select, Update, param_int, param_time
 
 TALLY = ("id", "leased", "submitted", "skipped", "returned", "cursor")
 _locked_tally = Select(
     lambda: Tally.objects.select_for_update(no_key=True).filter(
-        batch_id=number("batch"), person_id=number("person")
+        batch_id=param_int("batch"), person_id=param_int("person")
     )
 )
 _add_to_tally = Update(
-    lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person")),
+    lambda: Tally.objects.filter(batch_id=param_int("batch"), person_id=param_int("person")),
     returning=TALLY,
-    **{name: F(name) + number(name) for name in ("leased", "submitted", "skipped", "returned")},
-    ended_at=Coalesce(Value(moment("ended"), output_field=DateTimeField()), F("ended_at")),
+    **{name: F(name) + param_int(name) for name in ("leased", "submitted", "skipped", "returned")},
+    ended_at=Coalesce(Value(param_time("ended"), output_field=DateTimeField()), F("ended_at")),
 )
 
 

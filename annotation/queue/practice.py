@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from annotation.access import audit_log
 from annotation.models import Batch, Person, PracticeDone, Project
 from tableqa import Example
-from tasks.contract import Invalid, Item, Problem, TaskType
+from tasks.contract import InvalidResponse, Item, Problem, TaskType
 
 KEPT: Final = "practice"
 """In the session of somebody who practises: what came of each exercise of a set at first go, a letter each."""
@@ -71,7 +71,7 @@ def judge(task: TaskType, exercise: Exercise, envelope: object, project: Project
         item = replace(item, settings={**item.settings, "suggestions": "after"})
     try:
         response = task.receive(envelope if isinstance(envelope, Mapping) else {}, item)
-    except Invalid as invalid:
+    except InvalidResponse as invalid:
         return Feedback(False, (), "", tuple(invalid.problems))
     right, words = task.feedback(item, response, exercise.expected)
     return Feedback(right, tuple(words), exercise.why)
@@ -80,14 +80,14 @@ def judge(task: TaskType, exercise: Exercise, envelope: object, project: Project
 # -- going through the set --------------------------------------------------------------------------
 
 
-def went(goes: str, number: int, right: bool | None, total: int) -> str:
+def add_attempt(goes: str, number: int, right: bool | None, total: int) -> str:
     """What came of each exercise at first go, with this one (from 1) added. A later go at it changes nothing."""
     goes = goes if len(goes) == total and set(goes) <= {*_LETTERS.values(), _NOT_YET} else _NOT_YET * total
     at = number - 1
     return goes if goes[at] != _NOT_YET else goes[:at] + _LETTERS[right] + goes[at + 1 :]
 
 
-def keep(
+def record_attempt(
     *,
     session: MutableMapping[str, Any],
     project: Project,
@@ -107,10 +107,10 @@ def keep(
         return None
     progress = dict(session.get(KEPT) or {})
     name = _name(project, task, variant)
-    goes = went(str(progress.get(name, "")), number, feedback.right, len(exercises(task, variant)))
+    goes = add_attempt(str(progress.get(name, "")), number, feedback.right, len(exercises(task, variant)))
     if goes != progress.get(name):
         session[KEPT] = {**progress, name: goes}
-    if _NOT_YET in goes or not asked(project, task, variant):
+    if _NOT_YET in goes or not is_required(project, task, variant):
         return None
     right, wrong = goes.count(_LETTERS[True]), goes.count(_LETTERS[False])
     done, is_new = PracticeDone.objects.get_or_create(
@@ -125,7 +125,7 @@ def keep(
     return done
 
 
-def asked(project: Project, task: TaskType, variant: str) -> bool:
+def is_required(project: Project, task: TaskType, variant: str) -> bool:
     """Whether a batch of the project that is not closed asks for this practice set first."""
     return _open(project, task, variant).filter(must_practise=True).exists()
 
@@ -185,6 +185,6 @@ def _name(project: Project, task: TaskType, variant: str) -> str:
     return f"{project.pk}:{task.key}:{variant}"
 
 
-def left(session: Mapping[str, Any], project: Project, task: TaskType, variant: str) -> list[int]:
+def open_exercises(session: Mapping[str, Any], project: Project, task: TaskType, variant: str) -> list[int]:
     """The exercises (from 1) that were not answered yet in this session, in their order."""
     return score(session, project, task, variant).left

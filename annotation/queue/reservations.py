@@ -27,22 +27,22 @@ from django.utils.translation import gettext, gettext_noop
 from annotation.access import audit_log
 from annotation.models import Annotation, Assignment, Batch, Item, LedgerEntry, Person, Place, Tally
 from annotation.models.sources import EXAMPLES_SELDOM
-from annotation.platform.prepared_statements import Insert, Select, Update, number, text, together
+from annotation.platform.prepared_statements import Insert, Select, Update, param_int, param_text, pipeline
 from annotation.platform.public_ids import new_public_id
 from annotation.platform.refusals import Refused, refuse
 from annotation.queue import draws
 from annotation.queue.availability import (
-    expired,
+    expired_leases,
     is_for_everybody,
     is_open_to,
     items_left,
-    never_had,
+    never_assigned,
     open_to,
     returned_by,
 )
-from annotation.queue.entry_requirements import shut
+from annotation.queue.entry_requirements import first_closed_gate
 from annotation.queue.person_counts import add_to_tally, lock_tally, turns_of
-from annotation.queue.slots import keep_for
+from annotation.queue.slots import reserve
 
 LEASE = timedelta(minutes=20)
 WINDOW = 40
@@ -67,7 +67,7 @@ def _lease_end() -> ExpressionWrapper:
     return ExpressionWrapper(Now() + Value(LEASE), output_field=DateTimeField())
 
 
-class Taken(NamedTuple):
+class ClaimedSlot(NamedTuple):
     """A place that was free a moment ago."""
 
     pk: int
@@ -83,11 +83,11 @@ TAKEN = ("pk", "item_id", "position")
 
 _held = Select(
     lambda: Assignment.objects.filter(
-        person_id=number("person"), batch_id=number("batch"), state=State.LEASED
+        person_id=param_int("person"), batch_id=param_int("batch"), state=State.LEASED
     ).order_by("pk")
 )
 _took = Update(
-    lambda: Tally.objects.filter(pk=number("tally")), leased=F("leased") + 1, cursor=number("position")
+    lambda: Tally.objects.filter(pk=param_int("tally")), leased=F("leased") + 1, cursor=param_int("position")
 )
 _add = Insert(Assignment, leased_until=_lease_end())
 _leased = Select(
@@ -95,14 +95,14 @@ _leased = Select(
         Assignment.objects.with_guidelines()
         .select_related("item__example")
         .defer(*("item__example__" + name for name in EXAMPLES_SELDOM))
-        .filter(public_id=text("assignment"))
+        .filter(public_id=param_text("assignment"))
     )
 )
 _one_more_place = Update(
     lambda: Item.objects.filter(
         pk=Subquery(
             Item.objects.select_for_update(skip_locked=True, of=("self",), no_key=True)
-            .filter(pk=number("item"), batch__closed_at__isnull=True)
+            .filter(pk=param_int("item"), batch__closed_at__isnull=True)
             .values("pk")[:1]
         )
     ),
@@ -113,34 +113,35 @@ _one_more_place = Update(
 _add_place = Insert(
     Place,
     number=Coalesce(
-        Subquery(Place.objects.filter(item_id=number("item")).order_by("-number").values("number")[:1]),
+        Subquery(Place.objects.filter(item_id=param_int("item")).order_by("-number").values("number")[:1]),
         0,
     )
     + 1,
 )
-_count_place = Update(lambda: Batch.objects.filter(pk=number("batch")), places_count=F("places_count") + 1)
+_count_place = Update(lambda: Batch.objects.filter(pk=param_int("batch")), places_count=F("places_count") + 1)
 _golds = Select(
     lambda: (
-        never_had(Item.objects.filter(batch_id=number("batch"), is_gold=True), number("person"))
+        never_assigned(Item.objects.filter(batch_id=param_int("batch"), is_gold=True), param_int("person"))
         .order_by("position")
         .values_list("pk")
     )
 )
 _renew = Update(
-    lambda: Assignment.objects.filter(pk=number("assignment"), state=State.LEASED), leased_until=_lease_end()
+    lambda: Assignment.objects.filter(pk=param_int("assignment"), state=State.LEASED),
+    leased_until=_lease_end(),
 )
 
 
 def _free_from() -> QuerySet[Place]:
     # Whoever waited for the batch to close gets nothing of it.
-    is_open = Exists(Batch.objects.filter(pk=number("batch"), closed_at__isnull=True))
+    is_open = Exists(Batch.objects.filter(pk=param_int("batch"), closed_at__isnull=True))
     free = Place.objects.filter(
-        is_open, batch_id=number("batch"), taken=False, position__gte=number("position")
+        is_open, batch_id=param_int("batch"), taken=False, position__gte=param_int("position")
     )
-    return open_to(number("person"), free).order_by("position", "number")
+    return open_to(param_int("person"), free).order_by("position", "number")
 
 
-def _taking(free: QuerySet[Place]) -> QuerySet[Place]:
+def _claimable(free: QuerySet[Place]) -> QuerySet[Place]:
     """The first of the places that nobody else is taking this moment."""
     return Place.objects.filter(
         pk=Subquery(free.select_for_update(skip_locked=True, of=("self",)).values("pk")[:1])
@@ -148,9 +149,9 @@ def _taking(free: QuerySet[Place]) -> QuerySet[Place]:
 
 
 _ahead = Select(lambda: _free_from().values_list("pk")[:WINDOW])
-_take_first = Update(lambda: _taking(_free_from()), returning=TAKEN, taken=True)
+_take_first = Update(lambda: _claimable(_free_from()), returning=TAKEN, taken=True)
 _take_this = Update(
-    lambda: _taking(Place.objects.filter(pk=number("place"), taken=False)), returning=TAKEN, taken=True
+    lambda: _claimable(Place.objects.filter(pk=param_int("place"), taken=False)), returning=TAKEN, taken=True
 )
 
 _DRAFT: Any = Assignment._meta.get_field("draft")
@@ -169,12 +170,12 @@ def next_assignment(
     Raises Refused: batch_closed, batch_not_open, batch_paused, and what a gate says that is shut
     (`annotation.queue.entry_requirements`).
     """
-    if batch.state == "paused" and (again := _on_the_desk(batch, person, holding, now)) is not None:
+    if batch.state == "paused" and (again := _held_assignment(batch, person, holding, now)) is not None:
         return again
     require_open(batch)
-    if gate := shut(batch=batch, person=person, now=now, holding=len(holding)):
+    if gate := first_closed_gate(batch=batch, person=person, now=now, holding=len(holding)):
         if gate.code == "cap_reached":
-            _let_go(batch, person, now)
+            _release_reservations(batch, person, now)
         refuse(gate.code, gate.message, more={"page": gate.address})
     with transaction.atomic():
         assignment = take_next(batch=batch, person=person, holding=holding, now=now)
@@ -193,22 +194,22 @@ def take_next(
     """
     tally = tally or lock_tally(batch.pk, person.pk)
     held_assignments = _held(batch=batch.pk, person=person.pk) if tally.leased else []
-    if (again := _not_held(held_assignments, holding)) is not None:
+    if (again := _first_unlisted(held_assignments, holding)) is not None:
         return again
     if len(held_assignments) >= MOST_HELD:
         return None
-    slot, everybodys = _take_in_turn(batch, person, tally), is_for_everybody(batch)
+    slot, everybodys = _claim_in_turn(batch, person, tally), is_for_everybody(batch)
     if slot is not None and everybodys and not slot.made:
         # Theirs alone from now on, as a place that is made for somebody is: nobody else can do the item in their place.
         Place.objects.filter(pk=slot.pk).update(reserved_for=person)
     if slot is None and everybodys:
-        slot = _take_made(batch, person)
+        slot = _claim_new(batch, person)
         if slot is None:
-            return _given_back_before(batch, person, now)
+            return _lease_returned_item(batch, person, now)
     return None if slot is None else _lease(slot, person=person, batch=batch, tally=tally, now=now)
 
 
-def _let_go(batch: Batch, person: Person, now: datetime) -> None:
+def _release_reservations(batch: Batch, person: Person, now: datetime) -> None:
     """Once somebody submitted all that one person may do in a batch, what is still kept for them is free for others."""
     limit = batch.caps.get("items")
     if limit is None or is_for_everybody(batch):
@@ -221,18 +222,20 @@ def _let_go(batch: Batch, person: Person, now: datetime) -> None:
         )
         # Locked at once: a manager may be giving them to somebody else.
         locked = reserved_slots.select_for_update(no_key=True, of=("self",)).order_by("pk")
-        keep_for(batch, list(locked.values_list("pk", flat=True)), None, by=person, now=now)
+        reserve(batch, list(locked.values_list("pk", flat=True)), None, by=person, now=now)
 
 
-def _on_the_desk(batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
+def _held_assignment(
+    batch: Batch, person: Person, holding: Sequence[str], now: datetime
+) -> Assignment | None:
     """What a person has been given and not finished, where nothing stands before what was begun."""
-    again = _not_held(_held(batch=batch.pk, person=person.pk), holding)
+    again = _first_unlisted(_held(batch=batch.pk, person=person.pk), holding)
     if again is not None:
         require_no_gate(batch, person, now=now, holding=None, begun=True)
     return again
 
 
-def _not_held(held_assignments: Sequence[Assignment], holding: Sequence[str]) -> Assignment | None:
+def _first_unlisted(held_assignments: Sequence[Assignment], holding: Sequence[str]) -> Assignment | None:
     """The first of them that the page does not have yet; its lease starts anew."""
     for assignment in held_assignments:
         if assignment.public_id not in holding:
@@ -241,7 +244,7 @@ def _not_held(held_assignments: Sequence[Assignment], holding: Sequence[str]) ->
     return None
 
 
-def following(*, batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
+def next_or_none(*, batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
     """`next_assignment` for somebody whose submission is kept whatever comes next: None where it would be refused."""
     try:
         return next_assignment(batch=batch, person=person, holding=holding, now=now)
@@ -264,9 +267,9 @@ def require_open(batch: Batch) -> None:
 def require_no_gate(
     batch: Batch, person: Person, *, now: datetime, holding: int | None, begun: bool = False
 ) -> None:
-    """Raises Refused with what the first gate says that is shut (`annotation.queue.entry_requirements.shut`), and its
-    page."""
-    if gate := shut(batch=batch, person=person, now=now, holding=holding, begun=begun):
+    """Raises Refused with what the first gate says that is shut (`annotation.queue.entry_requirements.first_closed_gate`),
+    and its page."""
+    if gate := first_closed_gate(batch=batch, person=person, now=now, holding=holding, begun=begun):
         refuse(gate.code, gate.message, more={"page": gate.address})
 
 
@@ -341,7 +344,7 @@ def _take_back_up(assignment: Assignment, place_id: int, now: datetime) -> None:
     assignment.place_id, assignment.state = place_id, State.LEASED
 
 
-def hand_out_again(assignment: Assignment, *, now: datetime) -> None:
+def reset_start(assignment: Assignment, *, now: datetime) -> None:
     """The person sees the item anew from now on, and with it the guidelines as they are now."""
     Assignment.objects.filter(pk=assignment.pk).update(leased_at=now)
     assignment.leased_at = now
@@ -379,7 +382,7 @@ def give_back(
     return True
 
 
-def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
+def skip_returned(assignment: Assignment, *, reason: str, now: datetime) -> None:
     """A skip after the lease was taken back: the place is free already, the person's reason is kept."""
     with transaction.atomic():
         lock_tally(assignment.batch_id, assignment.person_id)
@@ -437,7 +440,7 @@ def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
 
     Whoever asks for something at this very moment keeps what they have. Returns how many.
     """
-    leases = expired(batch)
+    leases = expired_leases(batch)
     with transaction.atomic():
         people = (
             Tally.objects.select_for_update(skip_locked=True, no_key=True)
@@ -474,10 +477,10 @@ def take_back_all(*, batch: Batch, reason: str, now: datetime, actor: Person | N
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _lease(slot: Taken, *, person: Person, batch: Batch, tally: Tally, now: datetime) -> Assignment:
-    """The place is the person's. The assignment comes with all that `assignments.payload` shows of it (`is_whole`)."""
+def _lease(slot: ClaimedSlot, *, person: Person, batch: Batch, tally: Tally, now: datetime) -> Assignment:
+    """The place is the person's. The assignment comes with all that `assignments.payload` shows of it (`is_complete`)."""
     public_id = new_public_id()
-    (assignment,) = together(
+    (assignment,) = pipeline(
         _add.step(
             public_id=public_id,
             batch_id=batch.pk,
@@ -504,20 +507,20 @@ def _lease(slot: Taken, *, person: Person, batch: Batch, tally: Tally, now: date
     return cast("Assignment", assignment)
 
 
-def is_whole(assignment: Assignment) -> bool:
+def is_complete(assignment: Assignment) -> bool:
     """Whether the assignment came with all that is shown of it: from `take_next` as a new one, or from `access`."""
     return hasattr(assignment, "submitted_before")
 
 
-def _take(batch: Batch, person: Person, tally: Tally) -> Taken | None:
+def _claim(batch: Batch, person: Person, tally: Tally) -> ClaimedSlot | None:
     """A free place in the order of the batch: behind what the person had, else one that somebody gave back."""
-    slot = _take_free(batch, person, tally.cursor)
-    return _take_free(batch, person, 0) if slot is None and tally.cursor else slot
+    slot = _claim_free(batch, person, tally.cursor)
+    return _claim_free(batch, person, 0) if slot is None and tally.cursor else slot
 
 
-def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
+def _claim_in_turn(batch: Batch, person: Person, tally: Tally) -> ClaimedSlot | None:
     """A place as it comes; in a batch with gold, one on a gold item where the turn is a gold one."""
-    take = _take_drawn if batch.task().order == "shuffled" else _take
+    take = _claim_drawn if batch.task().order == "shuffled" else _claim
     if not batch.gold_percent:
         return take(batch, person, tally)
     had, turns = turns_of(tally), draws.GoldTurns(batch, person.pk)
@@ -537,7 +540,7 @@ def _has_ordinary(batch: Batch, person: Person) -> bool:
     return bool(_ahead(batch=batch.pk, person=person.pk, position=0))
 
 
-def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignment | None:
+def _lease_returned_item(batch: Batch, person: Person, now: datetime) -> Assignment | None:
     """An item that the person gave back once, and that nobody can do in their place; in a qualification, which everybody
     does whole, also one that a manager took off their desk.
     """
@@ -555,18 +558,18 @@ def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignmen
             slot_id = free_slot.pk
             Place.objects.filter(pk=slot_id).update(reserved_for=person)
         _take_back_up(assignment, slot_id, now)
-        hand_out_again(assignment, now=now)
+        reset_start(assignment, now=now)
         return assignment
     return None
 
 
-def _take_made(batch: Batch, person: Person) -> Taken | None:
+def _claim_new(batch: Batch, person: Person) -> ClaimedSlot | None:
     """A place of their own on the next item that the person never had, nobody has decided, and has no room left."""
     item_ids = items_left(batch, person).order_by("position").values_list("pk", flat=True)[:WINDOW]
     return next((slot for pk in list(item_ids) if (slot := _make_place(pk, batch, person))), None)
 
 
-def _make_place(item: int, batch: Batch, person: Person) -> Taken | None:
+def _make_place(item: int, batch: Batch, person: Person) -> ClaimedSlot | None:
     """A planned place for this person alone; None where somebody else is changing the item this moment.
 
     The item comes after the tally here, out of order: so nobody waits for it.
@@ -581,18 +584,18 @@ def _make_place(item: int, batch: Batch, person: Person) -> Taken | None:
             reserved_for_id=person.pk,
         )
         _count_place(batch=batch.pk)
-        return Taken(slot_id, item, position, made=True)
+        return ClaimedSlot(slot_id, item, position, made=True)
     return None
 
 
-def _take_free(batch: Batch, person: Person, position: int) -> Taken | None:
+def _claim_free(batch: Batch, person: Person, position: int) -> ClaimedSlot | None:
     """The first free place from this position on."""
     return next(
-        (Taken(*row) for row in _take_first(batch=batch.pk, person=person.pk, position=position)), None
+        (ClaimedSlot(*row) for row in _take_first(batch=batch.pk, person=person.pk, position=position)), None
     )
 
 
-def _take_drawn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
+def _claim_drawn(batch: Batch, person: Person, tally: Tally) -> ClaimedSlot | None:
     """A free place in an order of the person's own: from a point drawn for them on, one of the next `WINDOW`.
 
     The order follows from the batch's key, the person and what they had so far; two requests of one person take
@@ -601,7 +604,7 @@ def _take_drawn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
     window = partial(_ahead, batch=batch.pk, person=person.pk)
     for (key,) in draws.order_of_slots(batch, person.pk, turns_of(tally), window):
         for row in _take_this(place=key):
-            return Taken(*row)
+            return ClaimedSlot(*row)
     return None
 
 

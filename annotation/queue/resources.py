@@ -39,7 +39,7 @@ MOST_KEPT = 8
 
 
 @dataclass(frozen=True)
-class Made:
+class IndexType:
     """A kind of index: how it is made of tables, and how it becomes JSON and comes back."""
 
     build: Callable[[Iterator[tableqa.Table]], Any]
@@ -48,8 +48,8 @@ class Made:
 
 
 INDEXES = {
-    "header_names": Made(HeaderNames.build, HeaderNames.from_dict, gettext_noop("column names")),
-    "corpus": Made(Index.build, Index.from_dict, "tables"),
+    "header_names": IndexType(HeaderNames.build, HeaderNames.from_dict, gettext_noop("column names")),
+    "corpus": IndexType(Index.build, Index.from_dict, "tables"),
 }
 """The members of `Context` that are made of a project's tables."""
 
@@ -70,7 +70,7 @@ def context(project: Project, needs: Sequence[str]) -> Context:
     )
 
 
-def at_hand(project: Project, needs: Sequence[str]) -> Context:
+def context_without_waiting(project: Project, needs: Sequence[str]) -> Context:
     """The members that a kind names in `needs`, none of them still being made: an index that has no file is made now.
 
     For work that cannot do without, as planning a batch of items that freeze what an index finds. Some seconds for
@@ -78,7 +78,7 @@ def at_hand(project: Project, needs: Sequence[str]) -> Context:
     """
     state = state_of(project)
     for name in INDEXES:
-        if name in needs and _known(project, name, state) is None:
+        if name in needs and _load_index(project, name, state) is None:
             _build(project, name, state)
     return context(project, needs)
 
@@ -88,7 +88,7 @@ def prepare(project: Project, needs: Sequence[str]) -> None:
     state = state_of(project)
     for name in INDEXES:
         if name in needs and not path(project, name, state).exists():
-            _order(project, name, state)
+            _order_index(project, name, state)
 
 
 def table(project: Project, sha: str) -> tableqa.Table | None:
@@ -121,11 +121,11 @@ def path(project: Project, name: str, state: str) -> Path:
 
 def _index(project: Project, name: str, state: str) -> Any:
     """The index, from memory or from its file; `Unavailable`, and ordered, while there is none."""
-    index = _known(project, name, state)
-    return _order(project, name, state) if index is None else index
+    index = _load_index(project, name, state)
+    return _order_index(project, name, state) if index is None else index
 
 
-def _known(project: Project, name: str, state: str) -> Any:
+def _load_index(project: Project, name: str, state: str) -> Any:
     """The index, from memory or from its file; None where there is none."""
     file = path(project, name, state)
     with _lock:  # two requests at once do not read it twice
@@ -146,13 +146,13 @@ def _read(file: Path, name: str) -> Any:
         return None
 
 
-def forget() -> None:
+def clear_indexes() -> None:
     """Let go of every index in memory; the files stay."""
     with _lock:
         _indexes.clear()
 
 
-def _order(project: Project, name: str, state: str) -> Unavailable:
+def _order_index(project: Project, name: str, state: str) -> Unavailable:
     """Have the index made, unless somebody has ordered it before; what to say until it is there."""
     what = INDEXES[name].what
     ordered = Job.objects.filter(project=project, kind="index", ids={"name": name, "state": state})
@@ -185,7 +185,9 @@ def _build(project: Project, name: str, state: str, progress: jobs.Progress | No
     target = path(project, name, state)
     tables = _tables(project).order_by("digest")
     total = tables.count()
-    index = INDEXES[name].build(_one_by_one(tables, lambda done: progress(done, total) if progress else None))
+    index = INDEXES[name].build(
+        _iterate_tables(tables, lambda done: progress(done, total) if progress else None)
+    )
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_suffix(f".{uuid.uuid4().hex}.part")
     part.write_text(canonical(index.to_dict()), encoding="utf-8")
@@ -202,7 +204,7 @@ def _tables(project: Project) -> QuerySet[StoredTable]:
     return StoredTable.objects.filter(pk__in=examples.values("stored_table_id"))
 
 
-def _one_by_one(tables: QuerySet[StoredTable], tell: Callable[[int], None]) -> Iterator[tableqa.Table]:
+def _iterate_tables(tables: QuerySet[StoredTable], tell: Callable[[int], None]) -> Iterator[tableqa.Table]:
     """The tables a page at a time: no query stays open while the index grows."""
     done, last = 0, ""
     while page := list(tables.filter(digest__gt=last)[:200]):

@@ -20,7 +20,15 @@ from annotation.models import (
     Person,
     Provenance,
 )
-from annotation.platform.prepared_statements import Insert, LastKey, Step, moment, number, text, together
+from annotation.platform.prepared_statements import (
+    Insert,
+    LastKey,
+    Step,
+    param_int,
+    param_text,
+    param_time,
+    pipeline,
+)
 from annotation.platform.public_ids import new_public_id
 from annotation.queue import orphaned_slots, reservations, resolutions, submissions
 
@@ -41,7 +49,7 @@ _add = Insert(
     event_id=LastKey(Event),
     revision=Coalesce(
         Subquery(
-            Annotation.objects.filter(assignment_id=number("assignment"))
+            Annotation.objects.filter(assignment_id=param_int("assignment"))
             .order_by("-revision")
             .values("revision")[:1]
         ),
@@ -49,8 +57,8 @@ _add = Insert(
     )
     + 1,
     guidelines_id=Subquery(
-        Guidelines.objects.filter(project_id=number("project"), task_type=text("type"))
-        .shown(moment("handed"), number("person"))
+        Guidelines.objects.filter(project_id=param_int("project"), task_type=param_text("type"))
+        .shown(param_time("handed"), param_int("person"))
         .values("pk")[:1]
     ),
 )
@@ -77,7 +85,7 @@ def _rounded(seconds: float) -> float:
     return round(seconds, 1) or round(seconds, 6)
 
 
-def appending(
+def append_steps(
     assignment: Assignment,
     *,
     response: Mapping[str, Any] | None,
@@ -124,7 +132,7 @@ def appending(
     return values, [event, _add.step(**values, **places)]
 
 
-def made(values: Mapping[str, Any], key: int, revision: int) -> Annotation:
+def written_revision(values: Mapping[str, Any], key: int, revision: int) -> Annotation:
     """The revision that was written, with what the database gave it."""
     return _add.made(values, key, revision)
 
@@ -138,9 +146,9 @@ def append(
     now: datetime,
     by: Person | None = None,
 ) -> Annotation:
-    """`appending`, done."""
-    values, steps = appending(assignment, response=response, before=before, after=after, now=now, by=by)
-    return made(values, *together(*steps))
+    """`append_steps`, done."""
+    values, steps = append_steps(assignment, response=response, before=before, after=after, now=now, by=by)
+    return written_revision(values, *pipeline(*steps))
 
 
 def is_way_back(event: Event) -> bool:

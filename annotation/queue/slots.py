@@ -39,7 +39,7 @@ def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
     )
 
 
-def have_them_counted(*counted: type[Model]) -> None:
+def analyze_tables(*counted: type[Model]) -> None:
     """Tell PostgreSQL how many rows these have, items and places by default: nobody has counted those just written.
 
     It does so by itself, a minute later. Until then it would take the next free place for one of a handful and look
@@ -96,14 +96,14 @@ def due_at(batch: Batch, at: datetime) -> datetime | None:
     Where the batch waits for its close to decide, that is never, unless one more person may have to be asked meanwhile.
     """
     waits = batch.decide_at_close and batch.closed_at is None
-    return None if waits and not asks_more(batch) else at
+    return None if waits and not can_request_response(batch) else at
 
 
-def asks_more(batch: Batch) -> bool:
+def can_request_response(batch: Batch) -> bool:
     """Whether the batch's rule may ask one more person. Where everyone gets every item there is nobody to ask."""
     return (
         batch.strategy != "everyone"
-        and decision_rules.most(batch.task(), batch.resolve, batch.settings) > batch.overlap
+        and decision_rules.max_responses(batch.task(), batch.resolve, batch.settings) > batch.overlap
     )
 
 
@@ -225,7 +225,7 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
     complete.filter(places_count__gt=0).update(due_at=due_at(batch, now))
 
 
-def keep_for(
+def reserve(
     batch: Batch, places: Sequence[int], person: int | None, *, by: Person | None, now: datetime
 ) -> int:
     """Keep free places for a person (None: for nobody), with an event each. Returns how many changed."""
@@ -240,8 +240,8 @@ def keep_for(
                 actor=by,
                 thing="place",
                 thing_id=pk,
-                before=_words(before),
-                after=_words(person),
+                before=_reservation_words(before),
+                after=_reservation_words(person),
                 at=now,
             )
             for pk, before in rows
@@ -251,5 +251,5 @@ def keep_for(
     return changed
 
 
-def _words(person: int | None) -> str:
+def _reservation_words(person: int | None) -> str:
     return "open" if person is None else f"person {person}"

@@ -111,7 +111,7 @@ def split(
         for person in sorted(may, key=lambda person: (load[person], rng.random()))[:overlap]:
             items_by_person[person][item] = None
             load[person] += 1
-    _level(items_by_person, load, bars)
+    _balance(items_by_person, load, bars)
     people_by_item: dict[T, list[P]] = {item: [] for item in items}
     for person in sorted(items_by_person, key=rank.__getitem__):
         for item in items_by_person[person]:
@@ -121,7 +121,7 @@ def split(
     return {item: tuple(assignees) for item, assignees in people_by_item.items()}
 
 
-def _level(
+def _balance(
     items_by_person: Mapping[P, dict[T, None]], load: dict[P, int], bars: Mapping[T, Collection[P]]
 ) -> None:
     """Pass items on, from person to person, for as long as that brings two loads together that differ by two or more.

@@ -8,41 +8,50 @@ from typing import Any, cast
 from django.db.models import Exists, F, QuerySet, Subquery
 
 from annotation.models import Annotation, Assignment, Batch, Decision, Tally
-from annotation.platform.prepared_statements import LastKey, Select, Step, Update, moment, number, real, text
+from annotation.platform.prepared_statements import (
+    LastKey,
+    Select,
+    Step,
+    Update,
+    param_float,
+    param_int,
+    param_text,
+    param_time,
+)
 from annotation.queue.person_counts import TALLY, add_to_tally, as_tally
 from tableqa.core.canonical_json import canonical
 
 State = Assignment.State
 
 _submit_one = Update(
-    lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person")),
+    lambda: Tally.objects.filter(batch_id=param_int("batch"), person_id=param_int("person")),
     leased=F("leased") - 1,
     submitted=F("submitted") + 1,
-    ended_at=moment("now"),
+    ended_at=param_time("now"),
 )
 _end_with = Update(
     # Decisions and changes of a definition lock the item, and so does a submission before it comes here: what they did
     # meanwhile is seen.
     lambda: Assignment.objects.filter(
-        ~Exists(Decision.objects.filter(item_id=number("item"))),
-        Exists(Batch.objects.filter(pk=number("batch"), version=number("version"))),
-        pk=number("assignment"),
+        ~Exists(Decision.objects.filter(item_id=param_int("item"))),
+        Exists(Batch.objects.filter(pk=param_int("batch"), version=param_int("version"))),
+        pk=param_int("assignment"),
         state=State.LEASED,
     ),
     state=State.SUBMITTED,
     annotation_id=LastKey(Annotation),
-    said=number("said"),
-    active_seconds=real("seconds"),
-    ended_at=moment("now"),
+    said=param_int("said"),
+    active_seconds=param_float("seconds"),
+    ended_at=param_time("now"),
 )
-_submitted = Select(lambda: _tally_with(Annotation.objects.filter(public_id=text("annotation"))))
+_submitted = Select(lambda: _tally_with(Annotation.objects.filter(public_id=param_text("annotation"))))
 
 
 def _tally_with(annotations: QuerySet[Annotation]) -> QuerySet[Tally, Any]:
     """The person's tally, with key and revision of their annotation where its assignment was submitted with it."""
     theirs = annotations.filter(assignment__state=State.SUBMITTED, assignment__annotation=F("pk"))
     return (
-        Tally.objects.filter(batch_id=number("batch"), person_id=number("person"))
+        Tally.objects.filter(batch_id=param_int("batch"), person_id=param_int("person"))
         .annotate(key=Subquery(theirs.values("pk")), revision=Subquery(theirs.values("revision")))
         .values_list(*TALLY, "key", "revision")
     )

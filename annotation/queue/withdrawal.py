@@ -20,7 +20,7 @@ UNDO_WINDOW = timedelta(seconds=60)
 """How long after its last submission an item may be resolved: the time in which U still works."""
 
 
-def decided(assignments: Iterable[int], *, now: datetime) -> set[int]:
+def decided_assignments(assignments: Iterable[int], *, now: datetime) -> set[int]:
     """Those of the assignments (ids) whose item is decided, or, where it is gold, counts as decided. One statement.
 
     Where a batch decides when it closes (`Batch.decide_at_close`), gold, too, stays open until then. The items of a
@@ -67,4 +67,4 @@ def withdrawable(assignments: Iterable[Assignment], *, now: datetime) -> set[int
         for assignment in assignments
         if assignment.state == State.SUBMITTED and assignment.batch.closed_at is None
     }
-    return open_ones - decided(open_ones, now=now) if open_ones else set()
+    return open_ones - decided_assignments(open_ones, now=now) if open_ones else set()

@@ -75,7 +75,7 @@ def accounts(batches: Sequence[Batch]) -> dict[tuple[int, int], Account]:
         accounts_by_key[batch, person] = accounts_by_key.get((batch, person), Account()) + Account(
             assigned=number, **state_count
         )
-    for key, number in allocation.kept(batches).items():
+    for key, number in allocation.reserved_counts(batches).items():
         accounts_by_key[key] = accounts_by_key.get(key, Account()) + Account(kept=number)
     return accounts_by_key
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from annotation.releases.raw_records import Raw, decision_of
 from annotation.releases.release_files import read_manifest
 from annotation.releases.task_records import task_of_record
-from annotation.releases.tool_exports import RESPONSE, items_of, origin_of, source_of, terms_of, writing_array
+from annotation.releases.tool_exports import RESPONSE, items_of, origin_of, source_of, terms_of, write_array
 from tableqa.core.canonical_json import canonical
 from tableqa.data.answers import in_words
 from tableqa.serialisations import SERIALISATIONS
@@ -45,7 +45,7 @@ def write_argilla(raw: Raw, folder: Path) -> int:
         model = {"name": batch["name"], "status": "ready", "workspace_id": None, "last_activity_at": None}
         _write(out / ".argilla" / "dataset.json", {**_UNSAVED, **model, **about})
         _write(out / ".argilla" / "settings.json", {**settings(task), **about})
-        number += sum(1 for _ in writing_array(out / "records.json", records(raw, id)))
+        number += sum(1 for _ in write_array(out / "records.json", records(raw, id)))
     return number
 
 

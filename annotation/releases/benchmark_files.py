@@ -1,4 +1,5 @@
-"""The benchmark files of a release, which follow from its raw records: `derived` makes their records, one at a time."""
+"""The benchmark files of a release, which follow from its raw records: `benchmark_records` makes their records, one at a
+time."""
 
 from __future__ import annotations
 
@@ -22,11 +23,11 @@ from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES, TRA
 from annotation.releases.record_files import records
 from tableqa.core.canonical_json import Worded, canonical
 from tableqa.core.disk_collections import Shelf
-from tableqa.data.positional_ids import by_place
+from tableqa.data.positional_ids import with_positional_ids
 from tableqa.perturbations import Counts, count
 from tableqa.perturbations.mixes import Part
 from tableqa.writers import hub, whole_examples
-from tasks.contract import Invalid, Item, TaskType, task_types
+from tasks.contract import InvalidResponse, Item, TaskType, task_types
 
 RAW = (SOURCES, ANNOTATIONS, DECISIONS)
 FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole_examples.FORMATS)
@@ -42,7 +43,7 @@ _RULES_OF_ENDINGS = _RULES_OF_CONFIGS = 6
 RULES_OF_OWN_IDS = 9
 
 
-def in_order(formats: Iterable[str]) -> list[str]:
+def sorted_formats(formats: Iterable[str]) -> list[str]:
     """The formats in the order of `FORMATS`, each once: the order in which they were named changes no byte."""
     named = set(formats)
     return [format for format in FORMATS if format in named]
@@ -56,19 +57,19 @@ def folders(formats: Sequence[str]) -> dict[str, str]:
 # -- deriving ---------------------------------------------------------------------------------------
 
 
-def derived_in(
+def records_of_formats(
     raw: Raw, formats: Sequence[str], mix: int | None = None, gate: Gate | None = None
 ) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-    """(format, path, what it follows from, record) of every benchmark file in every format (`derived`)."""
+    """(format, path, what it follows from, record) of every benchmark file in every format (`benchmark_records`)."""
     for number, (format, folder) in enumerate(folders(formats).items()):
         # All outcomes are judged on the way of the first format.
-        for what, export in derived(raw, format, mix, gate if number == 0 else None):
+        for what, export in benchmark_records(raw, format, mix, gate if number == 0 else None):
             yield format, folder + export.path, what, export.record
         if gate is not None and gate.shut:
             return
 
 
-def derived(
+def benchmark_records(
     raw: Raw, format: str, mix: int | None = None, gate: Gate | None = None
 ) -> Iterator[tuple[str, Export]]:
     """(what it follows from, record) of every record of the benchmark files, in their order; one at a time.
@@ -83,13 +84,13 @@ def derived(
     With a `gate`, outcomes are judged on their way: it is over when one of them does not pass.
     """
     numbering = _Numbering(raw.rules >= RULES_OF_OWN_IDS)
-    yield from ((DECIDED, export) for export in decided(raw, format, gate, numbering))
+    yield from ((DECIDED, export) for export in accepted_records(raw, format, gate, numbering))
     if gate is not None and gate.shut:
         return
     if mix is not None:
-        for part, source, record in mixes.records(mixed(raw, mix), format):
+        for part, source, record in mixes.records(compose_mixes(raw, mix), format):
             yield DECIDED, Export(_path(part, raw, source, format), record, source, record["id"])
-    for exports in _perturbed(raw, format):
+    for exports in _automatic_exports(raw, format):
         yield from ((PERTURBED, export) for export in numbering.once(exports))
     yield from ((WHOLE, export) for export in _examples_whole(raw, format))
     if raw.purpose == TRAINING:
@@ -167,18 +168,18 @@ class Gate:
             return
         try:
             task.read(outcome["response"], item)
-        except Invalid as invalid:
+        except InvalidResponse as invalid:
             self.broken[outcome["id"]] = [problem.to_dict() for problem in invalid.problems]
             self.shut = self.shut or outcome["id"] not in self._waived
 
 
-def decided(
+def accepted_records(
     raw: Raw, format: str, gate: Gate | None = None, numbering: _Numbering | None = None
 ) -> Iterator[Export]:
     """The records that the accepted outcomes give, numbered; none for part three once the gate is shut."""
     numbering = numbering or _Numbering(raw.rules >= RULES_OF_OWN_IDS)
     part_three = PartThree(as_items=raw.rules >= _RULES_OF_ITEMS)
-    for exports in _decided(raw, format, gate):
+    for exports in _accepted_exports(raw, format, gate):
         for export in numbering.once(exports):
             if format != "freb_tqa" or not part_three.take(*export):
                 yield export
@@ -186,7 +187,7 @@ def decided(
         yield from (Export(*fields) for fields in part_three.records())
 
 
-def _decided(raw: Raw, format: str, gate: Gate | None = None) -> Iterator[list[Export]]:
+def _accepted_exports(raw: Raw, format: str, gate: Gate | None = None) -> Iterator[list[Export]]:
     """What each accepted outcome gives, in the order of the decisions; each goes through the gate, where there is one."""
     for decision in raw.decisions:
         task, item = raw.item(decision)
@@ -201,7 +202,7 @@ def _decided(raw: Raw, format: str, gate: Gate | None = None) -> Iterator[list[E
         for outcome in decision["outcomes"]:
             if _makes_left_out(raw, decision, outcome):
                 continue
-            response = agreement_report.stored(task, outcome["response"])
+            response = agreement_report.restore_response(task, outcome["response"])
             example_id = shown_id if outcome["example"] is None else outcome["example"]["id"]
             yield [
                 _export(
@@ -216,7 +217,7 @@ def _decided(raw: Raw, format: str, gate: Gate | None = None) -> Iterator[list[E
             ]
 
 
-def _perturbed(raw: Raw, format: str) -> Iterator[list[Export]]:
+def _automatic_exports(raw: Raw, format: str) -> Iterator[list[Export]]:
     """What each automatic perturbation gives, in the order of the raw lines."""
     for line, original in automatic_lines(raw):
         if "digest" not in line:
@@ -224,7 +225,7 @@ def _perturbed(raw: Raw, format: str) -> Iterator[list[Export]]:
         source, id = line["source"], perturbation_records.id_of(line)
         if (source, id) in raw.excluded:
             continue
-        instance = perturbation_records.again(line, original)
+        instance = perturbation_records.recreate(line, original)
         cells = [(row, column) for row, column in line.get("cells", ())]
         records = perturbation_records.records(format, raw.datasets[source], original, instance, cells)
         yield [
@@ -283,30 +284,30 @@ def _examples_whole(raw: Raw, format: str) -> Iterator[Export]:
 def _every_example(raw: Raw) -> Iterator[whole_examples.Line]:
     """Originals, then what people made of them, then what programs did, one at a time."""
 
-    def decided(key: tuple[str, str]) -> list[dict[str, Any]]:
+    def accepted_responses(key: tuple[str, str]) -> list[dict[str, Any]]:
         outcomes = chain.from_iterable(entry["outcomes"] for entry in raw.decisions_about(*key))
         responses = (entry["response"] for entry in outcomes if entry["example"] is None)
         return [{name: response[name] for name in ("type", "variant", "data")} for response in responses]
 
     for key in raw.originals:
         example = raw.example(*key)
-        yield whole_examples.Line(raw.sources[key[0]], example, decided=decided(key))
+        yield whole_examples.Line(raw.sources[key[0]], example, decided=accepted_responses(key))
     for key, record in raw.derived.items():
         if key in raw.excluded:
             continue
         yield whole_examples.Line(
             raw.sources[key[0]],
-            by_place(raw.example(*key)),
+            with_positional_ids(raw.example(*key)),
             original=record["parent"],
             perturbation=record["perturbation"],
             operations=record["operations"],
             task_type=raw.task_type_of(*key),
-            decided=decided(key),
+            decided=accepted_responses(key),
         )
     for line, original in automatic_lines(raw):
         if "digest" in line and (line["source"], perturbation_records.id_of(line)) not in raw.excluded:
-            instance = perturbation_records.again(line, original)
-            example = by_place(replace(instance.perturbed.example, id=instance.id_of(original.id)))
+            instance = perturbation_records.recreate(line, original)
+            example = with_positional_ids(replace(instance.perturbed.example, id=instance.id_of(original.id)))
             yield whole_examples.Line(
                 raw.sources[line["source"]],
                 example,
@@ -321,7 +322,7 @@ def write_derived(raw: Raw, formats: Sequence[str], mix: int | None = None, gate
     """Write the benchmark files, one record at a time; as far as the gate lets them through."""
     with closing(OpenFiles()) as files:
         endings: dict[Path, str] = {}
-        for format, name, _, record in derived_in(raw, formats, mix, gate):
+        for format, name, _, record in records_of_formats(raw, formats, mix, gate):
             path = raw.folder / name
             opening, parting, ending = ("[", ",\n", "]\n") if format in ARRAYS else ("", "\n", "\n")
             if path not in endings:
@@ -349,7 +350,7 @@ def perturbed_counts(raw: Raw) -> Counts:
     return counts
 
 
-def mixed(raw: Raw, seed: int) -> Iterator[mixes.Composed]:
+def compose_mixes(raw: Raw, seed: int) -> Iterator[mixes.Composed]:
     """Accepted perturbations of the same original, composed: what the kinds made directly of originals takes part."""
     return mixes.compose(_mixable(raw), seed)
 

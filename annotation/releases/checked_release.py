@@ -122,17 +122,17 @@ def _folder_of(path: Path) -> Iterator[Path]:
 def _write(folder: Path, manifest: Record, out: Path) -> int:
     """Write manifest and records, each checked, as JSON Lines. Returns how many records there are."""
     out.mkdir(parents=True)
-    (out / MANIFEST).write_text(_checked(manifest, MANIFEST), encoding="utf-8")
+    (out / MANIFEST).write_text(_checked_json(manifest, MANIFEST), encoding="utf-8")
     number = 0
     for path in (folder / name for name in FILES if (folder / name).exists()):
         with (out / path.name).open("w", encoding="utf-8", newline="\n") as file:
             for line, record in enumerate(release_files.records(path), 1):
-                file.write(_checked(record, f"{path.name}, line {line}") + "\n")
+                file.write(_checked_json(record, f"{path.name}, line {line}") + "\n")
                 number += 1
     return number
 
 
-def _checked(record: Record, where: str) -> str:
+def _checked_json(record: Record, where: str) -> str:
     """A record as JSON. Difference with its place where it cannot be stored, or is nested too deeply or too long."""
     try:
         check_depth(record)

@@ -83,7 +83,7 @@ def make_release(
     Making it again under the same name is fine while the data is the same; other data under a name
     that was used is refused. Raises Refused.
     """
-    with _empty(out):
+    with _empty_folder(out):
         release = plan_release(project=project, by=by, now=now, **options)
         try:
             release = write_release(release, progress=progress)
@@ -96,7 +96,7 @@ def make_release(
 
 
 @contextmanager
-def _empty(out: Path | None) -> Iterator[None]:
+def _empty_folder(out: Path | None) -> Iterator[None]:
     """Make the folder, or refuse one that cannot be made or is in use; an error within takes away what was made."""
     created: list[Path] = []
     try:
@@ -304,7 +304,7 @@ def _formats(chosen: Sequence[str], mix: int | None) -> list[str]:
             value=", ".join(chosen),
             formats=", ".join(mixes.FORMATS),
         )
-    return benchmark_files.in_order(chosen)
+    return benchmark_files.sorted_formats(chosen)
 
 
 def _require_finished_runs(project: Project, watermark: int) -> None:
@@ -317,7 +317,9 @@ def _require_finished_runs(project: Project, watermark: int) -> None:
     for parent, kind, seed in keyset.fields(judged.distinct(), "parent_id", "perturbation", "seed"):
         any_seed = not PERTURBATIONS[kind].seeded
         if not any(
-            kind in run.kinds and (any_seed or seed in run.seeds) and release_writer.holds(run.chosen, parent)
+            kind in run.kinds
+            and (any_seed or seed in run.seeds)
+            and release_writer.contains_sorted(run.chosen, parent)
             for run in runs
         ):
             kinds[kind] = kinds.get(kind, 0) + 1
@@ -361,7 +363,7 @@ def write_release(
         return _write_release(release, part, target, packed, progress)
     finally:
         shutil.rmtree(part, ignore_errors=True)
-        _zipped(part).unlink(missing_ok=True)
+        _archive_path(part).unlink(missing_ok=True)
 
 
 def _write_release(
@@ -378,7 +380,7 @@ def _write_release(
         Release.objects.filter(pk=release.pk, ready_at__isnull=True).delete()
         return earlier
     if packed:
-        _pack(part, _zipped(part))
+        _pack(part, _archive_path(part))
     now = timezone.now()
     try:
         with transaction.atomic():
@@ -388,7 +390,7 @@ def _write_release(
                 shutil.rmtree(target, ignore_errors=True)
                 part.rename(target)
                 if packed:
-                    _zipped(part).rename(target.with_suffix(".zip"))
+                    _archive_path(part).rename(target.with_suffix(".zip"))
                 audit_log.log(release, "", "ready", by=release.made_by, now=now)
     except IntegrityError:
         refuse("name_taken", "Another person has just released {name}.", name=release.name)
@@ -456,10 +458,12 @@ def study_of(release: Release, *, pictures: Collection[str], unchecked: tuple[in
         if decision["kind"] == Decision.Kind.EXCLUDED
     )
     name = f"{release.project.name}, release {release.name}"
-    return Study(name, _annotated(release, Manifest.of(release.manifest)), reasons, pictures, unchecked)
+    return Study(
+        name, _annotated_manifest(release, Manifest.of(release.manifest)), reasons, pictures, unchecked
+    )
 
 
-def _annotated(release: Release, manifest: Manifest) -> Manifest:
+def _annotated_manifest(release: Release, manifest: Manifest) -> Manifest:
     """A manifest with the batches that have annotations, and their sources; with all where nobody has annotated."""
     annotations = Annotation.objects.filter(assignment__item=OuterRef("pk"), event_id__lte=release.watermark)
     items = Item.objects.filter(Exists(annotations), batch__project=release.project_id).order_by()
@@ -486,7 +490,7 @@ def study_now(
     fields = ("name", "reader", "split", "licence", "citation", "url")
     sources = project.sources.ready().order_by("name", "pk").values(*fields)
     decided = Decision.objects.filter(item__batch__in=batches, item__is_gold=False)
-    agreement_snapshots = snapshots.of(batches, ("agreement",), now=now)
+    agreement_snapshots = snapshots.views_of_batches(batches, ("agreement",), now=now)
     figures = [
         {"batch": batch.public_id, **figure}
         for batch in batches
@@ -499,7 +503,7 @@ def study_now(
         sources=[dict(source) for source in {source["name"]: source for source in sources}.values()],
         batches=[release_writer.batch_record(release, batch) for batch in batches],
         guidelines=release_writer.guidelines_of(release, batches),
-        statement=data_statement.counted(project, batches, watermark=release.watermark, until=now),
+        statement=data_statement.count_statement(project, batches, watermark=release.watermark, until=now),
         counts=_counts_now(batches, decided),
         agreement=figures,
     )
@@ -508,7 +512,7 @@ def study_now(
     rows = excluded.values_list("reason", "note", "listed_reason").annotate(n=Count("pk"))
     for reason, note, listed_reason, number in rows:
         reasons[_reason(str(reason), note, listed_reason)] += number
-    return Study(project.name, _annotated(release, manifest), reasons, pictures, unchecked)
+    return Study(project.name, _annotated_manifest(release, manifest), reasons, pictures, unchecked)
 
 
 def _reason(reason: str, note: str, listed_reason: str | None) -> str:
@@ -538,7 +542,7 @@ def _counts_now(batches: Sequence[Batch], decided: QuerySet[Decision]) -> Record
     }
 
 
-def _zipped(part: Path) -> Path:
+def _archive_path(part: Path) -> Path:
     """Where the archive of an attempt lies until it is through."""
     return part.with_name(f"{part.name}.zip")
 

@@ -69,7 +69,7 @@ class Benchmark:
                 self._note_perturbed(format)
 
     def _note_decided(self, format: str) -> None:
-        for path, record, source, example in benchmark_files.decided(self.raw, format):
+        for path, record, source, example in benchmark_files.accepted_records(self.raw, format):
             derived_record = self.raw.derived.get((source, example)) if path.startswith(PART_THREE) else None
             self._note(
                 source,
@@ -84,7 +84,7 @@ class Benchmark:
             source, id, original = line["source"], perturbation_records.id_of(line), line["original"]
             if (
                 "digest" in line
-                and perturbation_records.is_of(format, line["kind"])
+                and perturbation_records.supports_kind(format, line["kind"])
                 and self._note(source, id, id)
             ):
                 self._note(source, robut_id(original, ORIGINAL) if format == "robut" else original, original)

@@ -16,9 +16,9 @@ from typing import Any, Final
 from annotation.models import Batch, Release
 from annotation.payments import data_statement
 from annotation.quality import agreement_report
-from annotation.quality.label_texts import of_figure
+from annotation.quality.label_texts import localize_figure
 from annotation.releases import mixes as releases_mixes
-from annotation.releases.benchmark_files import FORMATS, is_benchmark, mixed, perturbed_counts
+from annotation.releases.benchmark_files import FORMATS, compose_mixes, is_benchmark, perturbed_counts
 from annotation.releases.raw_records import EVALUATION, LAYOUT, LAYOUT_OF_FORMATS, RESPONSES_KEPT, Raw
 from annotation.releases.task_records import task_of_record
 from tableqa.core.release_rules import RULES
@@ -73,7 +73,7 @@ class Declaration:
         return self.layout in (None, layout) and self.since <= rules
 
 
-def declared(meaning: str, value: Callable[[Contents], Any], **more: Any) -> Any:
+def manifest_field(meaning: str, value: Callable[[Contents], Any], **more: Any) -> Any:
     """A field of `Manifest` (`Declaration`)."""
     declaration = Declaration(meaning, value, **more)
     return dataclasses.field(
@@ -86,32 +86,32 @@ def declared(meaning: str, value: Callable[[Contents], Any], **more: Any) -> Any
 class Manifest:
     """What a release says of itself."""
 
-    layout: int = declared(
+    layout: int = manifest_field(
         "1 for one format, 2 for several",
         lambda contents: LAYOUT if len(contents.release.formats) == 1 else LAYOUT_OF_FORMATS,
     )
-    rules: int = declared(
+    rules: int = manifest_field(
         f"version of the rules that derive benchmark files and figures from the raw records: {RULES}. Releases without "
         "this field use rules 1",
         lambda contents: contents.raw.rules,
         absent=1,
     )
-    format: str = declared(
+    format: str = manifest_field(
         f"one of {', '.join(f'`{name}`' for name in FORMATS)}",
         lambda contents: contents.release.format,
         layout=LAYOUT,
     )
-    formats: list[str] = declared(
+    formats: list[str] = manifest_field(
         "two or more of these formats, in this order",
         lambda contents: contents.release.formats,
         layout=LAYOUT_OF_FORMATS,
     )
-    project: str = declared("the project's short name", lambda contents: contents.release.project.slug)
-    sources: list[Record] = declared(
+    project: str = manifest_field("the project's short name", lambda contents: contents.release.project.slug)
+    sources: list[Record] = manifest_field(
         "the source records of `sources.jsonl`: licence, credit, checksums",
         lambda contents: [record for _, record in sorted(contents.raw.sources.items())],
     )
-    batches: list[Record] = declared(
+    batches: list[Record] = manifest_field(
         "`id`, `name`, `type`, `version`, `variant`, `settings`, `settings_digest`, `overlap`, `seed`, `feeds_from` (a "
         "batch id or null). Optional: `definition`, of a [task type of the project](project-task-types.md), with the "
         "`response_schema` of its responses; `places`, the highest number of a planned slot with a response, if it is "
@@ -120,13 +120,13 @@ class Manifest:
         "[`tries.jsonl`](#triesjsonl)",
         lambda contents: list(contents.raw.batches.values()),
     )
-    guidelines: list[Record] = declared(
+    guidelines: list[Record] = manifest_field(
         "`type`, `number`, `text` of every version that annotations were made under",
         lambda contents: contents.guidelines,
     )
-    statement: Record = declared(
+    statement: Record = manifest_field(
         "the counted part of the [data statement](#data-statement), and the answers of managers",
-        lambda contents: data_statement.counted(
+        lambda contents: data_statement.count_statement(
             contents.release.project,
             contents.batches,
             watermark=contents.release.watermark,
@@ -134,52 +134,52 @@ class Manifest:
         ),
         absent={},
     )
-    counts: dict[str, int] = declared(
+    counts: dict[str, int] = manifest_field(
         "of current responses (the newest revision of a person to an item, unless withdrawn; from rules 7 on): "
         "`responses`, `respondents`, `answered_items`, `undecided_items` (answered, without a decision). Of all "
         "revisions, withdrawn ones included: `annotations`, `annotators`, `simulated_annotators`, `items`. Of "
         "decisions: `accepted`, `excluded`, `adjudicated`, `outcomes`, `contradicted`",
-        lambda contents: counted(contents.raw),
+        lambda contents: count_records(contents.raw),
     )
-    agreement: list[Record] = declared(
+    agreement: list[Record] = manifest_field(
         "one record per batch, measure and statistic, below",
         lambda contents: figures(contents.raw, exact=True),
     )
-    mix: Record | None = declared(
+    mix: Record | None = manifest_field(
         "null, or for composed perturbations (`askew`: `mix.jsonl`, `robut`: `{reader}_{split}_combined.json`): "
         "`seed`, `made`, `refused` (reason → number)",
         lambda contents: mixes(contents.raw, contents.release.mix_seed),
     )
-    automatic: Record | None = declared(
+    automatic: Record | None = manifest_field(
         "null, or for automatic perturbations: `runs` (`sources`, `kinds`, `seeds`, `choice`), and `counts` (kind → "
         "`made`, `no_op` by reason, `refused` by code)",
         lambda contents: (
             {"runs": contents.runs, "counts": perturbed_counts(contents.raw)} if contents.runs else None
         ),
     )
-    waivers: list[Record] = declared(
+    waivers: list[Record] = manifest_field(
         "released outcomes that break their contract under the current checks: `outcome`, `reason`, `violations`. A "
         "release is refused if such an outcome has no waiver, or if a waiver names any other outcome",
         lambda contents: contents.waivers,
     )
-    contradicted: list[Record] = declared(
+    contradicted: list[Record] = manifest_field(
         "examples whose answer people contradicted later, below: `source`, `id`, `reason`, `item` (of the decision), "
         "`left_out`",
         lambda contents: contents.raw.contradicted,
     )
-    unverified: list[Record] | None = declared(
+    unverified: list[Record] | None = manifest_field(
         "only with the purpose `evaluation`: the unverified examples by a machine, and examples made from them: "
         "`source`, `id`. They are in no benchmark file",
         lambda contents: unverified(contents.raw),
         absent=None,
         since=RULES_OF_UNVERIFIED,
     )
-    purpose: str = declared(
+    purpose: str = manifest_field(
         "`training` or `evaluation`; absent if the release has no purpose ([proposals](crafting.md))",
         lambda contents: contents.release.purpose,
         absent="",
     )
-    files: dict[str, Record] = declared(
+    files: dict[str, Record] = manifest_field(
         "path → `sha256`, `bytes`, `records` of every other file",
         lambda contents: {},  # set when all of them are written
     )
@@ -224,7 +224,7 @@ class Manifest:
         """The figures of agreement, with the texts of their measures (`annotation.quality.label_texts`)."""
         tasks = {batch["id"]: task_of_record(batch) for batch in self.batches if "definition" in batch}
         return [
-            of_figure(tasks[figure["batch"]], figure) if figure["batch"] in tasks else dict(figure)
+            localize_figure(tasks[figure["batch"]], figure) if figure["batch"] in tasks else dict(figure)
             for figure in self.agreement
         ]
 
@@ -260,12 +260,14 @@ def figures(
     figures_of_batches = []
     for batch in raw.batches:
         for tally in tallies(raw, batch):
-            for statistic in agreement_report.named(tally.measure):
+            for statistic in agreement_report.statistics_of(tally.measure):
                 if only is None or (batch, tally.measure.name, statistic) in only:
                     agreement_value = tally.agreement(statistic)
                     figure = {
                         "batch": batch,
-                        **agreement_report.rounded(tally.measure, statistic, agreement_value).to_dict(),
+                        **agreement_report.rounded_figure(
+                            tally.measure, statistic, agreement_value
+                        ).to_dict(),
                     }
                     full = {
                         "value": agreement_value.value,
@@ -276,19 +278,19 @@ def figures(
     return figures_of_batches
 
 
-def tallies(raw: Raw, batch: str) -> list[agreement_report.Tally]:
+def tallies(raw: Raw, batch: str) -> list[agreement_report.RatingTally]:
     """The ratings of a batch by measure."""
     task = task_of_record(raw.batches[batch])
 
     @lru_cache(maxsize=RESPONSES_KEPT)
     def restored(text: str) -> Any:
-        return agreement_report.stored(task, json.loads(text))
+        return agreement_report.restore_response(task, json.loads(text))
 
     rows = ((item, annotator, restored(response_text)) for item, annotator, response_text in raw.blind(batch))
     return agreement_report.tallies(task, rows, raw.shapes(batch), raw.batches[batch].get("overlap", 1))
 
 
-def counted(raw: Raw) -> dict[str, int]:
+def count_records(raw: Raw) -> dict[str, int]:
     """How much of what there is: the manifest's counts."""
     current = raw.current_counts() if raw.rules >= RULES_OF_CURRENT_COUNTS else {}
     return {**raw.counts(), **current, "contradicted": len(raw.contradicted)}
@@ -302,4 +304,4 @@ def unverified(raw: Raw) -> list[Record] | None:
 
 def mixes(raw: Raw, seed: int | None) -> Record | None:
     """What the manifest says of mixes; None without a seed."""
-    return releases_mixes.summary(mixed(raw, seed), seed) if seed is not None else None
+    return releases_mixes.summary(compose_mixes(raw, seed), seed) if seed is not None else None

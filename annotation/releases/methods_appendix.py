@@ -72,20 +72,20 @@ def blocks(study: Study) -> list[Block]:
         *_tasks(study),
         *_agreement(study),
         *_decisions(study),
-        *_again(),
+        *_reproduction(),
     ]
 
 
-def unrecorded(study: Study) -> list[Gap]:
+def gaps(study: Study) -> list[Gap]:
     """The facts that the appendix lacks, in its order."""
     return [
         *(Gap(f"Licence of {name}", "sources") for name in _without_licence(study)),
         *(Gap(title, "statement") for title, paragraphs in _conditions(study) if not paragraphs),
-        *([] if _defined(study) else [Gap("Agreement", "agreement")]),
+        *([] if _defined_figures(study) else [Gap("Agreement", "agreement")]),
     ]
 
 
-def _missing(page: str) -> Paragraph:
+def _missing_fact(page: str) -> Paragraph:
     return Paragraph(
         f"Not recorded. Enter it in Askew on the page “{PAGES[page]}” of the project.", missing=True
     )
@@ -99,18 +99,18 @@ def _overview(study: Study) -> Iterator[Block]:
     counts = manifest.counts
     yield Heading(f"Annotation of {study.name}")
     yield Paragraph(
-        f"{_responses(counts)}; {_times(counts['accepted'], 'item')} accepted, {counts['excluded']:,} excluded."
+        f"{_responses(counts)}; {_count_text(counts['accepted'], 'item')} accepted, {counts['excluded']:,} excluded."
     )
     if simulated := counts["simulated_annotators"]:
         yield Paragraph(
-            f"{_times(simulated, 'annotator')} simulated. Do not publish these figures.", missing=True
+            f"{_count_text(simulated, 'annotator')} simulated. Do not publish these figures.", missing=True
         )
     if not manifest.sources:
         return
     yield Heading("Sources", 2)
     yield Items(tuple(map(_source, manifest.sources)))
     if _without_licence(study):
-        yield _missing("sources")
+        yield _missing_fact("sources")
     if not manifest.batches:
         return
     yield Heading("Batches", 2)
@@ -127,7 +127,7 @@ def _responses(counts: Mapping[str, int]) -> str:
             ("revision of a response", "revisions of responses"),
         )
     responses, people, items = (counts[name] for name in names)
-    return f"{_times(responses, *what)} by {_times(people, 'person', 'people')} on {_times(items, 'item')}"
+    return f"{_count_text(responses, *what)} by {_count_text(people, 'person', 'people')} on {_count_text(items, 'item')}"
 
 
 def _source(source: Mapping[str, Any]) -> str:
@@ -164,7 +164,7 @@ def _batches(study: Study) -> Any:
 def _rule(study: Study, batch: Mapping[str, Any]) -> str:
     """The decision rule of a batch in words: the chosen one, else that of its task type."""
     task = _task(study, batch["type"])
-    own = decision_rules.own(task, batch["settings"]) if task is not None else {}
+    own = decision_rules.own_rule(task, batch["settings"]) if task is not None else {}
     return decision_rules.in_words(batch.get("resolve") or own)
 
 
@@ -202,7 +202,7 @@ def _people(study: Study) -> Iterator[Block]:
     for title, paragraphs in _conditions(study):
         yield Heading(title, 2)
         if not paragraphs:
-            yield _missing("statement")
+            yield _missing_fact("statement")
         for paragraph in paragraphs:
             yield from (Paragraph(line) for line in paragraph.splitlines() if line.strip())
 
@@ -251,13 +251,13 @@ def _tasks(study: Study) -> Iterator[Block]:
 # -- quality ----------------------------------------------------------------------------------------
 
 
-def _defined(study: Study) -> list[Mapping[str, Any]]:
+def _defined_figures(study: Study) -> list[Mapping[str, Any]]:
     return [figure for figure in study.manifest.agreement_in_words() if figure["value"] is not None]
 
 
 def _agreement(study: Study) -> Iterator[Block]:
     yield Heading("Agreement")
-    defined = _defined(study)
+    defined = _defined_figures(study)
     if not defined:
         yield Paragraph(
             "Not recorded: no batch has two people's responses to the same items. Let more people annotate.",
@@ -287,7 +287,7 @@ def _agreement(study: Study) -> Iterator[Block]:
     )
     if undefined_count := len(study.manifest.agreement) - len(defined):
         yield Paragraph(
-            f"{_times(undefined_count, 'further figure')} undefined for lack of ratings and left out."
+            f"{_count_text(undefined_count, 'further figure')} undefined for lack of ratings and left out."
         )
 
 
@@ -315,17 +315,17 @@ def _decisions(study: Study) -> Iterator[Block]:
     )
     yield Items(
         tuple(
-            f"{_share(number, decided)} of {_times(decided, 'decided item')} {what}."
+            f"{_share(number, decided)} of {_count_text(decided, 'decided item')} {what}."
             for what, number in shares
         )
     )
     if contradicted := counts.get("contradicted"):
-        yield Paragraph(f"People contradicted the answer of {_times(contradicted, 'example')} later.")
+        yield Paragraph(f"People contradicted the answer of {_count_text(contradicted, 'example')} later.")
     unchecked, edit_count = study.unchecked
     if unchecked:
         have = "has" if unchecked == 1 else "have"
         yield Paragraph(
-            f"{unchecked:,} of {_times(edit_count, 'edit')} {have} no blind answer by another person."
+            f"{unchecked:,} of {_count_text(edit_count, 'edit')} {have} no blind answer by another person."
         )
     reasons = sorted(study.exclusions.items(), key=lambda entry: (-entry[1], entry[0]))
     if reasons:
@@ -334,7 +334,7 @@ def _decisions(study: Study) -> Iterator[Block]:
             tuple(f"{reason or 'no reason'}: {number:,}" for reason, number in reasons[:MOST_REASONS])
         )
     if (more := len(reasons) - MOST_REASONS) and more > 0:
-        yield Paragraph(f"{_times(more, 'further reason')} for one or a few items each.")
+        yield Paragraph(f"{_count_text(more, 'further reason')} for one or a few items each.")
 
 
 def _share(number: int, of: int) -> str:
@@ -342,7 +342,7 @@ def _share(number: int, of: int) -> str:
     return f"{number:,} ({share.percent}; 95 % CI {share.interval}, n = {of:,})"
 
 
-def _again() -> Iterator[Block]:
+def _reproduction() -> Iterator[Block]:
     yield Heading("Reproduction")
     yield Paragraph(
         "Raw responses, decisions, guidelines and figures are part of each release of the data. Askew's command "
@@ -350,5 +350,5 @@ def _again() -> Iterator[Block]:
     )
 
 
-def _times(number: int, singular: str, plural: str = "") -> str:
+def _count_text(number: int, singular: str, plural: str = "") -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"

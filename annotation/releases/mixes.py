@@ -11,7 +11,7 @@ from typing import Any
 import tableqa
 from tableqa.core.disk_collections import Shelf
 from tableqa.operations import RenameHeader, from_dict
-from tableqa.perturbations.mixes import Level, Mixed, Part, Refused, combinations, mix
+from tableqa.perturbations.mixes import Level, MixedExample, MixRefusal, Part, combinations, mix
 from tableqa.writers.askew import askew_record
 from tableqa.writers.robut import robut_record
 
@@ -23,7 +23,7 @@ MOST = 10
 
 Group = tuple[str, tableqa.Example, Sequence[Part]]
 """An original, by its source, with the accepted perturbations of it that can be part of a mix."""
-Composed = tuple[str, tableqa.Example, Mixed | Refused]
+Composed = tuple[str, tableqa.Example, MixedExample | MixRefusal]
 """What came of a mix of an original, by its source."""
 
 
@@ -31,7 +31,7 @@ def summary(composed: Iterable[Composed], seed: int) -> dict[str, Any]:
     """What the manifest says of mixes: how many were made, and refused for which reason."""
     mixed_count, refused = 0, Counter[str]()
     for _, _, outcome in composed:
-        if isinstance(outcome, Mixed):
+        if isinstance(outcome, MixedExample):
             mixed_count += 1
         else:
             refused[outcome.reason] += 1
@@ -69,7 +69,7 @@ def compose(groups: Iterable[Group], seed: int) -> Iterator[Composed]:
                 break
             number = numbers.get(original.id, 0) + 1
             mixed = mix(original, [mine[index] for index in chosen], f"{original.id}~mix-{number}")
-            if isinstance(mixed, Mixed):
+            if isinstance(mixed, MixedExample):
                 mixed_count += 1
                 numbers[original.id] = number
             yield source, original, mixed
@@ -81,7 +81,7 @@ def records(composed: Iterable[Composed], format: str) -> Iterator[tuple[str, st
     RobuT has a file for each dataset, as for every other perturbation.
     """
     for source, original, mixed in composed:
-        if not isinstance(mixed, Mixed):
+        if not isinstance(mixed, MixedExample):
             continue
         if format == "robut":
             record = robut_record(original, mixed.example, "combined")

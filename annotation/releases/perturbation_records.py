@@ -41,13 +41,13 @@ def id_of(line: Mapping[str, Any]) -> str:
     return instance_id(line["original"], line["kind"], line["seed"])
 
 
-def again(line: Mapping[str, Any], original: tableqa.Example) -> Instance:
+def recreate(line: Mapping[str, Any], original: tableqa.Example) -> Instance:
     """What the line says was made, made once more. Raises LookupError for a kind that there is not."""
     cells = [(row, column) for row, column in line.get("cells", ())]
     return next(iter(instances(original, [line["kind"]], [line["seed"]], relevant_cells=cells)))
 
 
-def is_of(format: str, kind: str) -> bool:
+def supports_kind(format: str, kind: str) -> bool:
     """Whether a format of a release has a place for a kind."""
     return (format, PERTURBATIONS[kind].paper) in (("freb_tqa", FREB), ("robut", ROBUT))
 
@@ -67,7 +67,7 @@ def records(
         more = {"original": original.id, "perturbation": kind, "seed": seed}
         steps = [operation.to_dict() for operation in perturbed.operations]
         yield "perturbed", {**askew_record(perturbed.example), "id": id, **more, "operations": steps}
-    elif not is_of(format, kind):
+    elif not supports_kind(format, kind):
         return
     elif format == "freb_tqa":
         folder = "02_rel" if kind in RELEVANCE else "01_str"

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotation.assistance import judgements
-from annotation.assistance.origins import EDITED, HUMAN, MACHINE, Origin, Shown, digest_of, origin
+from annotation.assistance.origins import EDITED, HUMAN, MACHINE, Origin, ShownProposal, digest_of, origin
 from annotation.releases.raw_records import TRAINING, Raw
 from annotation.releases.record_files import records
 from tableqa.perturbations import similarity
-from tasks.contract import Invalid
+from tasks.contract import InvalidResponse
 
 if TYPE_CHECKING:
     from tasks.contract import Item, TaskType
@@ -47,7 +47,7 @@ def training(raw: Raw, format: str) -> Iterator[tuple[list[tuple[str, dict[str, 
         task, item = raw.item(line)
         try:
             response = task.parse(line["data"], item)
-        except Invalid:  # a kind has become stricter since: nobody could hand this in any more
+        except InvalidResponse:  # a kind has become stricter since: nobody could hand this in any more
             continue
         exported_records = [
             (
@@ -59,7 +59,7 @@ def training(raw: Raw, format: str) -> Iterator[tuple[list[tuple[str, dict[str, 
         yield exported_records, raw.sources[line["source"]]
 
 
-class _Known(NamedTuple):
+class _ProposalRecord(NamedTuple):
     """A proposal: its item, the digest of what it makes, and its pieces; None where the kind does not take it any more."""
 
     item: str
@@ -74,20 +74,20 @@ def faults(raw: Raw) -> Iterator[str]:
     Whose a response is follows from what it makes, what was shown and what was taken last (`origin`); a trial's verdict
     from the model's raw answers. Releases from before they had what was taken, or these answers, are held against the rest.
     """
-    proposals_by_id: dict[str, _Known] = {}
+    proposals_by_id: dict[str, _ProposalRecord] = {}
     for line in proposals(raw):
         task, item = raw.item(line)
         try:
             response = task.parse(line["data"], item)
             perturbed = task.perturb(item, response)
-        except Invalid:
+        except InvalidResponse:
             pieces = None
         else:
             if digest_of(task, response, perturbed) != line["digest"]:
                 yield f"{PROPOSALS}: proposal {line['id']} makes something else than its digest names"
-            pieces = None if perturbed is None else similarity.pieces(item.example, perturbed.example)
-            yield from _misjudged(task, item, line)
-        proposals_by_id[line["id"]] = _Known(line["item"], line["digest"], pieces)
+            pieces = None if perturbed is None else similarity.added_content(item.example, perturbed.example)
+            yield from _verdict_faults(task, item, line)
+        proposals_by_id[line["id"]] = _ProposalRecord(line["item"], line["digest"], pieces)
     for record in raw.annotations:
         if record.get("help") is not None:
             yield from (
@@ -95,17 +95,20 @@ def faults(raw: Raw) -> Iterator[str]:
             )
 
 
-def _misjudged(task: TaskType, item: Item, line: Mapping[str, Any]) -> Iterator[str]:
+def _verdict_faults(task: TaskType, item: Item, line: Mapping[str, Any]) -> Iterator[str]:
     """Trials of a proposal whose verdict is another by the model's raw answers."""
     for trial in line["trials"]:
         if "original" not in trial:
             continue
-        query, answers = judgements.asked(task, item, line["data"]), (trial["original"], trial["perturbed"])
+        query, answers = (
+            judgements.example_pair(task, item, line["data"]),
+            (trial["original"], trial["perturbed"]),
+        )
         failed = any(answer is None or (answer.get("unread") and not answer["answers"]) for answer in answers)
-        again = judgements.hold(query, *answers, failed=failed).verdict
+        again = judgements.judge_pair(query, *answers, failed=failed).verdict
         if trial["verdict"] not in (
             again,
-            judgements.hold(_without_scale(query), *answers, failed=failed).verdict,
+            judgements.judge_pair(_without_scale(query), *answers, failed=failed).verdict,
         ):
             yield (
                 f"{PROPOSALS}: proposal {line['id']} is {again} by the answers of {trial['model']}, "
@@ -113,12 +116,14 @@ def _misjudged(task: TaskType, item: Item, line: Mapping[str, Any]) -> Iterator[
             )
 
 
-def _without_scale(query: judgements.Asked) -> judgements.Asked:
+def _without_scale(query: judgements.ExamplePair) -> judgements.ExamplePair:
     """As releases judged before the scale of the answers counted."""
     return dataclasses.replace(query, original=dataclasses.replace(query.original, context=None, meta={}))
 
 
-def _faults(raw: Raw, record: Mapping[str, Any], proposals_by_id: Mapping[str, _Known]) -> Iterator[str]:
+def _faults(
+    raw: Raw, record: Mapping[str, Any], proposals_by_id: Mapping[str, _ProposalRecord]
+) -> Iterator[str]:
     help_record = record["help"]
     if (help_record["origin"] == HUMAN) != (help_record["proposal"] is None) or (
         help_record["proposal"] and not help_record["helped"]
@@ -132,7 +137,7 @@ def _faults(raw: Raw, record: Mapping[str, Any], proposals_by_id: Mapping[str, _
         return
     if help_record.get("took") is not None and help_record["took"] not in help_record["shown"]:
         yield f" took proposal {help_record['took']}, which it was not shown"
-    digest, pieces = _made(raw, record)
+    digest, pieces = _digest_and_pieces(raw, record)
     if help_record["origin"] == MACHINE and digest != proposals_by_id[help_record["proposal"]].digest:
         yield f" is not what its proposal {help_record['proposal']} makes"
     if not record["newest"] or digest is None:
@@ -145,13 +150,13 @@ def _faults(raw: Raw, record: Mapping[str, Any], proposals_by_id: Mapping[str, _
     if any(proposal.pieces is None for _, proposal in shown_proposals):
         return  # the kind has become stricter since, and what was proposed makes nothing any more
     proposal_views = [
-        Shown(key, proposal.digest, proposal.pieces or frozenset(), key == help_record.get("took"))
+        ShownProposal(key, proposal.digest, proposal.pieces or frozenset(), key == help_record.get("took"))
         for key, proposal in shown_proposals
     ]
     again = origin(digest, pieces, proposal_views)
     if "took" not in help_record and help_record["origin"] == EDITED and again.origin != MACHINE:
         share = round(
-            similarity.shared(pieces, proposals_by_id[help_record["proposal"]].pieces or frozenset()), 4
+            similarity.overlap(pieces, proposals_by_id[help_record["proposal"]].pieces or frozenset()), 4
         )
         again = Origin(EDITED, help_record["proposal"], share)
     if help_record["origin"] != again.origin:
@@ -169,10 +174,12 @@ WHOSE = {
 }
 
 
-def _made(raw: Raw, record: Mapping[str, Any]) -> tuple[str | None, frozenset[str]]:
+def _digest_and_pieces(raw: Raw, record: Mapping[str, Any]) -> tuple[str | None, frozenset[str]]:
     """The digest of what an annotation makes, and its pieces; None where it makes nothing."""
     task, item = raw.item(record)
     perturbed = task.perturb(item, task.restore(record["response"]["data"])) if record["response"] else None
     if perturbed is None:
         return None, frozenset()
-    return similarity.made(perturbed.example), similarity.pieces(item.example, perturbed.example)
+    return similarity.perturbation_digest(perturbed.example), similarity.added_content(
+        item.example, perturbed.example
+    )

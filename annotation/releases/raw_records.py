@@ -22,7 +22,14 @@ import tableqa
 from annotation.assistance.origins import MACHINE
 from annotation.quality import agreement_report
 from annotation.releases import perturbation_records
-from annotation.releases.record_files import Difference, Lines, Record, RecordFiles, Records, placed
+from annotation.releases.record_files import (
+    Difference,
+    Lines,
+    Record,
+    RecordFiles,
+    Records,
+    records_with_offsets,
+)
 from annotation.releases.task_records import task_of_record
 from tableqa.core.disk_collections import Shelf, database
 from tableqa.core.release_rules import RULES
@@ -203,12 +210,12 @@ class Raw:
     @cached_property
     def by_id(self) -> Mapping[str, Record]:
         """The annotation records by their ids."""
-        return _ById(self._db, "place", partial(self._files.at, self.folder / ANNOTATIONS))
+        return _ValuesById(self._db, "place", partial(self._files.at, self.folder / ANNOTATIONS))
 
     @cached_property
     def responses(self) -> Mapping[str, Any]:
         """The responses by the ids of their annotations. They are shared, and not to be changed."""
-        return _ById(self._db, "response", _parsed)
+        return _ValuesById(self._db, "response", _parse_json)
 
     def annotations_of(self, item: str) -> list[Record]:
         """The annotation records of an item, in the order of the file."""
@@ -305,7 +312,7 @@ class Raw:
         record = self.originals.get(key) or self.derived.get(key)
         if record is None and key in self._judged_automatic:
             line = self._files.at(self.folder / perturbation_records.LINES, *self._judged_automatic[key])
-            instance = perturbation_records.again(line, self.example(source, line["original"]))
+            instance = perturbation_records.recreate(line, self.example(source, line["original"]))
             return replace(instance.perturbed.example, id=id)
         if record is None:
             raise Difference(f"decisions.jsonl: example {id!r} of {source!r} is in no record")
@@ -332,7 +339,7 @@ class Raw:
                 judged_keys[source, id] = None
         path = self.folder / perturbation_records.LINES
         if judged_keys and path.exists():
-            for offset, line in placed(path):
+            for offset, line in records_with_offsets(path):
                 key = (line["source"], perturbation_records.id_of(line))
                 if key in judged_keys:
                     offsets[key] = (offset,)
@@ -453,7 +460,7 @@ class _Contradictions:
         if not any(task_of_record(batch).says_gold for batch in self.raw.batches.values()):
             return {}
         newest: Shelf[tuple[str, str], tuple[int, int]] = Shelf()
-        for offset, decision in placed(self.raw.folder / DECISIONS):
+        for offset, decision in records_with_offsets(self.raw.folder / DECISIONS):
             if task_of_record(self.raw.batches[decision["batch"]]).says_gold:
                 key = decision["source"], decision["example"]
                 made_at = (datetime.fromisoformat(decision["made_at"]) - _EPOCH) // timedelta(microseconds=1)
@@ -462,7 +469,7 @@ class _Contradictions:
         records: dict[tuple[str, str], Record] = {}
         for key, (_, offset) in newest.items():
             decision = self.raw._files.at(self.raw.folder / DECISIONS, offset)
-            if reason := self._said_against(decision):
+            if reason := self._contradiction_reason(decision):
                 records[key] = _contradiction(key, reason, decision["item"], key not in self.raw.originals)
         for key, item in self._answered_otherwise():
             if key not in newest:
@@ -474,7 +481,7 @@ class _Contradictions:
                     records[key] = _contradiction(key, "parent", against[above]["item"], True)
         return dict(sorted(records.items()))
 
-    def _said_against(self, decision: Record) -> str:
+    def _contradiction_reason(self, decision: Record) -> str:
         """Why a decision about the right answer is against its example; "" where it is not, or no answer was given."""
         if decision["kind"] == "excluded":
             return "excluded"
@@ -499,7 +506,8 @@ class _Contradictions:
         if not isinstance(task, Answering):
             return False
         answers = [
-            task.gold(agreement_report.stored(task, response["response"]), item) for response in responses
+            task.gold(agreement_report.restore_response(task, response["response"]), item)
+            for response in responses
         ]
         golds = [gold for gold in answers if gold is not None]
         gold_answers = item.example.answers
@@ -537,7 +545,7 @@ def _decision(offset: int, record: Mapping[str, Any]) -> tuple[Any, ...]:
     return (offset, *(record[name] for name in names), len(record["outcomes"]))
 
 
-class _ById(Mapping[str, Any]):
+class _ValuesById(Mapping[str, Any]):
     """Something of every annotation, by its id: what `make` gives for what stands in a column."""
 
     def __init__(self, db: sqlite3.Connection, column: str, make: Callable[[Any], Any]) -> None:
@@ -562,7 +570,7 @@ class _ById(Mapping[str, Any]):
 
 
 @lru_cache(maxsize=RESPONSES_KEPT)
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     return json.loads(text)
 
 
@@ -600,6 +608,10 @@ def load(folder: Path) -> Raw:
     """A release from its folder: the records, and what its manifest says of them. Raises Difference where it is none."""
     manifest = read_manifest(folder)
     try:
-        return Raw(folder, manifest, *(placed(folder / name) for name in (SOURCES, ANNOTATIONS, DECISIONS)))
+        return Raw(
+            folder,
+            manifest,
+            *(records_with_offsets(folder / name) for name in (SOURCES, ANNOTATIONS, DECISIONS)),
+        )
     except sqlite3.Error as error:
         raise Difference(f"{folder}: a record does not have the form of a release ({error})") from error

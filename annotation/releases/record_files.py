@@ -21,23 +21,23 @@ class Difference(Exception):
 
 def records(path: Path) -> Iterator[Record]:
     """The records of a file, one a line: JSON Lines, or an array as a release writes it. A broken line is named."""
-    for _, record in placed(path):
+    for _, record in records_with_offsets(path):
         yield record
 
 
-def placed(path: Path) -> Iterator[tuple[int, Record]]:
+def records_with_offsets(path: Path) -> Iterator[tuple[int, Record]]:
     """The records of a file, each with the byte where its line starts."""
     offset = 0
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
-                yield offset, json.loads(_bare(line))
+                yield offset, json.loads(_object_text(line))
             except json.JSONDecodeError as error:
                 raise Difference(f"{path.name}, line {number}: not JSON ({error.msg})") from None
             offset += len(line)
 
 
-def _bare(line: bytes) -> str:
+def _object_text(line: bytes) -> str:
     """A line without what makes it part of an array: a record is an object, which begins and ends with braces."""
     text = line.decode("utf-8").rstrip("\r\n")
     return (
@@ -47,8 +47,10 @@ def _bare(line: bytes) -> str:
     )
 
 
-def writing(path: Path, lines: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """As `placed`, of a file that is only made: each record is written while the next one is asked for.
+def write_with_offsets(
+    path: Path, lines: Iterable[Mapping[str, Any]]
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """As `records_with_offsets`, of a file that is only made: each record is written while the next one is asked for.
 
     JSON Lines in canonical form, UTF-8 with LF. Who goes on with the records need not read them again. The folder is there:
     where another attempt has cleared it away, this one is over (OSError), and is not to go on with half of its files.
@@ -73,7 +75,7 @@ class RecordFiles:
             self._opened[path] = path.open("rb")
         file = self._opened[path]
         file.seek(offset)
-        record: Record = json.loads(_bare(file.readline()))
+        record: Record = json.loads(_object_text(file.readline()))
         return record
 
     def close(self) -> None:

@@ -167,15 +167,15 @@ def _contents(folder: Path, batches: Mapping[str, str]) -> Iterator[tuple[str, s
                 yield f"{about} {numbers[about]}", inner["id"]
 
 
-def _translated(value: Any, ids: Mapping[str, str]) -> Any:
+def _with_ids_of(value: Any, ids: Mapping[str, str]) -> Any:
     """A record with the ids of the other release. Releases sort lists of ids."""
     if isinstance(value, str):
         return ids.get(value, value)
     if isinstance(value, Mapping):
-        return {name: _translated(inner, ids) for name, inner in value.items()}
+        return {name: _with_ids_of(inner, ids) for name, inner in value.items()}
     if not isinstance(value, list):
         return value
-    translated = [_translated(inner, ids) for inner in value]
+    translated = [_with_ids_of(inner, ids) for inner in value]
     return (
         sorted(translated)
         if translated != value and all(isinstance(member, str) for member in translated)
@@ -209,7 +209,7 @@ def _records(path: Path, ids: Mapping[str, str]) -> Shelf[str, tuple[str, ...]]:
         entries["the whole file"] = (hashlib.sha256(path.read_bytes()).hexdigest(),)
         return entries
     for number, record in enumerate(records(path), start=1):
-        record = _translated(record, ids) if ids else record
+        record = _with_ids_of(record, ids) if ids else record
         parts = [record.get("kind") if path.name == "sources.jsonl" else None, record.get("source")]
         name = record.get("id") or record.get("digest") or record.get("item") or record.get("name")
         if "example_id" in record:  # LFTQA-Eval's own files

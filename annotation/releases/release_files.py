@@ -27,17 +27,17 @@ from annotation.releases.benchmark_files import (
     TRIES,
     Gate,
     automatic_lines,
-    derived_in,
     folders,
-    in_order,
     perturbed_counts,
+    records_of_formats,
+    sorted_formats,
 )
 from annotation.releases.file_pool import OpenFiles
 from annotation.releases.former_wordings import is_wording
-from annotation.releases.manifest import Manifest, counted, figures, mixes, tallies, unverified
+from annotation.releases.manifest import Manifest, count_records, figures, mixes, tallies, unverified
 from annotation.releases.manifest import faults as manifest_faults
 from annotation.releases.raw_records import LAYOUT, MANIFEST, PURPOSES, Raw, load, read_manifest
-from annotation.releases.record_files import Difference, records, writing
+from annotation.releases.record_files import Difference, records, write_with_offsets
 from annotation.releases.task_records import task_of_record
 from tableqa.core.canonical_json import canonical, digest, file_digest
 from tableqa.core.release_rules import RULES, under, version
@@ -100,7 +100,7 @@ def gate(raw: Raw) -> dict[str, list[dict[str, str]]]:
 
 def write_records(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
     """JSON Lines in canonical form, UTF-8 with LF."""
-    for _ in writing(path, lines):
+    for _ in write_with_offsets(path, lines):
         pass
 
 
@@ -117,7 +117,7 @@ def write_raw(
     `manifest` is what the manifest will say, as far as no record has to be read for it.
     """
     lines = zip(RAW, (sources, annotations, decisions), strict=True)
-    return Raw(folder, manifest, *(writing(folder / name, of_file) for name, of_file in lines))
+    return Raw(folder, manifest, *(write_with_offsets(folder / name, of_file) for name, of_file in lines))
 
 
 def describe(folder: Path) -> dict[str, dict[str, Any]]:
@@ -149,19 +149,19 @@ def verify(folder: Path, progress: Callable[[int], None] = lambda number: None) 
             with under(manifest.rules):
                 return _verify(folder, manifest, record, progress)
         except Difference as difference:
-            raise Difference(f"{difference}{_by_other_rules(manifest.rules)}") from None
+            raise Difference(f"{difference}{_hint_on_rules(manifest.rules)}") from None
     except (*MALFORMED, StopIteration, OSError, sqlite3.Error) as error:
         # A record without the fields it must have; where it is, the last frame's locals would say, and no reader.
         raise Difference(
-            f"{folder}: a record does not have the form of a release ({_said(error)})"
+            f"{folder}: a record does not have the form of a release ({_error_text(error)})"
         ) from error
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
-def _by_other_rules(rules: int) -> str:
+def _hint_on_rules(rules: int) -> str:
     """What a difference may come from in a release of an earlier version; "" in one of this."""
     if rules == RULES:
         return ""
@@ -190,12 +190,12 @@ def _verify(
         if number % _TOLD == 0:
             progress(number)
         if record["id"] not in waived:
-            _of_its_time(_check_annotation, raw, record)
+            _by_rules_of_release(_check_annotation, raw, record)
     replayed = 0
     for number, decision in enumerate(raw.decisions, len(raw.annotations)):
         if number % _TOLD == 0:
             progress(number)
-        replayed += _of_its_time(_check_decision, raw, decision, raw.by_id, waived)
+        replayed += _by_rules_of_release(_check_decision, raw, decision, raw.by_id, waived)
     _check_tries(raw)
     if fault := next(provenance.faults(raw), None):
         raise Difference(fault)
@@ -229,10 +229,10 @@ def _check_manifest(raw: Raw, manifest: Manifest) -> None:
             list(map(Report.of, record.get("reports", ())))
         except (TypeError, ValueError) as error:
             raise Difference(f"sources.jsonl: source {record['name']!r}: {error}") from error
-    for name, number in counted(raw).items():
+    for name, number in count_records(raw).items():
         if (claimed := manifest.counts.get(name)) != number:
             raise Difference(f"{MANIFEST}: counts.{name} is {claimed!r}, the records give {number}")
-    for name in manifest.counts.keys() - counted(raw).keys():
+    for name in manifest.counts.keys() - count_records(raw).keys():
         raise Difference(f"{MANIFEST}: counts.{name} cannot be recomputed")
     for batch in manifest.batches:
         if digest(batch["settings"]) != batch["settings_digest"]:
@@ -264,7 +264,7 @@ def _check_formats(manifest: Manifest) -> None:
     elif (
         not isinstance(manifest.formats, list)
         or len(manifest.formats) < 2
-        or manifest.formats != in_order(manifest.formats)
+        or manifest.formats != sorted_formats(manifest.formats)
     ):
         raise Difference(f"{MANIFEST}: formats must be two or more of {', '.join(FORMATS)}, in this order")
 
@@ -347,7 +347,7 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
             raise Difference(f"{name}: missing")
 
 
-def _of_its_time(check: Callable[..., _Result], *args: Any) -> _Result:
+def _by_rules_of_release(check: Callable[..., _Result], *args: Any) -> _Result:
     """Check a record by the rules of the release; one that is older than rules 8 may follow those before."""
     try:
         return check(*args)
@@ -369,7 +369,7 @@ def _check_tries(raw: Raw) -> None:
         if record["annotation"] is not None and record["annotation"] not in raw.responses:
             raise Difference(f"{TRIES}: try {record['id']} is of an annotation that is in no record")
         for verdict in record["verdicts"]:
-            _of_its_time(_check_verdict, record, verdict)
+            _by_rules_of_release(_check_verdict, record, verdict)
 
 
 def _check_verdict(record: Mapping[str, Any], verdict: Mapping[str, Any]) -> None:
@@ -415,11 +415,11 @@ def _check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
         raise Difference(f"annotations.jsonl: {record['id']}: {error}") from None
     except Exception as error:
         raise Difference(f"annotations.jsonl: {record['id']} breaks its contract: {error}") from None
-    if canonical(again) != canonical(_as_of_now(task, record["response"])):
+    if canonical(again) != canonical(_upgraded(task, record["response"])):
         raise Difference(f"annotations.jsonl: {record['id']}: the stored response is not in canonical form")
 
 
-def _as_of_now(task: TaskType, stored: Mapping[str, Any]) -> Mapping[str, Any]:
+def _upgraded(task: TaskType, stored: Mapping[str, Any]) -> Mapping[str, Any]:
     """A stored response in the kind's present version; what an older one did not know is what `upgrade` says."""
     if stored["version"] == task.version:
         return stored
@@ -467,7 +467,7 @@ def _check_decision(
     supports = []
     for outcome in decision["outcomes"]:
         by_rule = partial(decision_rules.resolve, task, decision.get("rule", {}))
-        decide = by_rule if decision["by"] == "resolve" else task.uphold
+        decide = by_rule if decision["by"] == "resolve" else task.resolve_adjudicated
         if outcome["id"] in waived:
             response = task.restore(outcome["response"]["data"])
         else:
@@ -519,7 +519,7 @@ def _outcome(
             merged = decide([task.read(response, item) for response in supports], item)
             outcomes = merged.outcomes if isinstance(merged, Accepted) else ()
             if [task.envelope(merged_outcome.response, item) for merged_outcome in outcomes] != [
-                _as_of_now(task, stored)
+                _upgraded(task, stored)
             ]:
                 id = next(id for id in outcome["annotations"] if annotations[id]["response"] != stored)
                 raise Difference(f"{where}: annotation {id} differs from the outcome it supports")
@@ -541,7 +541,7 @@ def _check_resolution(
         if record["newest"] and record["response"] is not None
     ]
     mine.sort(key=lambda record: record["place"]["number"])
-    responses = [agreement_report.stored(task, record["response"]) for record in mine]
+    responses = [agreement_report.restore_response(task, record["response"]) for record in mine]
     resolution = decision_rules.resolve(task, decision.get("rule", {}), responses, item)
     if not isinstance(resolution, Accepted):
         raise Difference(f"{where}: the responses do not decide it ({resolution.reason})")
@@ -560,7 +560,7 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Manifest) -> None:
         if listed != computed:
             raise Difference(f"{MANIFEST}: {name} is {listed}, the decisions give {computed}")
     _check_perturbed(folder, raw, manifest)
-    more = _check_derived(folder, raw, manifest, seed) | _check_beside(folder, manifest)
+    more = _check_derived(folder, raw, manifest, seed) | _check_companion_files(folder, manifest)
     for name in manifest.files.keys() - more - RECORDS:
         raise Difference(f"{name}: does not match the decisions")
 
@@ -573,7 +573,7 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Manifest) -> None:
     if claimed is None:
         return
     for number, (line, original) in enumerate(automatic_lines(raw), start=1):
-        once_more = perturbation_records.again(line, original).outcome()
+        once_more = perturbation_records.recreate(line, original).outcome()
         same_reason = is_wording(line.get("no_op"), once_more.get("no_op"))
         if not same_reason or any(line.get(key) != once_more.get(key) for key in ("digest", "refused")):
             where = f"{perturbation_records.LINES}, line {number}: {line['kind']} of {line['original']!r}"
@@ -582,7 +582,7 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Manifest) -> None:
         raise Difference(f"{MANIFEST}: automatic.counts is {claimed['counts']}, the lines give {counts}")
 
 
-def _check_beside(folder: Path, manifest: Manifest) -> set[str]:
+def _check_companion_files(folder: Path, manifest: Manifest) -> set[str]:
     """The data statement, and what lies beside the records of the format hf, made again. Returns the files' names."""
     record = manifest.record()
     texts = {hub.STATEMENT: hub.statement(record)} if manifest.statement else {}
@@ -608,7 +608,7 @@ def _check_derived(folder: Path, raw: Raw, manifest: Manifest, seed: int | None)
     with closing(OpenFiles()) as files:
         last: dict[str, tuple[int, str, str]] = {}
         endings = {}
-        for format, name, what, record in derived_in(raw, manifest.every_format, seed):
+        for format, name, what, record in records_of_formats(raw, manifest.every_format, seed):
             opening, parting, ending = ("[", ",", "]") if format in ARRAYS else ("", "", "")
             endings[name] = ending
             if name not in last:
@@ -671,7 +671,7 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> int:
             if tally.measure.level in ("cells", "edits"):
                 continue  # no other package takes the expected disagreement within each table
             ratings = tally.ratings()
-            for statistic in agreement_report.named(tally.measure):
+            for statistic in agreement_report.statistics_of(tally.measure):
                 if (batch, tally.measure.name, statistic) not in claimed:
                     continue
                 value = claimed[batch, tally.measure.name, statistic]

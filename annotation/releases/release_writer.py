@@ -59,8 +59,8 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     items = _items(batches)
     steps = 2 * len(items) + 1
     runs = finished_runs(release.project, release.watermark)
-    has_work = _opened(release).exists()
-    imported = () if has_work or runs else _imported(release)
+    has_work = _opened_batches(release).exists()
+    imported = () if has_work or runs else _imported_keys(release)
     done = 0
 
     def counted(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
@@ -79,7 +79,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     )
     if runs:
         # Before anything is made of the records: people may have judged automatic perturbations, too.
-        release_files.write_records(out / perturbation_records.LINES, _perturbed(runs))
+        release_files.write_records(out / perturbation_records.LINES, _automatic_lines(runs))
     if has_work and not raw.decisions and not raw.annotations and not runs:
         refuse("nothing_to_release", "There are no annotations to release yet.")
     proposed = impressions.records(batches, watermark=release.watermark, until=_moment(release.watermark))
@@ -145,11 +145,11 @@ def _moment(watermark: int) -> datetime:
 
 def batches_of(release: Release) -> list[Batch]:
     """The batches of a release: work that was opened up to its watermark and not set aside, in their order."""
-    batches = _opened(release).filter(purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
+    batches = _opened_batches(release).filter(purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
     return list(batches.select_related("feeds_from", "definition").order_by("pk"))
 
 
-def _opened(release: Release) -> QuerySet[Batch]:
+def _opened_batches(release: Release) -> QuerySet[Batch]:
     """Every batch that was opened up to the watermark, whatever it is for."""
     events = Event.objects.filter(
         project=release.project, pk__lte=release.watermark, thing="batch", after="open"
@@ -169,7 +169,7 @@ def batch_record(release: Release, batch: Batch) -> dict[str, Any]:
         "settings": batch.settings,
         "settings_digest": batch.settings_digest,
         "overlap": batch.overlap,
-        **({"places": places} if (places := _planned(release, batch)) > batch.overlap else {}),
+        **({"places": places} if (places := _highest_planned_slot(release, batch)) > batch.overlap else {}),
         **({"resolve": batch.resolve} if batch.resolve else {}),
         "seed": batch.seed,
         "feeds_from": batch.feeds_from.public_id if batch.feeds_from else None,
@@ -185,7 +185,7 @@ def batch_record(release: Release, batch: Batch) -> dict[str, Any]:
     }
 
 
-def _planned(release: Release, batch: Batch) -> int:
+def _highest_planned_slot(release: Release, batch: Batch) -> int:
     """The highest number of a planned place that somebody's response sits on.
 
     It is beyond the overlap where people came later to a batch for everybody, and where the overlap was changed.
@@ -198,7 +198,7 @@ def _planned(release: Release, batch: Batch) -> int:
 def _items(batches: Sequence[Batch]) -> Sorted:
     """The items of the batches in the order of release: batch, source, example id, the item's key.
 
-    Behind these its public id, and of its example what `_named` gives from the key on.
+    Behind these its public id, and of its example what `_example_rows` gives from the key on.
     """
     items = Sorted(9, key=4)
     rows = Item.objects.filter(batch__in=batches, is_gold=False)
@@ -222,13 +222,13 @@ def _run(run: PerturbationRun) -> dict[str, Any]:
     return {"sources": sources, "kinds": run.kinds, "seeds": run.seeds, "choice": run.choice}
 
 
-def _perturbed(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
+def _automatic_lines(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
     """The raw line of every automatic perturbation, by source and original; what two runs ask for counts once."""
     chosen_keys: Shelf[int, int] = Shelf()
     for run in runs:
         for pk in run.chosen:
             chosen_keys[pk] = 1
-    for page in _named(chosen_keys, Sorted(6, key=3)).pages(PAGE):
+    for page in _example_rows(chosen_keys, Sorted(6, key=3)).pages(PAGE):
         examples = Example.objects.select_related("source", "stored_table").in_bulk(
             [pk for _, _, pk, *_ in page]
         )
@@ -236,21 +236,21 @@ def _perturbed(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
             seen: set[tuple[str, int]] = set()
             row = examples[pk]
             for run in runs:
-                if holds(run.chosen, pk):
+                if contains_sorted(run.chosen, pk):
                     instances = [of for of in lineage.instances(run, row) if (of.kind, of.seed) not in seen]
                     seen.update((of.kind, of.seed) for of in instances)
                     yield from perturbation_records.lines(
-                        source, row.example(), instances, lineage.marks(run, row)
+                        source, row.example(), instances, lineage.marked_cells(run, row)
                     )
 
 
-def holds(ordered: Sequence[int], key: int) -> bool:
+def contains_sorted(ordered: Sequence[int], key: int) -> bool:
     """Whether a number is in an ordered sequence."""
     index = bisect_left(ordered, key)
     return index < len(ordered) and ordered[index] == key
 
 
-def _named(keys: Iterable[int], items: Sorted) -> Sorted:
+def _example_rows(keys: Iterable[int], items: Sorted) -> Sorted:
     """The examples with these keys as (source, id, key, parent, digest of the table, source's key), beside those there."""
     for chunk in keyset.pages(keys):
         rows = Example.objects.filter(among("pk", chunk))
@@ -262,7 +262,7 @@ def _named(keys: Iterable[int], items: Sorted) -> Sorted:
     return items
 
 
-def _imported(release: Release) -> Iterator[int]:
+def _imported_keys(release: Release) -> Iterator[int]:
     """The keys of every original that was imported up to the watermark: what a project without work consists of."""
     ready = Event.objects.filter(
         project=release.project, pk__lte=release.watermark, thing="source", after="ready"
@@ -278,8 +278,8 @@ def _sources(
     used = Sorted(6, key=3)
     used.update(items.distinct(1, 2, 5, 6, 7, 8))
     for run in runs:
-        _named(run.chosen, used)
-    _named(imported, used)
+        _example_rows(run.chosen, used)
+    _example_rows(imported, used)
     by_name: dict[str, dict[str, Any]] = {}
     sources = [pk for (pk,) in used.distinct(5)]
     for source in sorted(Source.objects.filter(pk__in=sources), key=lambda source: (source.name, source.pk)):
@@ -525,7 +525,7 @@ def _decisions(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iter
                         "example": example,
                         "kind": kind,
                         "reason": reason,
-                        **_by(names, *by),
+                        **_decider_record(names, *by),
                         "made_at": made_at.isoformat(),
                         "outcomes": outcomes.get(pk, []),
                     },
@@ -555,13 +555,13 @@ def _outcomes(decisions: Sequence[int]) -> dict[int, list[Record]]:
                 "id": id,
                 "response": response,
                 "annotations": sorted(rests.get(pk, [])),
-                "example": _derived(examples[example]) if example is not None else None,
+                "example": _derived_record(examples[example]) if example is not None else None,
             }
         )
     return by_decision
 
 
-def _by(
+def _decider_record(
     names: dict[int, str],
     person: int | None,
     listed_reason: str | None,
@@ -579,7 +579,7 @@ def _by(
     return {"note": "", "by": "resolve", **({"rule": rule} if rule else {})}
 
 
-def _derived(example: Example) -> dict[str, Any]:
+def _derived_record(example: Example) -> dict[str, Any]:
     return {
         "id": example.external_id,
         "parent": example.parent.external_id if example.parent else None,

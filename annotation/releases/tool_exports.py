@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from annotation.releases.provenance import PROPOSALS
 from annotation.releases.raw_records import Raw, decision_of, record_at
-from annotation.releases.record_files import placed, records
+from annotation.releases.record_files import records, records_with_offsets
 from annotation.releases.task_records import definition_of, task_of_record
 from tableqa.core.canonical_json import canonical
 from tableqa.data.answers import alternatives_of
@@ -94,7 +94,7 @@ def write_csv(raw: Raw, path: Path) -> int:
         writer = csv.writer(file)
         writer.writerow(named)
         for row in rows(raw):
-            writer.writerow([_guarded(row.get(name)) for name in named])
+            writer.writerow([_guarded_text(row.get(name)) for name in named])
             written += 1
     return written
 
@@ -116,11 +116,11 @@ def write_xlsx(raw: Raw, path: Path) -> int:
                 if isinstance(value, int | float) and not isinstance(value, bool):
                     sheet.write_number(number, column, value)
                 elif value is not None:
-                    sheet.write_string(number, column, _guarded(value)[:LONGEST_CELL])
+                    sheet.write_string(number, column, _guarded_text(value)[:LONGEST_CELL])
     return number
 
 
-def _guarded(value: Any) -> str:
+def _guarded_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -140,7 +140,7 @@ def write_label_studio(raw: Raw, folder: Path) -> int:
     number = 0
     for id, batch in raw.batches.items():
         most_answers = 2
-        for task in writing_array(folder / f"{id}.json", tasks(raw, id)):
+        for task in write_array(folder / f"{id}.json", tasks(raw, id)):
             most_answers = max(most_answers, len(set(task["data"]["answers"])))
             number += 1
         xml = configuration(task_of_record(batch), most_answers)
@@ -148,7 +148,7 @@ def write_label_studio(raw: Raw, folder: Path) -> int:
     return number
 
 
-def writing_array(path: Path, lines: Iterable[Record]) -> Iterator[Record]:
+def write_array(path: Path, lines: Iterable[Record]) -> Iterator[Record]:
     """Records that are written as an array of JSON, one a line, each while the next one is asked for."""
     with path.open("w", encoding="utf-8") as file:
         file.write("[")
@@ -174,7 +174,9 @@ def configuration(task: TaskType, most_answers: int) -> str:
         if control == "choices":
             several = "multiple" if field.kind == "choices" else "single"
             lines.append(f'  <Choices name="{html.escape(field.name)}" toName="text" choice="{several}">')
-            lines += [f'    <Choice value="{_attribute(value)}"/>' for value in _offered(field, most_answers)]
+            lines += [
+                f'    <Choice value="{_attribute(value)}"/>' for value in _option_values(field, most_answers)
+            ]
             lines.append("  </Choices>")
         elif control == "textarea":
             lines.append(f'  <TextArea name="{html.escape(field.name)}" toName="text"/>')
@@ -194,7 +196,7 @@ def _attribute(text: str) -> str:
     return html.escape(text).translate({9: "&#9;", 10: "&#10;", 13: "&#13;"})
 
 
-def _offered(field: Field, most_answers: int) -> list[str]:
+def _option_values(field: Field, most_answers: int) -> list[str]:
     """The values that a configuration lists: of a choice of answers their numbers, and its own options."""
     numbers = range(1, most_answers + 1) if isinstance(field, AnswerChoice | AnswerMultiChoice) else ()
     return [*map(str, numbers), *(value for value, _ in field.choices)]
@@ -209,7 +211,7 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
     task = task_of_record(raw.batches[batch])
     proposals: dict[str, list[int]] = {}
     path = raw.folder / PROPOSALS
-    for offset, proposal in placed(path) if path.exists() else ():
+    for offset, proposal in records_with_offsets(path) if path.exists() else ():
         if proposal["batch"] == batch:
             proposals.setdefault(proposal["item"], []).append(offset)
     for item in sorted(items_of(raw, batch).items(), key=lambda entry: (entry[1], entry[0])):
@@ -222,7 +224,7 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
         example = raw.example(source, example_id)
         alternatives = alternatives_of(example.answers)
         header = list(example.table.header)
-        names = _numbered(header)
+        names = _unique_names(header)
         yield {
             "data": {
                 "id": example_id,
@@ -246,7 +248,7 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
         }
 
 
-def _numbered(header: Sequence[str]) -> list[str]:
+def _unique_names(header: Sequence[str]) -> list[str]:
     """Names of columns, with a number behind one that came before: a row of Label Studio holds its cells by name."""
     names: list[str] = []
     for name in header:

@@ -48,16 +48,16 @@ from annotation.quality import (
 )
 from annotation.releases import creation
 from annotation.study_file import current_state, plan, schema
-from annotation.study_file.current_state import Standing
-from annotation.study_file.plan import Change, Looked, Plan
-from annotation.study_file.schema import GoldItem, Run, SourceFile, Study, Work
+from annotation.study_file.current_state import ProjectState
+from annotation.study_file.plan import Change, Plan, SourceProbe
+from annotation.study_file.schema import BatchSpec, GoldItem, Run, SourceFile, Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import batch_settings, batches, perturbation_runs, projects, task_types
 from tableqa.data.answers import are_sentences
-from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
+from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked_outcomes
 from tableqa.readers.ingestion import checksum_of, with_split
 from tableqa.readers.interface import Credit
-from tasks.contract import Invalid, TaskType, UnknownTaskType, response_data, task_type
+from tasks.contract import InvalidResponse, TaskType, UnknownTaskType, response_data, task_type
 
 Files = Mapping[str, Path] | Mapping[int, Path]
 """Where the files of sources are, by the name of the source or its position in the study."""
@@ -72,7 +72,7 @@ class Link:
 
 
 @dataclass
-class Applied:
+class ApplyResult:
     """What applying did, in order; what waits for people; where it stopped, at which change, and why.
 
     left_out   a sentence for each source of whose files something was not imported
@@ -87,7 +87,7 @@ class Applied:
     left_out: list[str] = field(default_factory=list)
 
 
-def look(study: Study, *, folder: Path, files: Files | None = None) -> dict[int, Looked]:
+def probe_sources(study: Study, *, folder: Path, files: Files | None = None) -> dict[int, SourceProbe]:
     """What the files of the sources hold, by the position of the source. Reads every example of them, and keeps none.
 
     `folder` is where the study file lies, `files` says in place of it where the files of a source are.
@@ -110,7 +110,7 @@ def look(study: Study, *, folder: Path, files: Files | None = None) -> dict[int,
             read, fields = with_split(read, source.split, path, tables, source.fields)
             checksum = checksum_of(read.files(path, tables), source.limit, fields)
             number, named, first = 0, {}, []
-            for example in checked(read, path, tables, source.limit):
+            for example in checked_outcomes(read, path, tables, source.limit):
                 if isinstance(example, Rejected):
                     if source.good_only and example.record is not None:
                         continue
@@ -120,11 +120,11 @@ def look(study: Study, *, folder: Path, files: Files | None = None) -> dict[int,
                     first.append(example.answers)
                 if example.id in example_ids:
                     named[example.id] = example
-            probes[index] = Looked(checksum, number, are_sentences(first), named=named)
+            probes[index] = SourceProbe(checksum, number, are_sentences(first), named=named)
         except (Refused, ReaderError, ValueError) as error:
-            probes[index] = Looked(wrong=f"{error}")
+            probes[index] = SourceProbe(wrong=f"{error}")
         except OSError as error:
-            probes[index] = Looked(
+            probes[index] = SourceProbe(
                 wrong=f"{path} cannot be opened ({error.strerror}). Check the path and its permissions."
             )
     return probes
@@ -135,16 +135,16 @@ def _path(source: SourceFile, index: int, folder: Path, files: Files) -> Path | 
     return chosen or (folder / source.path if source.path else None)
 
 
-def planned(
-    study: Study, project: Project | None, *, now: datetime, looked: Mapping[int, Looked] | None = None
+def plan_for_project(
+    study: Study, project: Project | None, *, now: datetime, looked: Mapping[int, SourceProbe] | None = None
 ) -> Plan:
     """The plan of a study for a project as it stands now; None: for a project that is not there yet."""
     if project is None:
         return plan.plan(study, None, looked=looked, predictors=settings.PREDICTORS)
-    return plan.plan(_as_kept(study, project), _standing(study, project, now), looked=looked)
+    return plan.plan(_with_stored_gold(study, project), _project_state(study, project, now), looked=looked)
 
 
-def _as_kept(study: Study, project: Project) -> Study:
+def _with_stored_gold(study: Study, project: Project) -> Study:
     """The study with gold as the project keeps it, where that says the same in another form."""
     golds: dict[tuple[str, str], Gold] = {}
     for entry in Gold.objects.filter(item__batch__project=project).select_related(
@@ -154,14 +154,14 @@ def _as_kept(study: Study, project: Project) -> Study:
     if not golds:
         return study
 
-    def kept(work: Work, gold_item: GoldItem) -> GoldItem:
+    def kept(work: BatchSpec, gold_item: GoldItem) -> GoldItem:
         stored = golds.get((work.name, gold_item.example))
         if stored is None or gold_item.response == stored.expected["data"]:
             return gold_item
         task, item = stored.item.batch.task(), stored.item.plain()
         try:
             same = response_data(task.parse(gold_item.response, item)) == stored.expected["data"]
-        except Invalid:
+        except InvalidResponse:
             return gold_item  # said when it is marked
         return replace(gold_item, response=stored.expected["data"]) if same else gold_item
 
@@ -172,7 +172,7 @@ def _as_kept(study: Study, project: Project) -> Study:
     return replace(study, batches=batches)
 
 
-def _standing(study: Study, project: Project, now: datetime) -> Standing:
+def _project_state(study: Study, project: Project, now: datetime) -> ProjectState:
     derived = any(entry.of != "originals" for entry in study.batches)
     chosen = {entry.example for work in study.batches for entry in work.guideline_examples}
     return current_state.of_project(project, now=now, derived=derived, names=study.examples(), items=chosen)
@@ -189,33 +189,33 @@ def apply(
     invite: bool = True,
     tell: Callable[[Change], None] = lambda change: None,
     progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Applied:
+) -> ApplyResult:
     """Bring a project to what a study says; without one, make it. Applying twice is applying once.
 
     `folder` is where the study file lies; without it no source is imported. Without `invite` no personal links are made.
     Raises Refused(invalid_request) before anything is done where something stands in the way.
     """
-    looked = None if folder is None else look(study, folder=folder, files=files)
-    plan = planned(study, project, now=now, looked=looked)
+    looked = None if folder is None else probe_sources(study, folder=folder, files=files)
+    plan = plan_for_project(study, project, now=now, looked=looked)
     if plan.cannot:
-        refuse("invalid_request", "\n".join(_stands_in_the_way(step) for step in plan.cannot))
+        refuse("invalid_request", "\n".join(_blocking_reason(step) for step in plan.cannot))
     if project is None:
         project = projects.create_project(
             slug=study.slug, name=study.name, manager=by, now=now, time_zone=study.time_zone
         )
-        applied = Applied(project, [plan.does[0]])
+        applied = ApplyResult(project, [plan.does[0]])
         tell(plan.does[0])
-        plan = planned(study, project, now=now, looked=looked)  # whoever made it is in it now
+        plan = plan_for_project(study, project, now=now, looked=looked)  # whoever made it is in it now
     else:
-        applied = Applied(project)
+        applied = ApplyResult(project)
     applied.waits = plan.waits
     steps = [step for step in plan.does if invite or step.verb != "invite"]
-    doing = _Doing(plan, project, by=by, now=now, folder=folder, files=files or {}, applied=applied)
+    doing = _Applier(plan, project, by=by, now=now, folder=folder, files=files or {}, applied=applied)
     for at, change in enumerate(steps):
         progress(at, len(steps))
         try:
             doing.do(change)
-        except (Refused, Invalid, UnknownTaskType) as error:
+        except (Refused, InvalidResponse, UnknownTaskType) as error:
             applied.failed, applied.why = change, error.detail if isinstance(error, Refused) else str(error)
             break
         applied.done.append(change)
@@ -231,22 +231,22 @@ def apply_whole(plan: Plan, *, project: Project, by: Person, now: datetime) -> N
     Raises Refused, with nothing changed, where something stands in the way or a change is refused.
     """
     if plan.cannot:
-        refuse("invalid_request", "\n".join(_stands_in_the_way(obstacle) for obstacle in plan.cannot))
-    doing = _Doing(plan, project, by=by, now=now, folder=None, files={}, applied=Applied(project))
+        refuse("invalid_request", "\n".join(_blocking_reason(obstacle) for obstacle in plan.cannot))
+    doing = _Applier(plan, project, by=by, now=now, folder=None, files={}, applied=ApplyResult(project))
     with transaction.atomic():
         for change in plan.does:
             try:
                 doing.do(change, in_background=True)
-            except (Refused, Invalid, UnknownTaskType) as error:
+            except (Refused, InvalidResponse, UnknownTaskType) as error:
                 why = error.detail if isinstance(error, Refused) else str(error)
                 refuse("invalid_request", "{name}: {why}", name=change.name, why=why)
 
 
 def make_links(study: Study, *, project: Project, by: Person, now: datetime) -> list[Link]:
     """Personal links for the people of the file who are not in the project yet and have none."""
-    applied = Applied(project)
-    plan = planned(study, project, now=now)
-    doing = _Doing(plan, project, by=by, now=now, folder=None, files={}, applied=applied)
+    applied = ApplyResult(project)
+    plan = plan_for_project(study, project, now=now)
+    doing = _Applier(plan, project, by=by, now=now, folder=None, files={}, applied=applied)
     with transaction.atomic():
         for change in plan.changes:
             if change.verb == "invite":
@@ -270,7 +270,7 @@ def effects(plan: Plan, project: Project, *, uncounted: Collection[str] = ()) ->
     }
 
 
-def _stands_in_the_way(change: Change) -> str:
+def _blocking_reason(change: Change) -> str:
     line = f"line {change.line}: " if change.line else ""
     return f"{line}{change.section} {change.name}: {change.words}"
 
@@ -284,7 +284,7 @@ def _columns(terms: Mapping[str, Any], project: Project) -> dict[str, Any]:
     }
 
 
-def _changeable(work: Work, project: Project, batch: Batch) -> dict[str, Any]:
+def _changeable(work: BatchSpec, project: Project, batch: Batch) -> dict[str, Any]:
     """The terms of a batch that may change after it was planned, as `changing` takes them."""
     terms = {name: work.terms[name] for name in changeable()}
     if batch.strategy == "everyone":
@@ -296,7 +296,7 @@ STEPS = {"project": "terms", "task type": "task_type", "guideline examples": "gu
 """Sections whose step is not called after them."""
 
 
-class _Doing:
+class _Applier:
     """The steps, one method for each section of a plan."""
 
     def __init__(
@@ -308,7 +308,7 @@ class _Doing:
         now: datetime,
         folder: Path | None,
         files: Files,
-        applied: Applied,
+        applied: ApplyResult,
     ) -> None:
         self.said, self.project, self.by, self.now = plan.study, project, by, now
         self.folder, self.files, self.applied = folder, files, applied
@@ -466,13 +466,13 @@ class _Doing:
         rows = usable.select_related("stored_table", "source").order_by("source_id", "pk")
         for entry in spec.gold:
             by_source = {row.source.name: row for row in rows.filter(external_id=entry.example)}
-            name, wrong = plan.which(entry, list(by_source), spec.sources)
+            name, wrong = plan.resolve_source(entry, list(by_source), spec.sources)
             if wrong:
                 refuse("invalid_request", wrong)
             if existing.get((entry.example, name)) == (entry.response, entry.why):
                 continue  # marking again would record it again
             try:
-                gold.mark(
+                gold.set_gold(
                     batch=batch,
                     example=by_source[name],
                     data=entry.response,
@@ -481,7 +481,7 @@ class _Doing:
                     by=self.by,
                     now=self.now,
                 )
-            except Invalid as invalid:
+            except InvalidResponse as invalid:
                 refuse("invalid_request", f"{entry.example}: {invalid}")
 
     def open(self, change: Change) -> None:
@@ -501,7 +501,7 @@ class _Doing:
         for entry in batch.guideline_examples:
             items = accepted.filter(example__external_id=entry.example).select_related("example__source")
             by_source = {item.example.source.name: item for item in items.order_by("-pk")}
-            source, _ = plan.which(entry, list(by_source), batch.sources)
+            source, _ = plan.resolve_source(entry, list(by_source), batch.sources)
             if source:
                 quality_guideline_examples.pin(item=by_source[source], by=self.by, now=self.now)
 
@@ -526,7 +526,7 @@ class _Doing:
     def sources(self, names: tuple[str, ...]) -> list[Source]:
         return list(Source.objects.ready().filter(project=self.project, name__in=names).order_by("pk"))
 
-    def member(self, entry: schema.Somebody) -> Person:
+    def member(self, entry: schema.PersonEntry) -> Person:
         people: dict[str, Person] = {}
         for row, names in current_state.members(self.project):
             people = dict.fromkeys(names, row.person) | people
@@ -559,7 +559,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     done = [str(change) for change in applied.done]
     if applied.failed is not None:
         before = f" Before that: {' '.join(done)}" if done else ""
-        refuse("invalid_request", f"{_stands_in_the_way(applied.failed)} {applied.why}{before}")
+        refuse("invalid_request", f"{_blocking_reason(applied.failed)} {applied.why}{before}")
     return {"done": done + [str(change) for change in applied.waits]}
 
 

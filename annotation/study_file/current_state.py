@@ -39,13 +39,13 @@ from annotation.queue import allocation, metering
 from annotation.study_file.guideline_examples import ItemState
 from annotation.study_file.schema import (
     EVERYONE,
+    BatchSpec,
     GoldItem,
     ItemName,
+    PersonEntry,
     Run,
-    Somebody,
     SourceFile,
     Study,
-    Work,
     makers,
     spelling,
 )
@@ -99,7 +99,7 @@ def kind_of(task_type: str, variant: str, purpose: str) -> Kind:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ProjectState:
     """A project as a study, with its counts. `notes` says what a file cannot say of it.
 
     people        by `spelling` of name, e-mail or the name on the invitation that they followed: the roles that somebody has
@@ -148,7 +148,7 @@ def of_project(
     with_remaining: bool = True,
     names: Collection[str] = (),
     items: Collection[str] = (),
-) -> Standing:
+) -> ProjectState:
     """How a project stands now.
 
     Without `derived`, perturbed examples are not counted: there may be millions. Without `with_remaining`, the work that is
@@ -186,7 +186,7 @@ def of_project(
     )
     correct = model_accuracy.by_source(sources)
     annotators = allocation.annotators(project)
-    return Standing(
+    return ProjectState(
         study,
         people=people,
         invited=invited,
@@ -220,15 +220,15 @@ def members(project: Project, *, removed: bool = False) -> Iterator[tuple[Member
         yield row, [spelling(name) for name in names if name]
 
 
-def _people(project: Project) -> tuple[list[Somebody], dict[str, frozenset[str]]]:
-    people: list[Somebody] = []
+def _people(project: Project) -> tuple[list[PersonEntry], dict[str, frozenset[str]]]:
+    people: list[PersonEntry] = []
     roles_of: dict[str, frozenset[str]] = {}
     for row, names in members(project):
         roles, person = frozenset(row.roles), row.person
         # Whoever came by a crowd link, or is nobody who could be invited, is not a person of the study's file.
         is_nobody = person.is_external or person.is_simulated or person.erased_at or not spelling(person.name)
         if not (is_nobody or hasattr(person, "crowd_entry")):
-            people.append(Somebody(person.name, tuple(role.value for role in Role if role.value in roles)))
+            people.append(PersonEntry(person.name, tuple(role.value for role in Role if role.value in roles)))
         for name in names:
             roles_of[name] = roles_of.get(name, frozenset()) | roles
     return people, roles_of
@@ -239,7 +239,7 @@ def _removed(project: Project) -> dict[str, date]:
     return {name: row.removed_at.date() for row, names in rows for name in names if row.removed_at}
 
 
-def _invited(project: Project, now: datetime) -> tuple[list[Somebody], dict[str, frozenset[str]]]:
+def _invited(project: Project, now: datetime) -> tuple[list[PersonEntry], dict[str, frozenset[str]]]:
     rows = Invitation.objects.filter(project=project, accepted_at__isnull=True, expires_at__gt=now)
     roles_of: dict[str, frozenset[str]] = {}
     display_names: dict[str, str] = {}
@@ -248,7 +248,7 @@ def _invited(project: Project, now: datetime) -> tuple[list[Somebody], dict[str,
         display_names.setdefault(name, row.name)
         roles_of[name] = roles_of.get(name, frozenset()) | frozenset(row.roles)
     people = [
-        Somebody(display_names[name], tuple(role.value for role in Role if role.value in roles))
+        PersonEntry(display_names[name], tuple(role.value for role in Role if role.value in roles))
         for name, roles in roles_of.items()
     ]
     return people, roles_of
@@ -393,7 +393,7 @@ def _guideline_examples(
 
 def _works(
     batches: list[Batch], sources: list[Source], notes: list[str], created_ids: set[str]
-) -> list[Work]:
+) -> list[BatchSpec]:
     names = {source.public_id: source.name for source in sources}
     golds = _golds(batches, notes, created_ids)
     pinned = _guideline_examples(batches, notes, created_ids)
@@ -419,7 +419,7 @@ def _works(
             dict.fromkeys(names[source_id] for source_id in sampling.get("sources", ()) if source_id in names)
         )
         specs.append(
-            Work(
+            BatchSpec(
                 name=batch.name,
                 type=batch.task_type,
                 defined=None if batch.definition is None else task,
@@ -446,7 +446,7 @@ def _terms(batch: Batch) -> dict[str, Any]:
     return terms | named | ({"overlap": EVERYONE} if batch.strategy == "everyone" else {})
 
 
-def _drawn_from_people(works: list[Work]) -> list[str]:
+def _drawn_from_people(works: list[BatchSpec]) -> list[str]:
     """What becomes elsewhere of batches that are drawn from what people made here: a file makes no edits."""
     notes = []
     for work in works:
@@ -563,7 +563,7 @@ def _paces(batches: list[Batch]) -> dict[Kind, Pace]:
             kinds.setdefault(kind_of(batch.task_type, batch.variant, batch.purpose), []).append(batch.pk)
     of = {key: kind for kind, keys in kinds.items() for key in keys[:-NEWEST:-1]}
     work = {kind: defaultdict[int, Counter[str]](Counter) for kind in kinds}
-    rows = ledger.worked(Q(of_batch__in=list(of), of_simulated=False))
+    rows = ledger.sum_work(Q(of_batch__in=list(of), of_simulated=False))
     for (batch_id, person, _), (micros, items, _) in rows.items():
         work[of[batch_id]][person].update(micros=micros, items=items)
     paces = {}

@@ -5,7 +5,7 @@ from typing import Literal
 
 from django.utils.translation import gettext, ngettext
 
-from annotation.study_file.schema import ItemName, Work
+from annotation.study_file.schema import BatchSpec, ItemName
 
 ItemState = Literal["pinned", "accepted", "undecided", "excluded", "gold"]
 """Where an item of a batch stands: a guideline example already, or what keeps it from being one."""
@@ -13,8 +13,8 @@ Step = tuple[Literal["add", "wait", "leave", "cannot"], str]
 """What is done, and in words what or why."""
 
 
-def steps(
-    spec: Work,
+def plan_steps(
+    spec: BatchSpec,
     *,
     is_planned: bool,
     is_closed: bool,
@@ -33,7 +33,7 @@ def steps(
         source, wrong = source_of(entry)
         state = states.get(ItemName(entry.example, source))
         if state is None:
-            if not wrong and not _may_come(entry, spec, is_planned, is_closed):
+            if not wrong and not _may_get_item(entry, spec, is_planned, is_closed):
                 wrong = gettext(
                     "the batch has no item about {example!r}. Correct the id, or remove the entry."
                 ).format(example=entry.example)
@@ -70,7 +70,7 @@ def steps(
             "{examples}: not accepted in the project. Only accepted items are guideline examples."
         )
         yield "leave", words.format(examples=", ".join(excluded))
-    if gone := sum(not _names(spec, entry) for entry in existing):
+    if gone := sum(not _is_in_file(spec, entry) for entry in existing):
         words = ngettext(
             "{gone} guideline example is not in the file.",
             "{gone} guideline examples are not in the file.",
@@ -79,14 +79,14 @@ def steps(
         yield "leave", words.format(gone=gone)
 
 
-def _may_come(entry: ItemName, spec: Work, is_planned: bool, is_closed: bool) -> bool:
+def _may_get_item(entry: ItemName, spec: BatchSpec, is_planned: bool, is_closed: bool) -> bool:
     """Whether the batch may still get an item about this example."""
     if spec.feeds_from and not is_closed:
         return True
     return not is_planned and (not spec.only or entry.example in spec.only)
 
 
-def _names(spec: Work, entry: ItemName) -> bool:
+def _is_in_file(spec: BatchSpec, entry: ItemName) -> bool:
     """Whether the file names this guideline example of the project."""
     named = (ItemName(entry.example), entry)
     return any(name in named for name in spec.guideline_examples)

@@ -18,7 +18,7 @@ from annotation.queue.strategies import STRATA
 from annotation.releases.format_descriptions import DESCRIPTIONS as FORMAT_DESCRIPTIONS
 from annotation.releases.raw_records import PURPOSES
 from annotation.releases.release_files import FORMATS
-from annotation.study_file.yaml_file import Fault, Written
+from annotation.study_file.yaml_file import Fault, ParsedYaml
 from tasks.shared.schema_errors import schema_faults
 from tasks.shared.type_definitions import SCHEMA as DEFINITION
 
@@ -292,7 +292,7 @@ SCHEMA: Final[dict[str, Any]] = {
 }
 
 
-def faults(written: Written) -> Iterator[Fault]:
+def faults(written: ParsedYaml) -> Iterator[Fault]:
     """Everything that the schema finds wrong, each in a sentence that says how to mend it."""
     for path, message in schema_faults(SCHEMA, written.value):
         yield written.fault(path, message)

@@ -21,24 +21,24 @@ from annotation.models.batch_options import TERMS, Context, changeable
 from annotation.platform.display_text import shown
 from annotation.platform.refusals import Refused
 from annotation.study_file import guideline_examples
-from annotation.study_file.current_state import Counts, Pace, Standing, kind_of
+from annotation.study_file.current_state import Counts, Pace, ProjectState, kind_of
 from annotation.study_file.schema import (
+    BatchSpec,
     GoldItem,
     ItemName,
     Run,
     SourceFile,
     Study,
-    Work,
     makers,
     people_needed,
     quoted,
     spelling,
 )
-from tasks.contract import Invalid, Item, Preparing, TaskType, decision_rules, task_types
+from tasks.contract import InvalidResponse, Item, Preparing, TaskType, decision_rules, task_types
 from tasks.pace import usual_seconds
 from tasks.shared.defined_types import task_of
-from tasks.shared.schema_errors import unknown
-from tasks.shared.type_definitions import new_faults
+from tasks.shared.schema_errors import unknown_value_message
+from tasks.shared.type_definitions import new_definition_faults
 
 Verb = Literal["add", "change", "open", "invite", "leave", "wait", "cannot"]
 
@@ -63,7 +63,7 @@ MEASURABLE = 20
 
 
 @dataclass(frozen=True)
-class Looked:
+class SourceProbe:
     """What was found of a source's files: their checksum and how many examples they hold, or why they cannot be read.
 
     `named` are those of its examples that the study names, by their id; `has_sentences`: most answers are sentences.
@@ -203,9 +203,9 @@ class Plan:
 
 def plan(
     study: Study,
-    standing: Standing | None,
+    standing: ProjectState | None,
     *,
-    looked: Mapping[int, Looked] | None = None,
+    looked: Mapping[int, SourceProbe] | None = None,
     predictors: Mapping[str, Any] | None = None,
 ) -> Plan:
     """What it takes to bring a project to what a study says. `standing` None: there is no such project yet.
@@ -218,9 +218,9 @@ def plan(
         words = gettext("a new project, “{name}”.").format(name=study.name)
         changes.append(_change("add", study, "project", study.slug, words))
         blank = Study(slug=study.slug, name=study.name, time_zone=study.time_zone)
-        standing = Standing(blank, predictors=predictors or {})
+        standing = ProjectState(blank, predictors=predictors or {})
     fresh = bool(changes)
-    study, stays = _completed(study, standing.study)
+    study, stays = _with_project_terms(study, standing.study)
     project = _ProjectComparison(study, standing, looked)
     changes += project.project(fresh=fresh)
     changes += project.sources()
@@ -254,7 +254,7 @@ def in_order(study: Study) -> list[tuple[str, int]]:
     return ordered + [("perturbation", index) for index, run in enumerate(study.runs) if run.feeds_from]
 
 
-def _completed(study: Study, current: Study) -> tuple[Study, list[Change]]:
+def _with_project_terms(study: Study, current: Study) -> tuple[Study, list[Change]]:
     """A study with the terms of the project wherever its file is silent about them, and what stays for that reason.
 
     Somebody may have set them in the pages: a line that is not there takes nothing away. `{}` or "" does.
@@ -274,7 +274,7 @@ def _completed(study: Study, current: Study) -> tuple[Study, list[Change]]:
     if answers:
         parts.append(gettext("of the statement, {answers}").format(answers=", ".join(answers)))
     if parts:
-        stays.append(_change("leave", study, "project", current.slug, _silent(parts)))
+        stays.append(_change("leave", study, "project", current.slug, _unchanged_in_words(parts)))
     planned = {batch.name: batch for batch in current.batches}
     batches = []
     for index, work in enumerate(study.batches):
@@ -282,11 +282,11 @@ def _completed(study: Study, current: Study) -> tuple[Study, list[Change]]:
         more = {
             name: getattr(before, name)
             for name in (changeable() if before is not None else ())
-            if not _says(study, index, name) and getattr(before, name) != getattr(work, name)
+            if not _is_stated(study, index, name) and getattr(before, name) != getattr(work, name)
         }
         if more and before is not None:
-            parts = [f"{COMPARED[name]} {_of(before, name)}" for name in more]
-            stays.append(_change("leave", study, "batch", work.name, _silent(parts), index))
+            parts = [f"{COMPARED[name]} {_term_in_words(before, name)}" for name in more]
+            stays.append(_change("leave", study, "batch", work.name, _unchanged_in_words(parts), index))
         batches.append(work.changed(**more))
     completed = dataclasses.replace(
         study, **unsaid, statement={**answers, **study.statement}, batches=tuple(batches)
@@ -294,14 +294,14 @@ def _completed(study: Study, current: Study) -> tuple[Study, list[Change]]:
     return completed, stays
 
 
-def _says(study: Study, index: int, name: str) -> bool:
+def _is_stated(study: Study, index: int, name: str) -> bool:
     """Whether the file says one of the parts in `COMPARED` of a batch, for itself or for its kind."""
     path = COMPARED[name].split(".")
     of_kind = ("kinds", study.batches[index].type, *path)
     return study.says("batches", index, *path) or study.says(*of_kind)
 
 
-def _silent(parts: Sequence[str]) -> str:
+def _unchanged_in_words(parts: Sequence[str]) -> str:
     return gettext("{kept}: not in the file. It stays.").format(kept="; ".join(parts))
 
 
@@ -314,7 +314,7 @@ def _change(verb: Verb, study: Study, section: str, name: str, words: str, index
     return Change(verb, section, name, words, index, line)
 
 
-def which(entry: GoldItem | ItemName, holders: Sequence[str], own: Sequence[str]) -> tuple[str, str]:
+def resolve_source(entry: GoldItem | ItemName, holders: Sequence[str], own: Sequence[str]) -> tuple[str, str]:
     """Of the sources that have such an example, the one that is meant; or what is wrong, in words.
 
     The source that is named, else one of the batch's `own`, else the only one of the project.
@@ -340,7 +340,9 @@ def which(entry: GoldItem | ItemName, holders: Sequence[str], own: Sequence[str]
 class _Comparison:
     """A study file next to a project: what both have."""
 
-    def __init__(self, study: Study, standing: Standing, looked: Mapping[int, Looked] | None) -> None:
+    def __init__(
+        self, study: Study, standing: ProjectState, looked: Mapping[int, SourceProbe] | None
+    ) -> None:
         self.study, self.standing, self.looked = study, standing, looked
         self.there = standing.study
         self.planned = {batch.name: batch for batch in self.there.batches}
@@ -351,9 +353,9 @@ class _Comparison:
     def say(self, verb: Verb, section: str, name: str, words: str, index: int = 0) -> Change:
         return _change(verb, self.study, section, name, words, index)
 
-    def files(self, index: int) -> Looked:
+    def files(self, index: int) -> SourceProbe:
         """What was found of the files of a source."""
-        return (self.looked or {}).get(index, Looked())
+        return (self.looked or {}).get(index, SourceProbe())
 
     def names(
         self, section: str, index: int, name: str, sources: Sequence[str], *batches: str
@@ -363,11 +365,17 @@ class _Comparison:
         for reference in sources:
             if reference not in source_names:
                 yield self.say(
-                    "cannot", section, name, unknown(gettext("source"), reference, source_names), index
+                    "cannot",
+                    section,
+                    name,
+                    unknown_value_message(gettext("source"), reference, source_names),
+                    index,
                 )
         for reference in filter(None, batches):
             if reference not in self.wanted and reference not in self.planned:
-                words = unknown(gettext("batch"), reference, dict.fromkeys((*self.wanted, *self.planned)))
+                words = unknown_value_message(
+                    gettext("batch"), reference, dict.fromkeys((*self.wanted, *self.planned))
+                )
                 yield self.say("cannot", section, name, words, index)
 
     def holders(self, name: str) -> dict[str, tableqa.Example]:
@@ -378,7 +386,7 @@ class _Comparison:
                 by_source.setdefault(source.name, self.files(index).named[name])
         return by_source
 
-    def unread_files(self) -> bool:
+    def has_unread_files(self) -> bool:
         """Whether there are sources of which nobody knows the examples yet."""
         imported_names = {source_file.name for source_file in self.there.sources}
         return any(
@@ -386,9 +394,9 @@ class _Comparison:
             for index, source in enumerate(self.study.sources)
         )
 
-    def unread(self, spec: Work) -> bool:
+    def unread(self, spec: BatchSpec) -> bool:
         """Whether there are examples that nobody knows yet: of files that are not read, or that a run is to make."""
-        return self.unread_files() or (spec.of != "originals" and bool(self.study.runs))
+        return self.has_unread_files() or (spec.of != "originals" and bool(self.study.runs))
 
     def annotators(self, *, joining: bool = False) -> int:
         """How many annotate in the project once the people of the file have the roles that it gives them.
@@ -403,7 +411,7 @@ class _Comparison:
                 more.add(spelling(entry.name if has is None else entry.email or entry.name))
         return self.standing.annotators + len(more)
 
-    def items(self, spec: Work, before: Mapping[str, int | None]) -> tuple[int | None, bool]:
+    def items(self, spec: BatchSpec, before: Mapping[str, int | None]) -> tuple[int | None, bool]:
         """How many items a new batch will have, and whether that is only the most that there can be; None: nobody knows."""
         most = bool(spec.task.without)
         drawn: int | None = 0
@@ -423,7 +431,7 @@ class _Comparison:
             return None, True
         return fed + drawn, True
 
-    def number(self, spec: Work) -> int | None:
+    def number(self, spec: BatchSpec) -> int | None:
         """How many examples there are of those that a batch is drawn from; None where nobody knows yet."""
         if spec.of == "automatic" or not spec.sources:
             return None  # runs of the file come first
@@ -448,7 +456,7 @@ class _ProjectComparison(_Comparison):
     def project(self, *, fresh: bool) -> Iterator[Change]:
         study, current = self.study, self.there
         differ = [
-            _becomes(gettext(word), _value(getattr(current, name)), _value(getattr(study, name)))
+            _change_in_words(gettext(word), _value(getattr(current, name)), _value(getattr(study, name)))
             for name, word in PROJECT_TERMS.items()
             if getattr(study, name) != getattr(current, name)
         ]
@@ -485,7 +493,7 @@ class _ProjectComparison(_Comparison):
         """The task types that the study defines."""
         for name, data in self.study.task_types.items():
             before = self.there.task_types.get(name)
-            if before != data and (faults := new_faults(data)):
+            if before != data and (faults := new_definition_faults(data)):
                 for fault in faults:
                     change = self.say("cannot", "task type", name, str(fault))
                     line = self.study.line("task_types", name, *fault.path)
@@ -579,12 +587,12 @@ class _ProjectComparison(_Comparison):
 class _Supply(_Comparison):
     """Whether the examples that batches are drawn from exist, or will exist."""
 
-    def waits(self, spec: Work) -> str:
+    def waits(self, spec: BatchSpec) -> str:
         """What a new batch waits for, in words: another one that waits, or examples that people have yet to make; "" where
         it can be planned."""
         for before in (spec.feeds_from, spec.requires):
             if before in self.waiting:
-                return _comes_after(before)
+                return _waits_for(before)
         if self.enough(spec):
             return ""
         open_batches = [name for name in self.makers(spec) if not self.closed(name)]
@@ -613,13 +621,13 @@ class _Supply(_Comparison):
             )
         return f"{drawn} {again}"
 
-    def nothing_made(self, spec: Work) -> str:
+    def why_without_examples(self, spec: BatchSpec) -> str:
         """Why a new batch that is drawn from derived examples never gets any; "" where there are some."""
         if spec.only or self.enough(spec) or self.made(spec):
             return ""
         of = ", ".join(spec.sources)
         if spec.of == "automatic":
-            if any(_about(run.sources, spec.sources) for run in self.study.runs):
+            if any(_shares_sources(run.sources, spec.sources) for run in self.study.runs):
                 return ""
             return gettext(
                 "sample.of: there are no automatic perturbations of {of}, and the file creates none. "
@@ -631,7 +639,7 @@ class _Supply(_Comparison):
             "batch."
         ).format(of=of)
 
-    def enough(self, spec: Work) -> bool:
+    def enough(self, spec: BatchSpec) -> bool:
         """Whether there is as much as a batch is drawn from. All that people make is there once nobody makes any more."""
         if spec.of == "originals" or not spec.sources:
             return True
@@ -639,27 +647,27 @@ class _Supply(_Comparison):
             return all(self.holders(example_id).keys() & set(spec.sources) for example_id in spec.only)
         return spec.size is not None and self.made(spec) >= spec.size
 
-    def made(self, spec: Work) -> int:
+    def made(self, spec: BatchSpec) -> int:
         """How many examples there are of those that a batch is drawn from."""
         return sum(self.standing.examples.get((name, spec.of), 0) for name in spec.sources)
 
-    def makers(self, spec: Work) -> list[str]:
+    def makers(self, spec: BatchSpec) -> list[str]:
         """The batches, of file and project, from which what a batch is drawn from comes."""
         if spec.of == "automatic":
-            runs = [run for run in self.study.runs if _about(run.sources, spec.sources)]
+            runs = [run for run in self.study.runs if _shares_sources(run.sources, spec.sources)]
             return [] if any(not run.feeds_from for run in runs) else [run.feeds_from for run in runs]
         return makers({**self.planned, **self.wanted}.values(), spec.sources)
 
     def closed(self, name: str) -> bool:
         return name in self.standing.batches and self.standing.batches[name].state == "closed"
 
-    def examples_of(self, index: int, spec: Work) -> Iterator[Change]:
+    def examples_of(self, index: int, spec: BatchSpec) -> Iterator[Change]:
         """The examples that a batch names are there, and what is right of gold is a response of its kind."""
         unread = self.unread(spec)
         existing = self.planned.get(spec.name)
         if existing is None:
             missing = [entry for entry in spec.only if not self.holders(entry).keys() & set(spec.sources)]
-            if missing and not (unread if spec.of != "perturbed" else self.unread_files()):
+            if missing and not (unread if spec.of != "perturbed" else self.has_unread_files()):
                 some = ", ".join(map(repr, missing[:10])) + (" …" if len(missing) > 10 else "")
                 words = gettext(
                     "sample.only: the sources of the batch ({sources}) do not contain {some}."
@@ -669,7 +677,7 @@ class _Supply(_Comparison):
         task = spec.task
         marked: set[tuple[str, str]] = set()
         for entry in spec.gold:
-            meant, _ = which(entry, list(self.holders(entry.example)), spec.sources)
+            meant, _ = resolve_source(entry, list(self.holders(entry.example)), spec.sources)
             if meant and (entry.example, meant) in marked:
                 words = gettext(
                     "{example!r} of {source} appears twice among the gold items. Remove one."
@@ -679,7 +687,7 @@ class _Supply(_Comparison):
             if any(same_gold(entry, before) for before in existing_gold):
                 continue
             holders = self.holders(entry.example)
-            name, wrong = which(entry, list(holders), spec.sources)
+            name, wrong = resolve_source(entry, list(holders), spec.sources)
             if wrong and (holders or not unread):
                 yield self.say("cannot", "gold", spec.name, wrong, index)
             elif name and not task.starts_from:
@@ -687,7 +695,7 @@ class _Supply(_Comparison):
                 if wrong:
                     yield self.say("cannot", "gold", spec.name, f"{entry.example}: {wrong}", index)
 
-    def unknown_of(self, index: int, spec: Work) -> Iterator[Change]:
+    def check_qualification_gold(self, index: int, spec: BatchSpec) -> Iterator[Change]:
         """A qualification batch opens when the right response to each of its items is known."""
         existing = self.planned.get(spec.name)
         opens = spec.open and (existing is None or not existing.open)
@@ -730,7 +738,7 @@ class _WorkComparison(_Supply):
         wrong = list(self.names("perturbation", index, run.name, run.sources, run.feeds_from))
         yield from wrong
         if not wrong and run.feeds_from in self.waiting:
-            yield self.say("wait", "perturbation", run.name, _comes_after(run.feeds_from), index)
+            yield self.say("wait", "perturbation", run.name, _waits_for(run.feeds_from), index)
             return
         same = [at for at, existing in enumerate(self.there.runs) if self.same_run(run, existing)]
         if wrong or not self.standing.unfinished.issuperset(same):
@@ -751,7 +759,7 @@ class _WorkComparison(_Supply):
         same = dataclasses.replace(run, sources=()) == dataclasses.replace(existing, sources=())
         return same and named
 
-    def batch(self, index: int, spec: Work) -> Iterator[Change]:
+    def batch(self, index: int, spec: BatchSpec) -> Iterator[Change]:
         wrong = list(self.names("batch", index, spec.name, spec.sources, spec.feeds_from, spec.requires))
         wrong += self.models(index, spec)
         qualification = self.wanted.get(spec.requires) or self.planned.get(spec.requires)
@@ -767,16 +775,20 @@ class _WorkComparison(_Supply):
         if not wrong and existing is None and (words := self.waits(spec)):
             self.waiting.add(spec.name)
             wrong = [self.say("wait", "batch", spec.name, words, index)]
-        elif not wrong and existing is None and (words := self.nothing_made(spec)):
+        elif not wrong and existing is None and (words := self.why_without_examples(spec)):
             wrong = [self.say("cannot", "batch", spec.name, words, index)]
-        if wrong := wrong or list(self.examples_of(index, spec)) or list(self.unknown_of(index, spec)):
+        if (
+            wrong := wrong
+            or list(self.examples_of(index, spec))
+            or list(self.check_qualification_gold(index, spec))
+        ):
             yield from wrong
             return
         if existing is None:
             words = _in_words(spec, self.number(spec), self.correct(spec), self.needed(spec))
             yield self.say("add", "batch", spec.name, words, index)
             if spec.gold:
-                yield self.say("add", "gold", spec.name, _right(len(spec.gold)), index)
+                yield self.say("add", "gold", spec.name, _gold_in_words(len(spec.gold)), index)
             elif spec.gold_percent:
                 yield self.say("leave", "gold", spec.name, gettext(NO_GOLD), index)
             if spec.open:
@@ -789,7 +801,9 @@ class _WorkComparison(_Supply):
         if frozen:
             changes = "; ".join(
                 gettext("{what} {there}, not {wanted}").format(
-                    what=COMPARED[name], there=_of(existing, name), wanted=_of(spec, name)
+                    what=COMPARED[name],
+                    there=_term_in_words(existing, name),
+                    wanted=_term_in_words(spec, name),
                 )
                 for name in frozen
             )
@@ -801,7 +815,8 @@ class _WorkComparison(_Supply):
             return
         if differ:
             changes = "; ".join(
-                _becomes(COMPARED[name], _of(existing, name), _of(spec, name)) for name in differ
+                _change_in_words(COMPARED[name], _term_in_words(existing, name), _term_in_words(spec, name))
+                for name in differ
             )
             yield self.say("change", "batch", spec.name, f"{changes}.", index)
         yield from self.gold(index, spec, existing, state)
@@ -812,17 +827,17 @@ class _WorkComparison(_Supply):
             yield self.say("leave", "batch", spec.name, words, index)
         yield from self.guideline_examples(index, spec)
 
-    def guideline_examples(self, index: int, spec: Work) -> Iterator[Change]:
+    def guideline_examples(self, index: int, spec: BatchSpec) -> Iterator[Change]:
         existing = self.planned.get(spec.name)
         states = self.standing.items.get(spec.name, {})
 
         def source_of(entry: ItemName) -> tuple[str, str]:
             here = [name.source for name in states if name.example == entry.example]
             holders = here or list(self.holders(entry.example))
-            source, wrong = which(entry, holders, spec.sources)
+            source, wrong = resolve_source(entry, holders, spec.sources)
             return source, wrong if holders or not self.unread(spec) else ""
 
-        for verb, words in guideline_examples.steps(
+        for verb, words in guideline_examples.plan_steps(
             spec,
             is_planned=existing is not None,
             is_closed=existing is not None and self.standing.batches[spec.name].state == "closed",
@@ -832,12 +847,12 @@ class _WorkComparison(_Supply):
         ):
             yield self.say(verb, "guideline examples", spec.name, words, index)
 
-    def gold(self, index: int, spec: Work, existing: Work, state: str) -> Iterator[Change]:
+    def gold(self, index: int, spec: BatchSpec, existing: BatchSpec, state: str) -> Iterator[Change]:
         new = [entry for entry in spec.gold if not any(same_gold(entry, marked) for marked in existing.gold)]
         if new and state == "closed":
             yield self.say("cannot", "gold", spec.name, gettext("the batch is closed."), index)
         elif new:
-            yield self.say("add", "gold", spec.name, _right(len(new)), index)
+            yield self.say("add", "gold", spec.name, _gold_in_words(len(new)), index)
         elif spec.gold_percent and not existing.gold:
             yield self.say("leave", "gold", spec.name, gettext(NO_GOLD), index)
         if gone := len({entry.example for entry in existing.gold} - {entry.example for entry in spec.gold}):
@@ -846,21 +861,21 @@ class _WorkComparison(_Supply):
             ).format(gone=gone)
             yield self.say("leave", "gold", spec.name, words, index)
 
-    def correct(self, spec: Work) -> tuple[int, int]:
+    def correct(self, spec: BatchSpec) -> tuple[int, int]:
         """How many originals of its sources the model of a batch answers correctly, and how many it was asked about."""
         purpose = model_accuracy.purpose_of(spec.task)
         model = spec.terms["loop_model"]
         counts = [self.standing.correct.get((name, model, purpose), (0, 0)) for name in spec.sources]
         return sum(number for number, _ in counts), sum(total for _, total in counts)
 
-    def needed(self, spec: Work) -> str:
+    def needed(self, spec: BatchSpec) -> str:
         """What its language model would use to answer the originals of its sources, in words; "" where that is unknown."""
         purpose, model = model_accuracy.purpose_of(spec.task), spec.terms["loop_model"]
         keys = [(name, model, purpose) for name in spec.sources]
         estimates = [self.standing.needed[key] for key in keys if key in self.standing.needed]
         return functools.reduce(operator.add, estimates).in_words() if estimates else ""
 
-    def opening(self, index: int, spec: Work) -> Change:
+    def opening(self, index: int, spec: BatchSpec) -> Change:
         """Opening a planned batch; a split waits until there are people enough for its shares."""
         here, needed = self.annotators(), spec.overlap
         counts = self.standing.batches.get(spec.name)
@@ -889,7 +904,7 @@ class _WorkComparison(_Supply):
             ).format(overlap=spec.overlap, needed=needed, here=here)
         return self.say("wait", "open", spec.name, words, index)
 
-    def models(self, index: int, spec: Work) -> Iterator[Change]:
+    def models(self, index: int, spec: BatchSpec) -> Iterator[Change]:
         """Models that terms name exist on this site."""
         values, predictors = dict(spec.terms), self.standing.predictors
         context = Context(spec.task, predictors=predictors, values=values)
@@ -903,12 +918,12 @@ class _WorkComparison(_Supply):
         if words := loop_fit.obstacle(predictors.get(spec.loop_model), sources):
             yield self.refuse_term("loop_model", words, spec, index)
 
-    def refuse_term(self, term: str, reason: str, spec: Work, index: int) -> Change:
+    def refuse_term(self, term: str, reason: str, spec: BatchSpec, index: int) -> Change:
         """An obstacle that is a term of a batch."""
         change = self.say("cannot", "batch", spec.name, f"{COMPARED[term]}: {reason}", index)
         return dataclasses.replace(change, term=term)
 
-    def with_sentences(self, spec: Work) -> set[str]:
+    def with_sentences(self, spec: BatchSpec) -> set[str]:
         """The sources of a batch, or of the batches before it, whose answers are sentences."""
         names = set(spec.sources)
         before, seen = spec.feeds_from, {spec.name}
@@ -960,7 +975,9 @@ class _Costs(_Comparison):
                 items[spec.name] = None if fed is None else here + fed
                 coming[spec.name] = None if fed is None else undecided + fed
                 likely[spec.name] = self.expected(spec, undecided, likely) if most else undecided
-                remaining = None if fed is None else _left(counts, overlap, spec) + fed * overlap
+                remaining = (
+                    None if fed is None else _remaining_annotations(counts, overlap, spec) + fed * overlap
+                )
                 gold = max(counts.gold, len(spec.gold))
             if remaining is not None and spec.purpose == "work" and spec.gold_percent:
                 # So many percent of each person's turns, and each person has each gold item once.
@@ -970,14 +987,14 @@ class _Costs(_Comparison):
             share = lower / upper if upper and lower is not None else 1.0
             yield self.cost(spec, remaining, most, min(share, 1.0))
 
-    def expected(self, spec: Work, own: float, likely: Mapping[str, float | None]) -> float | None:
+    def expected(self, spec: BatchSpec, own: float, likely: Mapping[str, float | None]) -> float | None:
         """How many items are expected to be decided in a batch: its own and those that will go on to it."""
         if not spec.feeds_from:
             return own
         before = likely.get(spec.feeds_from)
         return None if before is None else own + before * self.share(spec)
 
-    def share(self, spec: Work) -> float:
+    def share(self, spec: BatchSpec) -> float:
         """Which share of the accepted items of the batch before goes on: as measured here, else as it usually is."""
         here, before = self.standing.batches.get(spec.name), self.standing.batches.get(spec.feeds_from)
         if here is not None and before is not None and before.accepted >= MEASURABLE:
@@ -990,7 +1007,7 @@ class _Costs(_Comparison):
                 share *= min(sum(usual[name].get(value, 0.0) for value in values), 1.0)
         return share
 
-    def cost(self, spec: Work, annotations: int | None, most: bool, share: float = 1.0) -> Cost:
+    def cost(self, spec: BatchSpec, annotations: int | None, most: bool, share: float = 1.0) -> Cost:
         kind = kind_of(spec.type, spec.variant, spec.purpose)
         pace = self.standing.paces.get(kind) or Pace(usual_seconds(spec.task), 0)
         pay = spec.pay or self.study.pay
@@ -998,7 +1015,7 @@ class _Costs(_Comparison):
         if annotations is not None and pay:
             each = pay.get("per_item")
             money = annotations * (each if each is not None else pay["per_hour"] * pace.seconds / 3600)
-        asks_more = decision_rules.most(spec.task, spec.resolve, spec.settings) > spec.overlap
+        asks_more = decision_rules.max_responses(spec.task, spec.resolve, spec.settings) > spec.overlap
         before = self.wanted.get(spec.feeds_from) or self.planned.get(spec.feeds_from)
         several = before and (before.name in self.open or (before.overlap > 1 and before.task.making))
         if several or asks_more or spec.strategy == "everyone" or spec.gold_percent:
@@ -1009,7 +1026,7 @@ class _Costs(_Comparison):
         return Cost(*work, str(pay.get("currency", "")), money, expected, pace.ends, bound, "per_hour" in pay)
 
 
-def _left(counts: Counts, overlap: int, spec: Work) -> int:
+def _remaining_annotations(counts: Counts, overlap: int, spec: BatchSpec) -> int:
     """How many annotations the items that are there still ask for."""
     if counts.state == "closed":
         return 0
@@ -1019,7 +1036,7 @@ def _left(counts: Counts, overlap: int, spec: Work) -> int:
     return max((counts.items - counts.gold) * overlap - (counts.submitted - counts.gold_submitted), 0)
 
 
-class _NotYet(UserDict[str, Any]):
+class _PendingInputs(UserDict[str, Any]):
     """What will be frozen beside an item and is not known yet; it remembers whether anybody asked for it."""
 
     asked = False
@@ -1033,17 +1050,17 @@ class _NotYet(UserDict[str, Any]):
         return super().__contains__(key)
 
 
-def _response_wrong(task: TaskType, spec: Work, entry: GoldItem, example: tableqa.Example) -> str:
+def _response_wrong(task: TaskType, spec: BatchSpec, entry: GoldItem, example: tableqa.Example) -> str:
     """Why what is said to be right is no response to the example; "" where it is one, or where that is not known yet."""
     inputs: Any = entry.inputs
     if isinstance(task, Preparing) and not inputs:
-        inputs = _NotYet()
+        inputs = _PendingInputs()
     try:
         task.parse(entry.response, Item(example, spec.variant, spec.settings, inputs))
-    except Invalid as invalid:
-        return "" if isinstance(inputs, _NotYet) and inputs.asked else str(invalid)
+    except InvalidResponse as invalid:
+        return "" if isinstance(inputs, _PendingInputs) and inputs.asked else str(invalid)
     except KeyError:
-        if not isinstance(inputs, _NotYet):
+        if not isinstance(inputs, _PendingInputs):
             raise
     return ""
 
@@ -1076,7 +1093,7 @@ PROJECT_TERMS: Final = {
 NO_GOLD: Final = gettext_noop("gold.percent needs gold items, and there are none. Mark some first.")
 
 
-def _right(number: int) -> str:
+def _gold_in_words(number: int) -> str:
     return ngettext("{number} gold answer.", "{number} gold answers.", number).format(number=number)
 
 
@@ -1086,23 +1103,23 @@ def same_gold(entry: GoldItem, existing: GoldItem) -> bool:
     return same and entry.source in ("", existing.source)
 
 
-def differences(spec: Work, existing: Work) -> list[str]:
+def differences(spec: BatchSpec, existing: BatchSpec) -> list[str]:
     """The names of `COMPARED` in which two batches differ."""
     return [name for name in COMPARED if getattr(spec, name) != getattr(existing, name)]
 
 
-def _comes_after(name: str) -> str:
+def _waits_for(name: str) -> str:
     return gettext("it depends on “{name}”, which is waiting. Apply the file again afterwards.").format(
         name=name
     )
 
 
-def _about(of: Sequence[str], sources: Sequence[str]) -> bool:
+def _shares_sources(of: Sequence[str], sources: Sequence[str]) -> bool:
     """Whether a run over these sources, all where none is named, makes something of any of the others."""
     return not of or bool(set(of) & set(sources))
 
 
-def _in_words(work: Work, number: int | None, correct: tuple[int, int], needed: str) -> str:
+def _in_words(work: BatchSpec, number: int | None, correct: tuple[int, int], needed: str) -> str:
     """A new batch; `number` is how many examples there are of those that it is drawn from, where that is known.
 
     `correct` counts the originals that its model answers correctly, and those that it was asked about; `needed` is what
@@ -1114,7 +1131,7 @@ def _in_words(work: Work, number: int | None, correct: tuple[int, int], needed: 
     parts = [kind if work.purpose == "work" else f"{gettext(work.purpose)}: {kind}"]
     if work.feeds_from:
         decides = gettext("the decisions of “{batch}”").format(batch=work.feeds_from)
-        parts.append(f"{decides}{_when(work.feeds_when)}")
+        parts.append(f"{decides}{_filter_in_words(work.feeds_when)}")
     if work.sources:
         parts.append(
             gettext(BY[work.by]).format(
@@ -1164,7 +1181,7 @@ def _parenthesised(words: str) -> str:
     return f" ({words})" if words else ""
 
 
-def _size(work: Work, number: int | None) -> str:
+def _size(work: BatchSpec, number: int | None) -> str:
     """How many examples a batch draws."""
     if work.only:
         return gettext("{number} listed").format(number=len(work.only))
@@ -1189,17 +1206,17 @@ def _run_in_words(run: Run) -> str:
     parts = [which.format(select=gettext(SELECT[run.select]) if run.select else "", sources=sources)]
     if run.feeds_from:
         decides = gettext("as decided in “{batch}”").format(batch=run.feeds_from)
-        parts.append(f"{decides}{_when(run.feeds_when)}")
+        parts.append(f"{decides}{_filter_in_words(run.feeds_when)}")
     parts.append(ngettext("{number} seed", "{number} seeds", len(run.seeds)).format(number=len(run.seeds)))
     return f"{', '.join(parts)}."
 
 
-def _when(when: Mapping[str, Sequence[Any]]) -> str:
+def _filter_in_words(when: Mapping[str, Sequence[Any]]) -> str:
     conditions = [f"{name} {gettext(' or ').join(map(str, values))}" for name, values in when.items()]
     return f" ({', '.join(conditions)})" if conditions else ""
 
 
-def _becomes(what: str, before: str, after: str) -> str:
+def _change_in_words(what: str, before: str, after: str) -> str:
     return gettext("{what}: {before} becomes {after}").format(what=what, before=before, after=after)
 
 
@@ -1212,7 +1229,7 @@ def _n(number: int) -> str:
     return number_format(number, force_grouping=True)
 
 
-def _of(work: Work, name: str) -> str:
+def _term_in_words(work: BatchSpec, name: str) -> str:
     """What a batch says under one of the names of `COMPARED`, in a sentence."""
     value = getattr(work, name)
     return _value(TERMS[name].in_file(value) if name in TERMS else value)

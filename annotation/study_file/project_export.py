@@ -5,13 +5,13 @@ import json
 from typing import Any
 
 from annotation.study_file import json_schema, schema, yaml_file
-from annotation.study_file.current_state import Standing
+from annotation.study_file.current_state import ProjectState
 from annotation.study_file.plan import Cost, Plan, interval
 
 HEAD = "# The study “{name}”, exported from Askew. For the format and commands see docs/reference/study.md\n"
 
 
-def written(standing: Standing, *, people: bool = True, gold: bool = True) -> str:
+def export_study(standing: ProjectState, *, people: bool = True, gold: bool = True) -> str:
     """The file of a project: applied elsewhere it makes the same study. Without `people` it names nobody.
 
     Without `gold` it does not say which items are gold and what is right: for somebody who annotates themselves.

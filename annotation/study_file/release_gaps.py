@@ -31,7 +31,7 @@ from tasks.contract import task_types
 
 
 @dataclass(frozen=True)
-class Missing:
+class ReleaseGap:
     """One thing that is not there yet: of which part of the study, and what in a sentence. `number` of how many.
 
     `kind` is one of `SUMMED` where several of these make one sum. `batches` and `items`: what it is about, by
@@ -49,7 +49,7 @@ class Missing:
         return f"{self.about}: {self.words}"
 
 
-def missing(project: Project) -> list[Missing]:
+def find_gaps(project: Project) -> list[ReleaseGap]:
     """Everything that a release of the project would lack now."""
     batches = list(
         Batch.objects.filter(project=project, purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
@@ -60,31 +60,31 @@ def missing(project: Project) -> list[Missing]:
     return [*_work(batches, counts), *_runs(project), *_unchecked(project, batches), *_people(project)]
 
 
-def missing_for(person: Person, project: Project) -> list[Missing]:
+def gaps_visible_to(person: Person, project: Project) -> list[ReleaseGap]:
     """The same for a page; of a batch whose counts are kept from its reader, that they are."""
     batches = list(Batch.objects.filter(project=project))
-    hidden_ids = visibility.hidden(person, batches, Fact.COUNTS)
+    hidden_ids = visibility.hidden_batches(person, batches, Fact.COUNTS)
     names = {batch.name for batch in batches if batch.pk in hidden_ids}
     unsaid = "unchecked" if hidden_ids else None  # what was accepted is counted over all batches
-    gaps = [gap for gap in missing(project) if gap.about not in names and gap.kind != unsaid]
-    return gaps + [Missing(name, visibility.why_no_counts()) for name in sorted(names)]
+    gaps = [gap for gap in find_gaps(project) if gap.about not in names and gap.kind != unsaid]
+    return gaps + [ReleaseGap(name, visibility.why_no_counts()) for name in sorted(names)]
 
 
 SUMMED = ("responses", "adjudication", "chain")
 """What is summed over the batches, in the order of a summary."""
 
 
-def summary(gaps: Sequence[Missing]) -> list[Missing]:
+def summary(gaps: Sequence[ReleaseGap]) -> list[ReleaseGap]:
     """The gaps with a sum for each kind of `SUMMED` in the place of its batches; the other ones after these."""
     sums = [
-        Missing("", _sum(kind, number), number, kind, _batches_of(gaps, kind))
+        ReleaseGap("", _sum(kind, number), number, kind, _batches_of(gaps, kind))
         for kind in SUMMED
         if (number := sum(gap.number for gap in gaps if gap.kind == kind))
     ]
     return [*sums, *(gap for gap in gaps if gap.kind not in SUMMED)]
 
 
-def _batches_of(gaps: Sequence[Missing], kind: str) -> tuple[str, ...]:
+def _batches_of(gaps: Sequence[ReleaseGap], kind: str) -> tuple[str, ...]:
     return tuple(batch for gap in gaps if gap.kind == kind and gap.number for batch in gap.batches)
 
 
@@ -103,19 +103,19 @@ def _sum(kind: str, number: int) -> str:
     return sentences[kind].format(number=_n(number))
 
 
-def unchecked(project: Project) -> tuple[int, int]:
+def count_unchecked(project: Project) -> tuple[int, int]:
     """How many of the examples that people made nobody has answered blind, and how many they made."""
-    edits = _made([project.pk])
+    edits = _created_examples([project.pk])
     return edits.filter(~Exists(_blind_answers())).count(), edits.count()
 
 
-def unchecked_in(projects: Collection[int]) -> dict[int, int]:
+def count_unchecked_by_project(projects: Collection[int]) -> dict[int, int]:
     """By project (key), how many of the examples that people made nobody has answered blind. One query."""
-    edits = _made(projects).filter(~Exists(_blind_answers())).order_by()
+    edits = _created_examples(projects).filter(~Exists(_blind_answers())).order_by()
     return dict(edits.values_list("source__project").annotate(Count("pk")))
 
 
-def _made(projects: Collection[int]) -> QuerySet[Example]:
+def _created_examples(projects: Collection[int]) -> QuerySet[Example]:
     """The examples that people made in batches that are not set aside."""
     edits = Example.objects.perturbed().filter(source__project__in=projects)
     return edits.filter(outcome__decision__item__batch__set_aside_at__isnull=True)
@@ -130,9 +130,9 @@ class Unchecked:
     items: tuple[str, ...]
 
 
-def unchecked_of(release: Release) -> Unchecked:
+def unchecked_edits_of(release: Release) -> Unchecked:
     """The unchecked edits in a release: what was made, and answered blind, up to its watermark."""
-    edits = _made([release.project_id]).filter(outcome__decision__event_id__lte=release.watermark)
+    edits = _created_examples([release.project_id]).filter(outcome__decision__event_id__lte=release.watermark)
     without = edits.filter(~Exists(_blind_answers().filter(event_id__lte=release.watermark)))
     items = without.order_by().values_list("outcome__decision__item__public_id", flat=True)
     return Unchecked(len(items), edits.count(), tuple(dict.fromkeys(items)))
@@ -187,9 +187,9 @@ def _blind_answers() -> QuerySet[Decision]:
     )
 
 
-def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> Iterator[Missing]:
+def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> Iterator[ReleaseGap]:
     if not batches:
-        yield Missing(gettext("Batches"), gettext("There are no batches yet."), kind="batches")
+        yield ReleaseGap(gettext("Batches"), gettext("There are no batches yet."), kind="batches")
     for batch in batches:
         batch_counts = counts[batch.pk]
         if batch.state == "planned":
@@ -198,7 +198,7 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
                 "It was never opened; {number} items are waiting.",
                 batch_counts["items"],
             ).format(number=_n(batch_counts["items"]))
-            yield Missing(batch.name, words, batch_counts["items"], "responses", (batch.public_id,))
+            yield ReleaseGap(batch.name, words, batch_counts["items"], "responses", (batch.public_id,))
         else:
             yield from _open(batch, batch_counts)
         feeding = batch.feeds_from
@@ -211,10 +211,10 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
                     "It waits for {number} more decisions in “{batch}”.",
                     undecided,
                 ).format(number=_n(undecided), batch=feeding.name)
-                yield Missing(batch.name, words, undecided, "chain", (feeding.public_id,))
+                yield ReleaseGap(batch.name, words, undecided, "chain", (feeding.public_id,))
 
 
-def _open(batch: Batch, batch_counts: Mapping[str, int]) -> Iterator[Missing]:
+def _open(batch: Batch, batch_counts: Mapping[str, int]) -> Iterator[ReleaseGap]:
     if number := batch_counts["open"]:
         words = (
             ngettext(
@@ -227,20 +227,22 @@ def _open(batch: Batch, batch_counts: Mapping[str, int]) -> Iterator[Missing]:
                 "{number} item has too few responses.", "{number} items have too few responses.", number
             )
         )
-        yield Missing(batch.name, words.format(number=_n(number)), number, "responses", (batch.public_id,))
+        yield ReleaseGap(batch.name, words.format(number=_n(number)), number, "responses", (batch.public_id,))
     if number := batch_counts["complete"]:
         words = ngettext(
             "{number} item is complete and will be decided by the worker within minutes.",
             "{number} items are complete and will be decided by the worker within minutes.",
             number,
         )
-        yield Missing(batch.name, words.format(number=_n(number)), number)
+        yield ReleaseGap(batch.name, words.format(number=_n(number)), number)
     if number := batch_counts["adjudication"]:
         words = ngettext("{number} item needs adjudication.", "{number} items need adjudication.", number)
-        yield Missing(batch.name, words.format(number=_n(number)), number, "adjudication", (batch.public_id,))
+        yield ReleaseGap(
+            batch.name, words.format(number=_n(number)), number, "adjudication", (batch.public_id,)
+        )
 
 
-def _runs(project: Project) -> Iterator[Missing]:
+def _runs(project: Project) -> Iterator[ReleaseGap]:
     runs = PerturbationRun.objects.filter(project=project, event__isnull=True).defer("chosen", "marks")
     for run in runs.select_related("feeds_from").order_by("pk"):
         name = ", ".join(run.kinds)
@@ -254,24 +256,24 @@ def _runs(project: Project) -> Iterator[Missing]:
             )
         else:
             words = gettext("They wait for decisions in “{batch}”.").format(batch=run.feeds_from.name)
-        yield Missing(gettext("Perturbations {name}").format(name=name), words)
+        yield ReleaseGap(gettext("Perturbations {name}").format(name=name), words)
 
 
-def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
+def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[ReleaseGap]:
     """Examples that people made and nobody has answered blind, where the study has a batch for that."""
     kinds = _blind()
     if not any(batch.task_type in kinds for batch in batches):
         return
-    number, total = unchecked(project)
+    number, total = count_unchecked(project)
     if number:
-        without = _made([project.pk]).filter(~Exists(_blind_answers())).order_by()
+        without = _created_examples([project.pk]).filter(~Exists(_blind_answers())).order_by()
         items = tuple(without.values_list("outcome__decision__item__public_id", flat=True).distinct())
         words = ngettext(
             "{number} of {made} have no blind answer by another person. They come from {items} item.",
             "{number} of {made} have no blind answer by another person. They come from {items} items.",
             len(items),
         ).format(number=_n(number), made=_n(total), items=_n(len(items)))
-        yield Missing(gettext("Perturbed examples"), words, number, "unchecked", items=items)
+        yield ReleaseGap(gettext("Perturbed examples"), words, number, "unchecked", items=items)
 
 
 def _blind() -> list[str]:
@@ -279,23 +281,23 @@ def _blind() -> list[str]:
     return [key for key, task in task_types().items() if task.says_gold]
 
 
-def _people(project: Project) -> Iterator[Missing]:
+def _people(project: Project) -> Iterator[ReleaseGap]:
     simulated = Assignment.objects.filter(batch__project=project, person__is_simulated=True)
     if simulated.filter(annotations__isnull=False).exists():
         words = gettext("Simulated people annotated here. They must be included explicitly.")
-        yield Missing(gettext("People"), words)
+        yield ReleaseGap(gettext("People"), words)
     if unanswered := Inquiry.objects.filter(project=project, answered_at__isnull=True).count():
         words = ngettext(
             "{number} question to the managers is unanswered.",
             "{number} questions to the managers are unanswered.",
             unanswered,
         ).format(number=_n(unanswered))
-        yield Missing(gettext("Questions"), words, unanswered, "questions")
+        yield ReleaseGap(gettext("Questions"), words, unanswered, "questions")
     if silent := [
         shown(question.title) for question in data_statement.ASKED if not project.statement.get(question.name)
     ]:
         words = gettext("No statement on {titles}.").format(titles=", ".join(silent))
-        yield Missing(gettext("Data statement"), words, len(silent), "statement")
+        yield ReleaseGap(gettext("Data statement"), words, len(silent), "statement")
 
 
 def _n(number: int) -> str:

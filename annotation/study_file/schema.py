@@ -23,7 +23,7 @@ from annotation.platform.display_text import shown
 from annotation.platform.refusals import Refused
 from annotation.releases import creation
 from annotation.study_file import json_schema, yaml_file
-from annotation.study_file.yaml_file import Fault, Path, StudyError, Written
+from annotation.study_file.yaml_file import Fault, ParsedYaml, Path, StudyError
 from annotation.workflow import batches
 from annotation.workflow.projects import RESERVED_SLUGS
 from tableqa.core.foreign_values import faults, unstorable
@@ -31,7 +31,7 @@ from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.perturbations.question_selection import RULES
 from tableqa.readers import READERS
 from tasks.contract import TaskType, task_types
-from tasks.shared.schema_errors import nearest, schema_faults, unknown
+from tasks.shared.schema_errors import closest_match, schema_faults, unknown_value_message
 from tasks.shared.type_definitions import BadDefinition, in_order, name_faults
 
 EVERYONE = 1
@@ -60,7 +60,7 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class Somebody:
+class PersonEntry:
     """A person of the study, by name. The e-mail finds a member who goes by another name; it is never written back."""
 
     name: str
@@ -138,7 +138,7 @@ class ItemName:
 
 
 @dataclass(frozen=True)
-class Work:
+class BatchSpec:
     """A batch. `defined` is its task type where the project defines it.
 
     `terms` are all of `annotation.models.batch_options.TERMS`, with their defaults; a batch that one requires by its name.
@@ -164,7 +164,7 @@ class Work:
     @property
     def task(self) -> TaskType:
         """The task type: the one that the project defines, else the installed one."""
-        return self.defined or task_types()[self.type]
+        return self.define_task_type or task_types()[self.type]
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -172,7 +172,7 @@ class Work:
         except KeyError:
             raise AttributeError(name) from None
 
-    def changed(self, **values: Any) -> Work:
+    def changed(self, **values: Any) -> BatchSpec:
         """The same batch with other terms, or other parts of its sample."""
         terms = {name: values.pop(name) for name in list(values) if name in TERMS}
         return dataclasses.replace(self, terms={**self.terms, **terms}, **values)
@@ -195,12 +195,12 @@ class Study:
     release: Mapping[str, Any] = field(default_factory=dict)
     consent: str = ""
     statement: Mapping[str, Any] = field(default_factory=dict)
-    people: tuple[Somebody, ...] = ()
+    people: tuple[PersonEntry, ...] = ()
     sources: tuple[SourceFile, ...] = ()
     task_types: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     guidelines: Mapping[str, str] = field(default_factory=dict)
     runs: tuple[Run, ...] = ()
-    batches: tuple[Work, ...] = ()
+    batches: tuple[BatchSpec, ...] = ()
     lines: Mapping[Path, int] = field(default_factory=dict, compare=False, repr=False)
 
     def examples(self) -> frozenset[str]:
@@ -233,7 +233,7 @@ def people_needed(study: Study) -> int:
     return max((_people_for(work, study) for work in study.batches), default=0)
 
 
-def _people_for(work: Work, study: Study) -> int:
+def _people_for(work: BatchSpec, study: Study) -> int:
     batches = {batch.name: batch for batch in study.batches}
     looks_into = work.task.looks_into
     needed, before = work.overlap, batches.get(work.feeds_from)
@@ -244,7 +244,7 @@ def _people_for(work: Work, study: Study) -> int:
     return int(needed)
 
 
-def makers(batches: Iterable[Work], sources: Iterable[str]) -> list[str]:
+def makers(batches: Iterable[BatchSpec], sources: Iterable[str]) -> list[str]:
     """The names of the batches in which people make examples of originals of these sources, also by way of others.
 
     A batch that is itself drawn from what people made is none: it cannot wait for itself.
@@ -257,11 +257,11 @@ def makers(batches: Iterable[Work], sources: Iterable[str]) -> list[str]:
     ]
 
 
-def _originals(work: Work, of: Mapping[str, Work]) -> set[str]:
+def _originals(work: BatchSpec, of: Mapping[str, BatchSpec]) -> set[str]:
     """The sources whose originals come to a batch: its own, and those of what feeds it."""
     originals: set[str] = set()
     seen: set[str] = set()
-    at: Work | None = work
+    at: BatchSpec | None = work
     while at is not None and at.name not in seen:
         if at.sources and at.of != "originals":
             return set()
@@ -271,7 +271,7 @@ def _originals(work: Work, of: Mapping[str, Work]) -> set[str]:
     return originals
 
 
-def parse(text: str | Written, *, folder: FilePath | None = None) -> Study:
+def parse(text: str | ParsedYaml, *, folder: FilePath | None = None) -> Study:
     """The study that a file describes. `folder` is where the file lies; without it no other file is read.
 
     Raises `StudyError` with everything that is wrong.
@@ -284,17 +284,17 @@ def parse(text: str | Written, *, folder: FilePath | None = None) -> Study:
         written.fault(path, words.format(reason=why.shown())) for path, why in faults(written.value)
     ]:
         raise StudyError(problems)
-    reading = _Reading(written, folder)
+    reading = _StudyReader(written, folder)
     study = reading.study()
     if reading.faults:
         raise StudyError(reading.faults)
     return study
 
 
-class _Reading:
+class _StudyReader:
     """From plain values that have the right shape to a study; collects what else is wrong."""
 
-    def __init__(self, written: Written, folder: FilePath | None) -> None:
+    def __init__(self, written: ParsedYaml, folder: FilePath | None) -> None:
         self.written = written
         self.folder = folder
         self.faults: list[Fault] = []
@@ -307,7 +307,7 @@ class _Reading:
         """Whether there is such a thing; a fault where there is not."""
         available = list(available)
         if name not in available:
-            self.wrong(path, unknown(what, name, available))
+            self.wrong(path, unknown_value_message(what, name, available))
         return name in available
 
     def has_task(self, path: Path, key: str) -> bool:
@@ -316,7 +316,7 @@ class _Reading:
             return False
         return self.known(path, gettext("task type"), key, self.tasks)
 
-    def defined(self, name: str, data: Mapping[str, Any]) -> TaskType | None:
+    def define_task_type(self, name: str, data: Mapping[str, Any]) -> TaskType | None:
         """The task type that a definition makes; None, and a fault for everything that is wrong with it."""
         from tasks.shared.defined_types import task_of  # after Django is set up
 
@@ -348,24 +348,26 @@ class _Reading:
         if time_zone not in zoneinfo.available_timezones():
             zones = sorted(zoneinfo.available_timezones())
             words = gettext("There is no time zone {time_zone!r}.").format(time_zone=time_zone)
-            if nearest(time_zone, zones):
-                words = unknown(gettext("time zone"), time_zone, zones)
+            if closest_match(time_zone, zones):
+                words = unknown_value_message(gettext("time zone"), time_zone, zones)
             self.wrong(("project", "time_zone"), words)
         if not project["name"].strip():
             self.wrong(("project", "name"), gettext("A project needs a name."))
         self.unique("people", content.get("people", []))
         sources = tuple(self.source(index, entry) for index, entry in enumerate(content.get("sources", [])))
-        self.repeated_sources(sources)
+        self.check_repeated_sources(sources)
         self.unique("batches", content.get("batches", []))
         definitions = content.get("task_types", {})
-        self.tasks |= {key: task for key, entry in definitions.items() if (task := self.defined(key, entry))}
+        self.tasks |= {
+            key: task for key, entry in definitions.items() if (task := self.define_task_type(key, entry))
+        }
         kinds = content.get("kinds", {})
         for key, mapping in kinds.items():
             if self.has_task(("kinds", key), key) and "settings" in mapping:
                 self.settings(self.tasks[key], mapping["settings"], ("kinds", key, "settings"))
         caps, terms = project.get("caps", {}), project.get("release")
         batches = tuple(
-            _Batch(self, index, self.tasks[mapping["type"]]).work(sources)
+            _BatchReader(self, index, self.tasks[mapping["type"]]).work(sources)
             for index, mapping in enumerate(content.get("batches", []))
             if self.has_task(("batches", index, "type"), mapping["type"])
         )
@@ -382,9 +384,11 @@ class _Reading:
             ),
             release=self.told(("project", "release"), lambda: creation.options(**terms) if terms else {}),
             consent=self.consent(content.get("consent", "")),
-            statement=self.told(("statement",), lambda: data_statement.clean(content.get("statement", {}))),
+            statement=self.told(
+                ("statement",), lambda: data_statement.clean_answers(content.get("statement", {}))
+            ),
             people=tuple(
-                Somebody(
+                PersonEntry(
                     entry["name"].strip(), _roles(entry["roles"]), entry.get("email", "").strip().lower()
                 )
                 for entry in content.get("people", [])
@@ -397,7 +401,7 @@ class _Reading:
             lines=self.written.lines,
         )
         self.named(study)
-        self.circles(study)
+        self.check_cycles(study)
         return study
 
     def named(self, study: Study) -> None:
@@ -411,13 +415,13 @@ class _Reading:
                     words = gettext("“{name}” is not a qualification batch.").format(name=name)
                     self.wrong(("batches", index, key), words)
                 if name and is_known and key == "feeds_from":
-                    self.feeding(("batches", index, key), name, purposes[name])
+                    self.check_feeding_batch(("batches", index, key), name, purposes[name])
         for index, run in enumerate(study.runs):
             path: Path = ("perturbations", index, "feeds_from")
             if run.feeds_from and self.known(path, gettext("batch"), run.feeds_from, purposes):
-                self.feeding(path, run.feeds_from, purposes[run.feeds_from])
+                self.check_feeding_batch(path, run.feeds_from, purposes[run.feeds_from])
 
-    def feeding(self, path: Path, name: str, purpose: str) -> None:
+    def check_feeding_batch(self, path: Path, name: str, purpose: str) -> None:
         """Only what is decided makes items elsewhere."""
         if purpose != "work":
             words = gettext("{name} is a {purpose} batch and decides no items, so it cannot pass any on.")
@@ -442,7 +446,7 @@ class _Reading:
                 self.wrong((section, index, "name"), gettext(twice).format(name=name, line=line))
             first.setdefault(same, index)
 
-    def repeated_sources(self, sources: Sequence[SourceFile]) -> None:
+    def check_repeated_sources(self, sources: Sequence[SourceFile]) -> None:
         """A name may stand twice where the second files add to the first; then both say which files they are."""
         for index, source in enumerate(sources):
             same = [entry for entry in sources if entry.name == source.name]
@@ -527,7 +531,7 @@ class _Reading:
             feeds_when=entry.get("feeds_when", {}),
         )
 
-    def circles(self, study: Study) -> None:
+    def check_cycles(self, study: Study) -> None:
         """A batch that, in the end, waits for itself never begins."""
         waits = {
             batch.name: [name for name in (batch.feeds_from, batch.requires) if name]
@@ -548,16 +552,16 @@ class _Reading:
                     front += waits.get(name, ())
 
 
-class _Batch:
-    """From one batch of a file to a `Work`: its sample, its terms and its gold."""
+class _BatchReader:
+    """From one batch of a file to a `BatchSpec`: its sample, its terms and its gold."""
 
-    def __init__(self, reading: _Reading, index: int, task: TaskType) -> None:
+    def __init__(self, reading: _StudyReader, index: int, task: TaskType) -> None:
         self.reading, self.task = reading, task
         self.path: Path = ("batches", index)
         self.given: Mapping[str, Any] = reading.written.value["batches"][index]
         self.usual: Mapping[str, Any] = reading.written.value.get("kinds", {}).get(task.key, {})
 
-    def work(self, sources: Sequence[SourceFile]) -> Work:
+    def work(self, sources: Sequence[SourceFile]) -> BatchSpec:
         """The batch; without sources of its own it draws from the first of `sources`."""
         entry, sample = self.given, self.given.get("sample", {})
         feeds_from = entry.get("feeds_from", "").strip()
@@ -565,9 +569,9 @@ class _Batch:
         if not drawn and not feeds_from and sources:
             drawn = (sources[0].name,)  # as a demo world or a small study means it
         of = sample.get("of", self.task.of[0])
-        if of not in batches.about(self.task):
+        if of not in batches.example_kinds(self.task):
             words = gettext("{title} takes {of} examples.").format(
-                title=shown(self.task.title), of=gettext(" or ").join(batches.about(self.task))
+                title=shown(self.task.title), of=gettext(" or ").join(batches.example_kinds(self.task))
             )
             self.reading.wrong((*self.path, "sample", "of"), words)
         if "only" in sample and "size" in sample:
@@ -576,7 +580,7 @@ class _Batch:
         gold = entry.get("gold", {}).get("items", ())
         self.repeated((*self.path, "gold", "items"), gold)
         self.reading.when(self.path, entry, feeds_from)
-        return Work(
+        return BatchSpec(
             name=entry["name"].strip(),
             type=self.task.key,
             defined=None if self.task.key in task_types() else self.task,
@@ -674,11 +678,11 @@ def document(study: Study) -> dict[str, Any]:
 
     What databases keep as JSON comes back from them in different orders: here it has one.
     """
-    study = _ordered(study)
+    study = _with_sorted_keys(study)
     project: dict[str, Any] = {"slug": study.slug, "name": study.name}
     if study.time_zone != "UTC":
         project["time_zone"] = study.time_zone
-    project |= _said(
+    project |= _without_empty(
         {
             "must_read": study.must_read,
             "caps": study.caps,
@@ -688,30 +692,34 @@ def document(study: Study) -> dict[str, Any]:
         }
     )
     content: dict[str, Any] = {"study": json_schema.VERSION, "project": project}
-    content |= _said({"consent": study.consent, "statement": study.statement})
+    content |= _without_empty({"consent": study.consent, "statement": study.statement})
     if study.task_types:
         content["task_types"] = {name: in_order(data) for name, data in study.task_types.items()}
     sections = {
-        "people": [_said({"name": p.name, "roles": list(p.roles), "email": p.email}) for p in study.people],
-        "sources": [_said(dataclasses.asdict(source)) for source in study.sources],
+        "people": [
+            _without_empty({"name": p.name, "roles": list(p.roles), "email": p.email}) for p in study.people
+        ],
+        "sources": [_without_empty(dataclasses.asdict(source)) for source in study.sources],
         "guidelines": dict(study.guidelines),
         "perturbations": [_run(run) for run in study.runs],
         "batches": [_work(work) for work in study.batches],
     }
-    return content | _said(sections)
+    return content | _without_empty(sections)
 
 
 def _run(run: Run) -> dict[str, Any]:
-    content = _said({**dataclasses.asdict(run), "rules": run.rules if run.select else ""})
+    content = _without_empty({**dataclasses.asdict(run), "rules": run.rules if run.select else ""})
     return {key: list(value) if isinstance(value, tuple) else value for key, value in content.items()}
 
 
-def _work(work: Work) -> dict[str, Any]:
+def _work(work: BatchSpec) -> dict[str, Any]:
     sample = {"sources": list(work.sources), "size": work.size, "only": list(work.only), "by": work.by}
     if work.sources:
         sample["of"] = work.of
     batch: dict[str, Any] = {"name": work.name, "type": work.type}
-    batch |= _said({"sample": _said(sample), "seed": work.seed, "feeds_from": work.feeds_from})
+    batch |= _without_empty(
+        {"sample": _without_empty(sample), "seed": work.seed, "feeds_from": work.feeds_from}
+    )
     context = TermContext(work.task, values=dict(work.terms))
     for name, term in TERMS.items():
         value = work.terms[name]
@@ -724,28 +732,30 @@ def _work(work: Work) -> dict[str, Any]:
                 part = part.setdefault(group, {})
             part[key] = term.in_file(value)
     if work.gold:
-        batch.setdefault("gold", {})["items"] = [_said(dataclasses.asdict(entry)) for entry in work.gold]
-    examples = [_said(dataclasses.asdict(entry)) for entry in work.guideline_examples]
-    batch |= _said({"guideline_examples": examples})
+        batch.setdefault("gold", {})["items"] = [
+            _without_empty(dataclasses.asdict(entry)) for entry in work.gold
+        ]
+    examples = [_without_empty(dataclasses.asdict(entry)) for entry in work.guideline_examples]
+    batch |= _without_empty({"guideline_examples": examples})
     ordered = {key: batch[key] for key in EXPORT_ORDER if key in batch}
-    return ordered | batch | _said({"open": work.open})
+    return ordered | batch | _without_empty({"open": work.open})
 
 
-def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
     """Without what is empty, 0 or false: every such value is what holds where nothing is said."""
     return {key: value for key, value in values.items() if value or key == "response"}
 
 
-def _ordered(value: Any) -> Any:
+def _with_sorted_keys(value: Any) -> Any:
     """A part of a study with every mapping in it in the order of its keys."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         parts = {
-            data_field.name: _ordered(getattr(value, data_field.name))
+            data_field.name: _with_sorted_keys(getattr(value, data_field.name))
             for data_field in dataclasses.fields(value)
         }
         return dataclasses.replace(value, **{name: part for name, part in parts.items() if name != "lines"})
     if isinstance(value, Mapping):
-        return {key: _ordered(value[key]) for key in sorted(value)}
+        return {key: _with_sorted_keys(value[key]) for key in sorted(value)}
     if isinstance(value, list | tuple):
-        return type(value)(map(_ordered, value))
+        return type(value)(map(_with_sorted_keys, value))
     return value

@@ -19,7 +19,7 @@ from annotation.models import Example, Person, Project, Source
 from annotation.models.batch_options import TERMS
 from annotation.study_file import apply, current_state, yaml_file
 from annotation.study_file.plan import COMPARED, Change, Plan
-from annotation.study_file.schema import GoldItem, Study, Work, parse, people_needed, quoted
+from annotation.study_file.schema import BatchSpec, GoldItem, Study, parse, people_needed, quoted
 from annotation.workflow import batches
 
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "studies"
@@ -88,7 +88,7 @@ class Draft:
 
 
 @functools.cache
-def shipped() -> Mapping[str, Template]:
+def load_templates() -> Mapping[str, Template]:
     """Every template by its key, in the order in which they are offered."""
     templates = [template for path in FOLDER.glob("*.yaml") if (template := _read(path)) is not None]
     return {entry.key: entry for entry in sorted(templates, key=lambda entry: entry.place)}
@@ -103,7 +103,7 @@ def _read(path: Path) -> Template | None:
     return Template(path.stem, texts, part["place"], parse(text, folder=path.parent))
 
 
-def adapted(
+def adapt(
     study: Study, *, project: Study, source: str, example_ids: Collection[str]
 ) -> tuple[Study, list[str]]:
     """The study of a template as part of a project, drawn from one of its sources; and notes on what is left out.
@@ -112,7 +112,7 @@ def adapted(
     names. Terms that the project has set stay. Batches whose names are taken get a number.
     """
     words = gettext("{batch} is left out: it uses examples that this source does not have.")
-    study, notes = without(
+    study, notes = omit_batches(
         study,
         {
             work.name: words.format(batch=quoted([work.name]))
@@ -137,14 +137,14 @@ def adapted(
                 replace(run, sources=(source,), feeds_from=names.get(run.feeds_from, ""))
                 for run in study.runs
             ),
-            batches=tuple(_placed(work, names, source) for work in batches),
+            batches=tuple(_with_source(work, names, source) for work in batches),
             lines={},
         ),
         notes,
     )
 
 
-def without(study: Study, reasons: Mapping[str, str]) -> tuple[Study, list[str]]:
+def omit_batches(study: Study, reasons: Mapping[str, str]) -> tuple[Study, list[str]]:
     """The study without the batches of `reasons` and without what takes items from them; and a note on each of these.
 
     `reasons` are notes by the names of batches. An entry requirement that is left out is required no longer.
@@ -171,7 +171,7 @@ def without(study: Study, reasons: Mapping[str, str]) -> tuple[Study, list[str]]
     return replace(study, batches=tuple(batches), runs=tuple(runs)), notes
 
 
-def _with_known_gold(work: Work, example_ids: Collection[str], notes: list[str]) -> Work:
+def _with_known_gold(work: BatchSpec, example_ids: Collection[str], notes: list[str]) -> BatchSpec:
     gold: tuple[GoldItem, ...] = tuple(
         replace(entry, source="") for entry in work.gold if entry.example in example_ids
     )
@@ -191,7 +191,7 @@ def _free_names(batch_names: Collection[str], used_names: Collection[str]) -> di
     return names
 
 
-def _placed(work: Work, names: Mapping[str, str], source: str) -> Work:
+def _with_source(work: BatchSpec, names: Mapping[str, str], source: str) -> BatchSpec:
     placed = replace(
         work,
         name=names[work.name],
@@ -209,7 +209,7 @@ def draft(template: Template, *, project: Project, source: Source, now: datetime
     examples = Example.objects.usable().filter(source=source, external_id__in=named)
     example_ids = frozenset(examples.values_list("external_id", flat=True))
     here = current_state.of_project(project, now=now, derived=False, with_remaining=False)
-    study, notes = adapted(template.study, project=here.study, source=source.name, example_ids=example_ids)
+    study, notes = adapt(template.study, project=here.study, source=source.name, example_ids=example_ids)
     study, plan, more = _without_obstacles(study, project=project, source=source, now=now)
     return Draft(template, study, plan, (*notes, *more))
 
@@ -221,23 +221,23 @@ def _without_obstacles(
 
     If none of its batches can be created, it is the whole study: its plan names all obstacles.
     """
-    plan = apply.planned(study, project, now=now)
+    plan = apply.plan_for_project(study, project, now=now)
     plan = replace(plan, changes=(*plan.changes, *_unsuitable(study, project, source)))
-    plan = replace(plan, changes=tuple(_labelled(change) for change in plan.changes))
+    plan = replace(plan, changes=tuple(_with_label(change) for change in plan.changes))
     words = gettext("{batch} is left out. {reason}")
     reasons: dict[str, str] = {}
     for change in plan.cannot:
         if change.section in ("batch", "gold"):
             note = words.format(batch=quoted([change.name]), reason=change.words)
             reasons.setdefault(change.name, note)
-    rest, notes = without(study, reasons)
+    rest, notes = omit_batches(study, reasons)
     if not reasons or not rest.batches:
         return study, plan, []
     rest, plan, more = _without_obstacles(rest, project=project, source=source, now=now)
     return rest, plan, [*notes, *more]
 
 
-def _labelled(change: Change) -> Change:
+def _with_label(change: Change) -> Change:
     """The change with the label of its term, where its words begin with the key that the term has in a file."""
     if not change.term:
         return change

@@ -11,8 +11,8 @@ from django.utils.translation import gettext
 
 from annotation.study_file import yaml_file
 from annotation.study_file.schema import parse
-from annotation.study_file.yaml_file import Fault, StudyError, Written, spell
-from tasks.shared.type_definitions import NAME, SCHEMA, in_order, new_faults
+from annotation.study_file.yaml_file import Fault, ParsedYaml, StudyError, spell
+from tasks.shared.type_definitions import NAME, SCHEMA, in_order, new_definition_faults
 
 _HEAD = "study: 1\nproject: {slug: x, name: x}\n"
 _SECTION = "task_types"
@@ -82,7 +82,7 @@ def read(name: str, text: str, stored: Mapping[str, Any] | None = None) -> Mappi
         key = _only_name(name, content)
         study = parse(content)
         data = study.task_types[key]
-        if faults := [] if data == stored else new_faults(data):
+        if faults := [] if data == stored else new_definition_faults(data):
             paths = [("task_types", key, *fault.path) for fault in faults]
             raise StudyError(
                 [
@@ -157,7 +157,7 @@ def _is_blank(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith("#")
 
 
-def _only_name(name: str, file: Written) -> str:
+def _only_name(name: str, file: ParsedYaml) -> str:
     """The name of the only task type of a study file. Raises `StudyError` where there is more, or another name.
 
     name: as entered beside the text, "" where it is invalid.

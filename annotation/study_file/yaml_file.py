@@ -9,11 +9,11 @@ from yaml.nodes import ScalarNode
 
 from tableqa.core import guarded_yaml
 from tableqa.core.foreign_values import printable
-from tableqa.core.guarded_yaml import Fault, Path, Written, YamlError, spell
+from tableqa.core.guarded_yaml import Fault, ParsedYaml, Path, YamlError, spell
 from tableqa.core.translation import Message
 from tasks.shared.schema_errors import MAX_FAULTS
 
-__all__ = ["Fault", "Path", "StudyError", "Written", "read", "spell", "write"]
+__all__ = ["Fault", "ParsedYaml", "Path", "StudyError", "read", "spell", "write"]
 
 
 class StudyError(Exception):
@@ -27,7 +27,7 @@ class StudyError(Exception):
         super().__init__("\n".join(map(str, self.faults)))
 
 
-def read(text: str) -> Written:
+def read(text: str) -> ParsedYaml:
     """The value of a YAML text with its lines. Raises `StudyError`."""
     try:
         content = guarded_yaml.read(text)

@@ -16,5 +16,5 @@ def unread_answers(context: dict[str, Any]) -> dict[str, Any] | None:
     person = getattr(request, "user", None)
     if person is None or not person.is_authenticated or not person.unread_answers:
         return None
-    unread = list(annotator_questions.unread(person).values_list("project__slug", flat=True))
+    unread = list(annotator_questions.unread_answers(person).values_list("project__slug", flat=True))
     return {"number": len(unread), "slug": unread[0]} if unread else None

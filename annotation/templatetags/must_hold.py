@@ -6,7 +6,7 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from annotation.workflow.assignments import Found
+from annotation.workflow.assignments import Validation
 
 register = template.Library()
 
@@ -34,18 +34,18 @@ def must_hold(
 ) -> dict[str, Any]:
     """One thing that must hold, in `words`, and whether it does: as far as none of the problems with `codes` was found.
 
-    Reads from the context `waived` and `found` (`annotation.workflow.assignments.Found`; None before anything was
+    Reads from the context `waived` and `found` (`annotation.workflow.assignments.Validation`; None before anything was
     kept). `server`: the browser cannot tell by itself; `needs`: "protected", "evidence" or "program", without any of which
     there is nothing to check against. `goal`: something to do; it is listed
     until it is done. Any other line is a condition that is listed only while it is broken.
     """
-    validation: Found | None = context.get("found")
+    validation: Validation | None = context.get("found")
     broken = (
         []
         if validation is None
         else [violation for violation in validation.problems if violation.code in codes.split()]
     )
-    available = _there(context, validation)
+    available = _available_inputs(context, validation)
     if context.get("waived"):
         state, broken = "waived", []
     elif any(problem.level == "error" for problem in broken):
@@ -81,7 +81,7 @@ def at_most(contract: Mapping[str, Any] | None) -> str:
     )
 
 
-def _there(context: Any, validation: Found | None) -> set[str]:
+def _available_inputs(context: Any, validation: Validation | None) -> set[str]:
     assignment = context.get("assignment", {})
     contract, shows = assignment.get("contract") or {}, assignment.get("shows") or {}
     available = {

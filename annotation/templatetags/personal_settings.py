@@ -23,7 +23,7 @@ def display_attributes(context: dict[str, Any]) -> SafeString:
 @register.simple_tag(takes_context=True)
 def display_options(context: dict[str, Any]) -> list[dict[str, Any]]:
     """The options in order: {"name", "label", "choices": [(value, label, whether it is chosen)]}."""
-    chosen = personal_settings.of(_person(context))
+    chosen = personal_settings.settings_of(_person(context))
     return [
         {
             "name": name,

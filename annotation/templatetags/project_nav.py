@@ -141,7 +141,7 @@ def project_nav(context: Any) -> dict[str, Any]:
     within = next((tab for tab, links in WITHIN.items() if _leads_to(here, (*links, FOOLING))), "")
     if not isinstance(project, Project) or not (is_of_batch or within or _leads_to(here, (*TABS, *MENU))):
         return {"level": None}
-    granted = authorization.may(authorization.actor(request), project)
+    granted = authorization.permissions_in(authorization.actor(request), project)
     # A batch belongs to the overview of its project.
     readable = _readable(granted, project.slug, "project" if is_of_batch else here)
     has_model = (
@@ -161,7 +161,7 @@ def project_nav(context: Any) -> dict[str, Any]:
     return {
         "project": project,
         "batch": batch,
-        "level": _under(project_level, within) if row else project_level,
+        "level": _with_current_tab(project_level, within) if row else project_level,
         "is_above": is_of_batch or bool(row),
         "within": row,
         "of_batch": of_batch,
@@ -187,6 +187,6 @@ def _readable(granted: frozenset[Permission], key: str, here: str) -> Callable[[
     ]
 
 
-def _under(project_level: Level, tab: str) -> Level:
+def _with_current_tab(project_level: Level, tab: str) -> Level:
     """The level with one tab as the current one: that of the second row."""
     return Level([replace(link, current=link.name == tab) for link in project_level.tabs], project_level.menu)

@@ -172,7 +172,7 @@ urlpatterns = [
     path("batches/<str:public_id>/try/", batch_preview.try_batch, name="try_batch"),
     # annotating
     path("batches/<str:public_id>/annotate/", assignments.annotate, name="annotate"),
-    path("batches/<str:public_id>/worked-examples/", own_work.worked, name="worked_examples"),
+    path("batches/<str:public_id>/worked-examples/", own_work.worked_examples_page, name="worked_examples"),
     path("work/", own_work.my_work, name="my_work"),
     path("work/<str:public_id>/", assignments.resume, name="resume"),
     # adjudicating

@@ -50,8 +50,16 @@ from annotation.quality import agreement_report
 from annotation.queue import draws, lineage, orphaned_slots, resolutions, revisions, slots
 from annotation.workflow import decision_undo
 from tableqa.core.canonical_json import canonical
-from tableqa.core.translation import joined, message, shown
-from tasks.contract import Accepted, Invalid, OneMore, Resolution, TaskType, decision_rules, task_types
+from tableqa.core.translation import joined, message, translate_stored
+from tasks.contract import (
+    Accepted,
+    InvalidResponse,
+    NeedsResponse,
+    Resolution,
+    TaskType,
+    decision_rules,
+    task_types,
+)
 from tasks.contract import Item as PlainItem
 from tasks.contract import Outcome as Resolved
 
@@ -117,7 +125,7 @@ def resolve_due(*, now: datetime, limit: int = 200) -> int:
     return sum(_one_of_many(pk, now, lambda pk: resolve_item(item_id=pk, now=now)) for pk in pks)
 
 
-def look_after_open(*, now: datetime) -> int:
+def resolve_orphaned(*, now: datetime) -> int:
     """See to items of open batches that lack answers which nobody can be asked for any more. Returns how many.
 
     Whoever could have answered skipped the item, or left. In a batch for everybody their places go, and the others'
@@ -134,9 +142,9 @@ def look_after_open(*, now: datetime) -> int:
     )
     for batch in under_way.select_related("project").order_by("pk"):
         if batch.strategy == "everyone":
-            handled_count += orphaned_slots.fit(batch, now=now)
+            handled_count += orphaned_slots.trim(batch, now=now)
             continue
-        for pk in () if batch.decide_at_close else orphaned_slots.without_anybody(batch):
+        for pk in () if batch.decide_at_close else orphaned_slots.orphaned_items(batch):
             handled_count += _one_of_many(pk, now, lambda pk: _leave_to_adjudicator(pk, now))
     return handled_count
 
@@ -181,11 +189,11 @@ def _one_of_many(item_id: int, now: datetime, act: Callable[[int], bool]) -> boo
         if not Decision.objects.filter(item=item).exists() and not waiting.filter(asked_by__isnull=False):
             Item.objects.filter(pk=item.pk).update(due_at=None)
             before = "complete" if item.submitted_count >= item.places_count else "open"
-            _ask(item, reason, now, again=waiting.exists(), before=before)
+            _request_adjudication(item, reason, now, again=waiting.exists(), before=before)
     return False
 
 
-def asked_in_vain(batch: Batch) -> bool:
+def has_orphaned_items(batch: Batch) -> bool:
     """Whether items lack answers and have one at least; in a closed batch `resolve_batch` sees to them."""
     lacking = Item.objects.filter(DECIDABLE, batch=batch, decision__isnull=True, adjudication__isnull=True)
     return lacking.filter(submitted_count__gt=0, submitted_count__lt=F("places_count")).exists()
@@ -229,7 +237,7 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
 def checked_rule(batch: Batch, rule: object) -> dict[str, Any]:
     """A rule as the batch would keep it. Raises Refused (invalid_request) for what is no rule of this kind."""
     try:
-        checked = decision_rules.check(batch.task(), rule, overlap=batch.overlap)
+        checked = decision_rules.check_rule(batch.task(), rule, overlap=batch.overlap)
     except decision_rules.BadRule as bad:
         refuse("invalid_request", str(bad))
     return checked
@@ -249,14 +257,14 @@ def reopen_waiting(*, batch: Batch, overlap: int, by: Person, now: datetime) -> 
     return len(items)
 
 
-def foreseen(batch: Batch, rule: Mapping[str, Any], *, most: int = 200) -> dict[str, int]:
+def preview_rule(batch: Batch, rule: Mapping[str, Any], *, most: int = 200) -> dict[str, int]:
     """What another rule, checked already, would make of the items that wait for an adjudicator, of the first `most`."""
     counts = {"accepted": 0, "one_more": 0, "adjudication": 0}
     for item in waiting(batch).select_related("example__stored_table")[:most]:
         task, plain = batch.task(), item.plain()
         responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
         resolution = decision_rules.resolve(task, rule, responses, plain)
-        name = {Accepted: "accepted", OneMore: "one_more"}.get(type(resolution), "adjudication")
+        name = {Accepted: "accepted", NeedsResponse: "one_more"}.get(type(resolution), "adjudication")
         counts[name] += 1
     return counts
 
@@ -275,7 +283,7 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
         waiting = Adjudication.objects.filter(item=item).first()
         waits = waiting is not None
         closed = item.batch.closed_at is not None
-        if Decision.objects.filter(item=item).exists() or not _decidable(item):
+        if Decision.objects.filter(item=item).exists() or not _require_decidable(item):
             return False
         if waiting is not None and waiting.asked_by_id is not None:
             return False  # a person wants an adjudicator to look
@@ -294,9 +302,9 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
         responses = [task.read(annotation.response or {}, plain) for annotation in annotations]
         resolution = decision_rules.resolve(task, item.batch.resolve, responses, plain)
         if not complete and not (isinstance(resolution, Accepted) and _all_planned_came(item)):
-            _ask(item, _lacking(item, NOBODY_CAME), now)
+            _request_adjudication(item, _missing_response_reason(item, NOBODY_CAME), now)
             return True
-        one_more = isinstance(resolution, OneMore) and not closed and _somebody_is_left(item)
+        one_more = isinstance(resolution, NeedsResponse) and not closed and _somebody_is_left(item)
         if item.batch.decide_at_close and not closed and not one_more:
             return False
         if isinstance(resolution, Accepted):
@@ -317,10 +325,10 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
             )
             return True
         reason = resolution.reason
-        if isinstance(resolution, OneMore) and not closed:
+        if isinstance(resolution, NeedsResponse) and not closed:
             reason = joined([reason, NOBODY_LEFT])
         # One more person cannot answer in a closed batch: what is open there is for an adjudicator.
-        _ask(item, reason, now, weight=_weight(item, task, plain, responses), again=waits)
+        _request_adjudication(item, reason, now, weight=_weight(item, task, plain, responses), again=waits)
         return not waits
 
 
@@ -353,10 +361,10 @@ def candidates_of(items: Sequence[Item]) -> list[list[Candidate]]:
     for assignment_id, note in sent_back.values_list("assignment_id", "note"):
         notes.setdefault(assignment_id, []).append(note)
     by_item = _annotations_of(items)
-    return [_lettered(item, by_letter(item, by_item[item.pk]), notes) for item in items]
+    return [_with_letters(item, by_letter(item, by_item[item.pk]), notes) for item in items]
 
 
-def _lettered(
+def _with_letters(
     item: Item, annotations: Sequence[Annotation], notes: Mapping[int, Sequence[str]]
 ) -> list[Candidate]:
     task, plain = item.batch.task(), item.plain()
@@ -389,7 +397,7 @@ def unmet_in_words(
     return tuple(messages.get(code, code) for code in codes)
 
 
-def note_reading(items: Sequence[Item], *, by: Person, now: datetime) -> None:
+def record_reading(items: Sequence[Item], *, by: Person, now: datetime) -> None:
     """Keep that somebody has been shown what others said of these items: as an annotator they never get them."""
     Exclusion.objects.bulk_create(
         [Exclusion(item=item, person=by, read_at=now) for item in items], ignore_conflicts=True
@@ -434,7 +442,8 @@ def decide(
     with: the same operation, cell, answer or words. Their authors are makers like whoever wrote it.
     `listed_reason` is one of the batch's reasons with a key. A note is needed where the batch requires one; where the item
     is excluded, the reason may stand for it. `seen` are the responses (`in_one_text`) that were shown with their letters.
-    Raises Refused: decided, responses_changed, invalid_request; `tasks.contract.Invalid` for a response that does not hold.
+    Raises Refused: decided, responses_changed, invalid_request; `tasks.contract.InvalidResponse` for a response that does
+    not hold.
     """
     note = note.strip() or exclude.strip()
     require_storable(note, exclude, listed_reason)
@@ -443,7 +452,7 @@ def decide(
             "invalid_request",
             "Choose responses, write a response, or exclude the item. Do only one of the three.",
         )
-    with _failure_said(item), transaction.atomic():
+    with _refusing_failures(item), transaction.atomic():
         item = _locked(item.pk)
         _require_waiting(item)
         _require_seen(item, seen)
@@ -455,23 +464,25 @@ def decide(
         if exclude.strip():
             resolution = Accepted((), exclude.strip())
         elif response is not None:
-            resolution = task.uphold([task.receive(response, plain)], plain)
-            named = {candidate.annotation.pk for candidate in _chosen(item, based_on)}
+            resolution = task.resolve_adjudicated([task.receive(response, plain)], plain)
+            named = {candidate.annotation.pk for candidate in _choose_candidates(item, based_on)}
             rests_on = [
                 annotation.public_id
                 for annotation in _annotations(item)
                 if annotation.pk in named or _pieces(annotation.response) & _pieces(response)
             ]
         else:
-            chosen = _chosen(item, choose)
+            chosen = _choose_candidates(item, choose)
             annotations = [candidate.annotation for candidate in chosen]
             outcomes = tuple(Resolved(c.response, (index,)) for index, c in enumerate(chosen))
-            resolution = _merged(task.uphold([c.response for c in chosen], plain), outcomes)
+            resolution = _merge_responses(
+                task.resolve_adjudicated([c.response for c in chosen], plain), outcomes
+            )
         if not isinstance(resolution, Accepted):
             refuse(
                 "invalid_request",
                 "These responses cannot be accepted together: {reason}",
-                reason=shown(resolution.reason),
+                reason=translate_stored(resolution.reason),
             )
         return _write(
             item,
@@ -494,10 +505,10 @@ def undo(*, item: Item, by: Person, now: datetime) -> Adjudication:
     with transaction.atomic():
         item = _locked(item.pk)
         decision = Decision.objects.filter(item=item, made_by=by).first()
-        if decision is None or not _decidable(item):
+        if decision is None or not _require_decidable(item):
             refuse("invalid_request", "You have not decided this item, so there is nothing to undo.")
         decision.item = item
-        detail = {"reason": UNDONE.format(), "undone": _taken_back(decision)}
+        detail = {"reason": UNDONE.format(), "undone": _undone_detail(decision)}
         audit_log.log(item, decision.kind, "adjudication", by=by, now=now, detail=detail)
         decision_undo.retract(decision)
         return _wait_again(item, now)
@@ -512,9 +523,9 @@ def undo_send_back(*, item: Item, by: Person, now: datetime) -> list[SentBack]:
     with transaction.atomic():
         item = _locked(item.pk)
         sent = _sent_back_by(item, by)
-        if not sent or Decision.objects.filter(item=item).exists() or not _decidable(item):
+        if not sent or Decision.objects.filter(item=item).exists() or not _require_decidable(item):
             refuse("invalid_request", "You have sent nothing of this item back, so there is nothing to undo.")
-        keep_again(item=item, annotations=[row.annotation_id for row in sent], by=by, now=now)
+        reinstate_responses(item=item, annotations=[row.annotation_id for row in sent], by=by, now=now)
         _record(item, "sent back", "adjudication", by, now, reason=UNDONE_SEND_BACK.format())
         _wait_again(item, now)
         return sent
@@ -573,7 +584,7 @@ def last_act(batch: Batch, person: Person, now: datetime, decided: str = "") -> 
     ):
         return LastAct(decided)
     item = last.assignment.item
-    if batch.closed_at is None and _untouched(_sent_back_by(item, person)):
+    if batch.closed_at is None and _is_untouched(_sent_back_by(item, person)):
         return LastAct(item.public_id)
     return LastAct(decided, is_passed_over=True)
 
@@ -592,7 +603,7 @@ def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime, 
         item = _locked(item.pk)
         _require_waiting(item)
         _require_seen(item, seen)
-        (candidate,) = _chosen(item, [choose])
+        (candidate,) = _choose_candidates(item, [choose])
         annotation = candidate.annotation
         assignment = annotation.assignment
         if item.batch.closed_at is not None:
@@ -639,7 +650,7 @@ def ask_adjudicator(*, item: Item, by: Person, reason: str, before: str, now: da
 def send_all_back(*, item: Item, by: Person, note: str, before: str, now: datetime) -> list[int]:
     """Give all responses to an undecided item back to their authors, with a note. The caller holds its lock.
 
-    Returns the annotations (keys), for `keep_again`.
+    Returns the annotations (keys), for `reinstate_responses`.
     """
     annotations = _annotations(item)
     for annotation in annotations:
@@ -653,14 +664,14 @@ def send_all_back(*, item: Item, by: Person, note: str, before: str, now: dateti
     return [annotation.pk for annotation in annotations]
 
 
-def keep_again(*, item: Item, annotations: Sequence[int], by: Person, now: datetime) -> None:
+def reinstate_responses(*, item: Item, annotations: Sequence[int], by: Person, now: datetime) -> None:
     """Have responses (keys) that were sent back count again. The caller holds the lock of the item.
 
     Raises Refused (decided) where an author has continued, or a release holds the change.
     """
     rows = SentBack.objects.filter(annotation__in=annotations).select_related(*SENT_BACK_WITH)
     sent = list(rows.order_by("pk"))
-    if len(sent) != len(annotations) or not _untouched(sent):
+    if len(sent) != len(annotations) or not _is_untouched(sent):
         refuse("decided", "An author has already worked on the response that was sent back.")
     for row in sent:
         assignment = row.assignment
@@ -675,7 +686,7 @@ def take_back(*, decision: Decision, by: Person, reason: str, after: str, now: d
 
     Raises Refused (decided) as `decision_undo.retract`.
     """
-    detail = {"reason": reason, "undone": _taken_back(decision)}
+    detail = {"reason": reason, "undone": _undone_detail(decision)}
     based_on = (decision.event.detail or {}).get("based_on", [])
     event = audit_log.log(decision.item, decision.kind, after, by=by, now=now, detail=detail)
     decision_undo.retract(decision)
@@ -699,7 +710,7 @@ def restore(
     positions = {annotation.public_id: index for index, annotation in enumerate(annotations)}
     outcomes = tuple(
         Resolved(
-            agreement_report.stored(task, outcome["response"]),
+            agreement_report.restore_response(task, outcome["response"]),
             tuple(positions[annotation_id] for annotation_id in outcome["annotations"]),
         )
         for outcome in undone["outcomes"]
@@ -735,11 +746,11 @@ def returnable(item: Item, responses: Sequence[Candidate]) -> list[str]:
 
 
 @contextmanager
-def _failure_said(item: Item) -> Iterator[None]:
+def _refusing_failures(item: Item) -> Iterator[None]:
     """Refuse what the item's task type fails on, which may be somebody else's code. Nothing is written then."""
     try:
         yield
-    except (Refused, Invalid, DatabaseError):
+    except (Refused, InvalidResponse, DatabaseError):
         raise
     except Exception as error:
         log.exception("item %s cannot be decided", item.pk)
@@ -770,7 +781,7 @@ def _sent_back_by(item: Item, person: Person) -> list[SentBack]:
     return list(sent.select_related(*SENT_BACK_WITH).order_by("pk"))
 
 
-def _untouched(sent: Sequence[SentBack]) -> bool:
+def _is_untouched(sent: Sequence[SentBack]) -> bool:
     """Whether nobody has continued with responses that were sent back: neither submitted nor changed the draft."""
     for row in sent:
         latest = revisions.latest(row.assignment)
@@ -783,7 +794,7 @@ def _untouched(sent: Sequence[SentBack]) -> bool:
 
 def _wait_again(item: Item, now: datetime) -> Adjudication:
     """Have an undecided item wait for an adjudicator where it was in the queue."""
-    request = _last_asked(item)
+    request = _last_request_event(item)
     task, plain = item.batch.task(), item.plain()
     responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
     resolutions.mark([item.pk], Item.Resolution.ADJUDICATION)
@@ -810,7 +821,7 @@ def _check_why(batch: Batch, note: str, listed_reason: str) -> None:
         )
 
 
-def _taken_back(decision: Decision) -> dict[str, Any]:
+def _undone_detail(decision: Decision) -> dict[str, Any]:
     """What the log keeps of a decision that is undone."""
     outcomes = decision.outcomes.order_by("number").prefetch_related("annotations")
     texts = {"reason": decision.reason, "listed_reason": decision.listed_reason or "", "note": decision.note}
@@ -827,7 +838,7 @@ def _taken_back(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _last_asked(item: Item) -> Event | None:
+def _last_request_event(item: Item) -> Event | None:
     """The event by which the item last came to an adjudicator, but for decisions that an adjudicator undid."""
     adjudication_events = Event.objects.filter(
         thing="item", thing_id=item.pk, after="adjudication"
@@ -852,7 +863,7 @@ def _require_seen(item: Item, seen: str) -> None:
         refuse("responses_changed", RESPONSES_CHANGED)
 
 
-def _decidable(item: Item) -> bool:
+def _require_decidable(item: Item) -> bool:
     batch = item.batch
     return not item.is_gold and batch.purpose == Batch.Purpose.WORK and batch.set_aside_at is None
 
@@ -871,7 +882,7 @@ def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
             return False
         if Assignment.objects.filter(item=item, state=Assignment.State.LEASED).exists():
             return False  # somebody is at it after all
-        reason, all_came = _lacking(item, NOBODY_MAY), _all_planned_came(item)
+        reason, all_came = _missing_response_reason(item, NOBODY_MAY), _all_planned_came(item)
         orphaned_slots.drop_free(item)
         task, plain = item.batch.task(), item.plain()
         responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
@@ -880,11 +891,11 @@ def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
         ):
             Item.objects.filter(pk=item.pk).update(due_at=now)
             return True
-        _ask(item, reason, now, weight=_weight(item, task, plain, responses), before="open")
+        _request_adjudication(item, reason, now, weight=_weight(item, task, plain, responses), before="open")
     return True
 
 
-def _lacking(item: Item, why: str) -> str:
+def _missing_response_reason(item: Item, why: str) -> str:
     """Why an adjudicator is asked about an item that lacks answers."""
     places = Place.objects.filter(item=item)
     answered = Assignment.objects.filter(item=item).submitted().values("place")
@@ -932,7 +943,7 @@ def _weight(item: Item, task: TaskType, plain: PlainItem, responses: Sequence[An
         )
         followers += len(batches)
     hangs = followers + (item.batch.closed_at is not None)
-    return round((0.5 + decision_rules.apart(task, responses, plain)) * (1 + hangs), 4)
+    return round((0.5 + decision_rules.mean_distance(task, responses, plain)) * (1 + hangs), 4)
 
 
 def _annotations(item: Item) -> list[Annotation]:
@@ -951,7 +962,7 @@ def _annotations_of(items: Sequence[Item]) -> dict[int, list[Annotation]]:
     return annotations_by_item
 
 
-def _chosen(item: Item, choose: Sequence[str]) -> list[Candidate]:
+def _choose_candidates(item: Item, choose: Sequence[str]) -> list[Candidate]:
     available = candidates(item)
     chosen = [c for c in available if c.letter in choose or c.annotation.public_id in choose]
     if len(chosen) != len(set(choose)):
@@ -965,18 +976,18 @@ def _pieces(response: Mapping[str, Any] | None) -> set[tuple[str, str]]:
     for name, value in ((response or {}).get("data") or {}).items():
         for part in value if isinstance(value, list) else [value]:
             if part and isinstance(part, str | list | Mapping):
-                pieces.add((name, canonical(_bare(part))))
+                pieces.add((name, canonical(_without_position(part))))
     return pieces
 
 
-def _bare(piece: Any) -> Any:
+def _without_position(piece: Any) -> Any:
     """An operation without where its cell was shown (`at`): that is for readers, and may be left out."""
     if isinstance(piece, Mapping) and "op" in piece:
         return {name: value for name, value in piece.items() if name != "at"}
     return piece
 
 
-def _merged(resolution: Any, outcomes: tuple[Resolved, ...]) -> Any:
+def _merge_responses(resolution: Any, outcomes: tuple[Resolved, ...]) -> Any:
     """What the kind accepts of the chosen responses: equal labels are one outcome, edits stand beside each other."""
     if isinstance(resolution, Accepted) and resolution.outcomes and len(resolution.outcomes) == len(outcomes):
         return Accepted(outcomes, resolution.reason)
@@ -1037,7 +1048,7 @@ def _write(
     return decision
 
 
-def _ask(
+def _request_adjudication(
     item: Item,
     reason: str,
     now: datetime,

@@ -29,7 +29,7 @@ from annotation.models import (
     SentBack,
     Tally,
 )
-from annotation.platform.prepared_statements import Update, moment, number, together
+from annotation.platform.prepared_statements import Update, param_int, param_time, pipeline
 from annotation.platform.refusals import Refused, refuse, require_storable
 from annotation.quality import annotator_questions, consent, qualification
 from annotation.queue import (
@@ -41,9 +41,9 @@ from annotation.queue import (
     submissions,
     withdrawal,
 )
-from annotation.queue.entry_requirements import asks
+from annotation.queue.entry_requirements import has_requirements
 from tableqa.core.foreign_values import unstorable
-from tasks.contract import Invalid, Making, Problem
+from tasks.contract import InvalidResponse, Making, Problem
 
 State = Assignment.State
 
@@ -63,7 +63,7 @@ class SavedDraft:
 
 
 @dataclass(frozen=True)
-class Found:
+class Validation:
     """What is wrong with a response so far, and its old and new answer (`TaskType.preview`)."""
 
     problems: tuple[Problem, ...]
@@ -80,7 +80,7 @@ def payload(assignment: Any) -> dict[str, Any]:
         "state": assignment.state,
         "batch": {"id": batch.public_id, "name": batch.name},
         "item": assignment.item.public_id,
-        **task.presented(item),
+        **task.page_data(item),
         "draft": (
             {**_draft_payload(draft), "outdated": outdated(draft.response, task, item)}
             if draft is not None and draft.revision
@@ -103,7 +103,7 @@ def payload(assignment: Any) -> dict[str, Any]:
             # How many items a batch was fed tells what others decided.
             "total": batch.items_count if batch.feeds_from_id is None else None,
         },
-        "loop": model_checks.loop(batch),
+        "loop": model_checks.loop_description(batch),
         "help": impressions.mode(assignment),
         "same_question": _same_question(assignment) if "rated_answer" in task.shows else None,
         "answers": answers(assignment),
@@ -137,22 +137,24 @@ def save_draft(
     with transaction.atomic():
         _touch(assignment, now, scripts=scripts)
         saved = _write_draft(assignment, revision, response, now)
-    validation = found_in(response, task, item)
+    validation = validate_draft(response, task, item)
     return SavedDraft(saved, now, validation.problems, validation.answer)
 
 
-def found_in(response: Mapping[str, Any], task: tasks.contract.TaskType, item: tasks.contract.Item) -> Found:
+def validate_draft(
+    response: Mapping[str, Any], task: tasks.contract.TaskType, item: tasks.contract.Item
+) -> Validation:
     """What is to be said of a response that somebody works on, whatever it holds."""
     problems: Sequence[Problem] = ()
     response = {**response, "data": task.with_operations(response.get("data"))}
     try:
         problems = task.warnings(task.receive(response, item), item)
-    except Invalid as invalid:
+    except InvalidResponse as invalid:
         problems = invalid.problems
     # Old and new answer hold the gold one: for kinds that show it.
-    has_answers = "answers" in task.showing(item)
+    has_answers = "answers" in task.shown_names(item)
     answer = task.preview(response.get("data"), item) if has_answers and isinstance(task, Making) else None
-    return Found(tuple(problems), answer)
+    return Validation(tuple(problems), answer)
 
 
 def outdated(response: Mapping[str, Any], task: tasks.contract.TaskType, item: tasks.contract.Item) -> str:
@@ -161,7 +163,7 @@ def outdated(response: Mapping[str, Any], task: tasks.contract.TaskType, item: t
     if type(version) is not int or version >= task.version:
         return ""
     data = response.get("data")
-    lost = task.unfitting(data if isinstance(data, Mapping) else {}, item)
+    lost = task.unfitting_values(data if isinstance(data, Mapping) else {}, item)
     return " ".join(
         [
             gettext("The form has changed since you saved this draft. Check your answers."),
@@ -188,7 +190,7 @@ def submit(
     form of a page without them, which gives no sign of life while somebody works on it.
     A response that leaves conditions unmet (`TaskType.unmet`) needs a reason, or their codes in `confirmed`. `unsure` (true)
     beside its data says that the person is not sure: it is stored with the annotation, and is no part of the response.
-    Raises `tasks.contract.Invalid` with every problem; Refused: unmet_conditions, already_submitted (another
+    Raises `tasks.contract.InvalidResponse` with every problem; Refused: unmet_conditions, already_submitted (another
     response), place_taken, batch_closed, decided.
     """
     return submit_and_next(
@@ -217,7 +219,7 @@ def submit_and_next(
     Raises what `submit` raises.
     """
     batch, person = assignment.batch, assignment.person
-    at_once = then_next and batch.state == "open" and not asks(batch)
+    at_once = then_next and batch.state == "open" and not has_requirements(batch)
     task, item = batch.task(), assignment.plain_item
     parsed = task.receive(response, item)
     stored = task.envelope(parsed, item)
@@ -241,7 +243,7 @@ def submit_and_next(
                     following = reservations.take_next(
                         batch=batch, person=person, holding=holding, now=now, tally=tally
                     )
-        except (IntegrityError, _Late) as late:
+        except (IntegrityError, _SlotLost) as late:
             # Somebody was faster: another tab of this person, a retry, or a colleague after the lease ran out.
             related = ("annotation", "batch__definition")
             assignment = Assignment.objects.select_related(*related).get(pk=assignment.pk)
@@ -252,10 +254,10 @@ def submit_and_next(
                     raise late.__cause__ from None
                 _require_undecided(assignment.item_id)
     if annotation is None:
-        annotation = _already(assignment, stored, unsure=unsure)
+        annotation = _existing_submission(assignment, stored, unsure=unsure)
     assignment.state, assignment.annotation = State.SUBMITTED, annotation
     if then_next and following is None:
-        following = reservations.following(batch=batch, person=person, holding=holding, now=now)
+        following = reservations.next_or_none(batch=batch, person=person, holding=holding, now=now)
     return annotation, following
 
 
@@ -271,7 +273,7 @@ def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
         assignment, state=State.SKIPPED, reason=reason[:500], now=now, actor=assignment.person
     )
     if not is_skipped:  # the lease had been taken back, perhaps a moment ago
-        reservations.turn_down(assignment, reason=reason[:500], now=now)
+        reservations.skip_returned(assignment, reason=reason[:500], now=now)
     qualification.after_submission(assignment, now)
 
 
@@ -312,7 +314,7 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
     """
     if assignment.state == State.RETURNED:
         reservations.take_again(assignment, now=now)
-        reservations.hand_out_again(assignment, now=now)
+        reservations.reset_start(assignment, now=now)
     elif assignment.state == State.LEASED:
         if assignment.batch.state != "paused":  # what was begun may be finished
             reservations.require_open(assignment.batch)
@@ -348,8 +350,8 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
                 "The result of {name} is final. Your answers cannot be changed.",
                 name=assignment.batch.name,
             )
-        if withdrawal.decided([assignment.pk], now=now):
-            raise _decided()
+        if withdrawal.decided_assignments([assignment.pk], now=now):
+            raise _refuse_decided()
         if assignment.annotation_id != annotation.pk:
             refuse("not_submitted", "This annotation is not submitted, or a newer revision exists.")
         if Release.objects.holding(annotation).exists():
@@ -360,7 +362,7 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
     return assignment
 
 
-def may_open(assignments: Sequence[Assignment], *, now: datetime) -> set[int]:
+def reopenable(assignments: Sequence[Assignment], *, now: datetime) -> set[int]:
     """Those of a person's assignments (ids) that they may open again: held, given back with a place still free, or
     submitted and not decided or released. In five queries; wants `batch` and `annotation`.
     """
@@ -410,7 +412,7 @@ def may_open(assignments: Sequence[Assignment], *, now: datetime) -> set[int]:
     return open_ids
 
 
-def sent_back(assignments: Sequence[Assignment]) -> dict[int, str]:
+def send_back_notes(assignments: Sequence[Assignment]) -> dict[int, str]:
     """What adjudicators wrote of the responses that wait to be written anew, by assignment (id): the newest note."""
     waiting_ids = [
         assignment.pk for assignment in assignments if assignment.state in (State.LEASED, State.RETURNED)
@@ -427,12 +429,12 @@ def answers(assignment: Assignment) -> list[dict[str, Any]]:
     """Answers to the person's questions from this batch that they have not read; no statement where there is none."""
     if not assignment.person.unread_answers:
         return []
-    unread = annotator_questions.unread(assignment.person).filter(batch=assignment.batch_id)
+    unread = annotator_questions.unread_answers(assignment.person).filter(batch=assignment.batch_id)
     return [
         {
             "id": inquiry.public_id,
-            "question": _short(inquiry.text),
-            "answer": _short(inquiry.answer),
+            "question": _shorten(inquiry.text),
+            "answer": _shorten(inquiry.answer),
             "is_whole": len(inquiry.answer) <= MOST_OF_AN_ANSWER,
         }
         for inquiry in unread
@@ -442,15 +444,15 @@ def answers(assignment: Assignment) -> list[dict[str, Any]]:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-class _Late(Exception):
+class _SlotLost(Exception):
     """The place is not the person's any more; what was begun is undone."""
 
 
 _count_submission = Update(
-    lambda: Item.objects.filter(pk=number("item")),
+    lambda: Item.objects.filter(pk=param_int("item")),
     submitted_count=F("submitted_count") + 1,
     due_at=Case(
-        When(places_count__lte=F("submitted_count") + 1, then=Value(moment("due"))),
+        When(places_count__lte=F("submitted_count") + 1, then=Value(param_time("due"))),
         default=None,
         output_field=DateTimeField(),
     ),
@@ -474,12 +476,12 @@ def _store(
         try:
             reservations.take_again(assignment, now=now)
         except Refused as refused:
-            raise _Late from refused
+            raise _SlotLost from refused
         _require_undecided(assignment.item_id)
     batch = assignment.batch
     decides = batch.purpose == Batch.Purpose.WORK and not assignment.item.is_gold
     due = slots.due_at(batch, now + UNDO_WINDOW) if decides else None
-    values, appending = revisions.appending(
+    values, appending = revisions.append_steps(
         assignment,
         response=stored,
         before=State.LEASED,
@@ -489,7 +491,7 @@ def _store(
         unmet=unmet,
         unsure=unsure,
     )
-    rows = together(
+    rows = pipeline(
         # First, because it locks the item: submission, undo and decision take turns.
         _count_submission.step(item=assignment.item_id, due=due),
         *appending,
@@ -503,10 +505,10 @@ def _store(
     )
     result = submissions.finished(assignment, rows)
     if result is None:
-        raise _Late
+        raise _SlotLost
     key, revision, tally = result
-    annotation = revisions.made(values, key, revision)
-    model_checks.rest(annotation, assignment=assignment, now=now)
+    annotation = revisions.written_revision(values, key, revision)
+    model_checks.record_submission(annotation, assignment=assignment, now=now)
     if assignment.batch.help:
         impressions.attribute(annotation, assignment=assignment)
     qualification.after_submission(assignment, now)
@@ -547,7 +549,7 @@ def _sent_back(assignment: Assignment) -> str | None:
     return notes.first()
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return Truncator(text).chars(MOST_OF_AN_ANSWER)
 
 
@@ -593,25 +595,25 @@ def _require_consent_stands(assignment: Assignment) -> None:
     batch = assignment.batch
     if assignment.state == State.LEASED or not batch.project.consent_number:
         return
-    if consent.took_back(batch.project, assignment.person):
+    if consent.has_withdrawn(batch.project, assignment.person):
         refuse(
             "consent_needed",
             "You have withdrawn your consent, so your work here is not saved. Agree again to "
             "continue this item.",
-            more={"page": entry_requirements.consent(batch).address},
+            more={"page": entry_requirements.consent_gate(batch).address},
         )
 
 
 def _require_undecided(item_id: int) -> None:
     if Decision.objects.filter(item_id=item_id).exists():
-        raise _decided()
+        raise _refuse_decided()
 
 
-def _decided() -> Refused:
+def _refuse_decided() -> Refused:
     return Refused("decided", gettext("This item has been decided. Its annotations cannot be changed."))
 
 
-def _already(assignment: Assignment, stored: Mapping[str, Any], *, unsure: bool) -> Annotation:
+def _existing_submission(assignment: Assignment, stored: Mapping[str, Any], *, unsure: bool) -> Annotation:
     if assignment.annotation is None:
         if assignment.state == State.SKIPPED:
             refuse("place_taken", "You skipped this item.")

@@ -113,17 +113,17 @@ def _is_being_decided(batch: Batch) -> bool:
 def _effects_on_decided(batch: Batch, changed_values: Mapping[str, Any]) -> list[str]:
     """What happens to items that are decided or wait for an adjudicator."""
     decided = Decision.objects.filter(item__batch=batch).count()
-    sentences = [gettext("{items} decided: no change.").format(items=items_are(decided))]
+    sentences = [gettext("{items} decided: no change.").format(items=items_phrase(decided))]
     waiting = Adjudication.objects.filter(item__batch=batch).count()
     if changed_values.get("overlap", 0) > batch.overlap and (
         reopened := waiting_below(batch, changed_values["overlap"]).count()
     ):
         waiting -= reopened
         sentences.append(
-            gettext("{items} in adjudication: reopened for more people.").format(items=items_are(reopened))
+            gettext("{items} in adjudication: reopened for more people.").format(items=items_phrase(reopened))
         )
     if waiting and "resolve" not in changed_values:
-        sentences.append(gettext("{items} in adjudication: no change.").format(items=items_are(waiting)))
+        sentences.append(gettext("{items} in adjudication: no change.").format(items=items_phrase(waiting)))
     return sentences
 
 
@@ -136,7 +136,7 @@ def _count_slots(batch: Batch, overlap: int) -> list[str]:
                 "{items} undecided: {value} more slot for each.",
                 "{items} undecided: {value} more slots for each.",
                 overlap - batch.overlap,
-            ).format(items=items_are(items.count()), value=overlap - batch.overlap)
+            ).format(items=items_phrase(items.count()), value=overlap - batch.overlap)
         ]
         if complete:
             sentences.append(
@@ -150,7 +150,7 @@ def _count_slots(batch: Batch, overlap: int) -> list[str]:
     beyond = items.filter(submitted_count__gt=overlap).count()
     sentences = [
         gettext("{items} undecided: free slots beyond {overlap} are removed.").format(
-            items=items_are(items.count()), overlap=overlap
+            items=items_phrase(items.count()), overlap=overlap
         )
     ]
     if number := done.count():
@@ -172,9 +172,11 @@ def _count_resolved(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
     sentences = []
     if complete := _complete_items(batch).count():
         sentences.append(
-            gettext("{items} complete and undecided: the new rule applies.").format(items=items_are(complete))
+            gettext("{items} complete and undecided: the new rule applies.").format(
+                items=items_phrase(complete)
+            )
         )
-    foreseen = {name: number for name, number in adjudication.foreseen(batch, rule).items() if number}
+    foreseen = {name: number for name, number in adjudication.preview_rule(batch, rule).items() if number}
     if foreseen:
         what = ", ".join(f"{number} {gettext(FORESEEN[name])}" for name, number in foreseen.items())
         sentences.append(
@@ -224,7 +226,7 @@ def _count_paid(batch: Batch, pay: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _left_out(batch: Batch, required: Batch | None) -> list[str]:
+def _count_left_out(batch: Batch, required: Batch | None) -> list[str]:
     return [] if required is None else [gettext("Items of the qualification are left out of this batch.")]
 
 
@@ -281,7 +283,7 @@ EFFECTS: Final[dict[str, Effect]] = {
     "caps": Effect(_count_limited),
     "decide_at_close": Effect(_count_final, follow_up=_renew_due, locks_items=True),
     "resolve": Effect(_count_resolved, _change_rule, writes_column=True, logs=True),
-    "requires": Effect(_left_out, _leave_out, locks_items=True),
+    "requires": Effect(_count_left_out, _leave_out, locks_items=True),
     "pay": Effect(_count_paid),
 }
 
@@ -297,7 +299,7 @@ def _complete_items(batch: Batch) -> QuerySet[Item]:
     return undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count"))
 
 
-def items_are(number: int) -> str:
+def items_phrase(number: int) -> str:
     """How many items, and the verb of a sentence about them."""
     sentence = ngettext("{number} item is", "{number} items are", number)
     return sentence.format(number=number_format(number, force_grouping=True))

@@ -67,7 +67,7 @@ LONGEST_NAME = 120
 class Sample:
     """What the items of a batch are drawn from: examples of sources, or accepted items of another batch.
 
-    of      one of `about(task)`; "": what the task type is usually about
+    of      one of `example_kinds(task)`; "": what the task type is usually about
     size    number of examples; None: all
     only    these examples by their ids, in this order, instead of a random sample
     strata  "source" or "difficulty" (`strategies.STRATA`): keep the share of each stratum
@@ -109,13 +109,15 @@ def plan_batch(
     """
     name = _checked_name(name)
     columns = check(task, terms or {}, project=project, feeds_from=sample.feeds_from)
-    sample = _checked(task, sample)
+    sample = _check_sample(task, sample)
     _require_fitting_model(columns["loop_model"], sample)
-    examples, size = _drawn(task, sample, columns["requires"])
+    examples, size = _draw_examples(task, sample, columns["requires"])
     if not examples and sample.feeds_from is None:
         refuse("invalid_request", "Choose a source with examples, or a batch to take accepted items from.")
     if isinstance(task, Preparing):
-        resources.at_hand(project, task.needs)  # before the transaction, so that nobody waits for it
+        resources.context_without_waiting(
+            project, task.needs
+        )  # before the transaction, so that nobody waits for it
     batch = Batch(
         project=project,
         name=name,
@@ -254,7 +256,7 @@ def is_suitable(*, project: Project, task: TaskType, sample: Sample) -> bool:
     """Whether one of the first `MOST_CHECKED` examples of the sample, which are random ones, can become an item."""
     if not isinstance(task, Preparing) or not task.without:
         return True
-    examples, _ = _drawn(task, _checked(task, sample), None)
+    examples, _ = _draw_examples(task, _check_sample(task, sample), None)
     return not examples or lineage.has_suitable(project, task, examples[:MOST_CHECKED])
 
 
@@ -263,7 +265,7 @@ def is_suitable(*, project: Project, task: TaskType, sample: Sample) -> bool:
 
 def candidates(project: Project, task: TaskType, sample: Sample) -> dict[int, int]:
     """The examples (keys) that a sample can draw, by each the one that its item is made of. Raises Refused."""
-    everything, _ = _drawn(task, replace(_checked(task, sample), size=None, strata=""), None)
+    everything, _ = _draw_examples(task, replace(_check_sample(task, sample), size=None, strata=""), None)
     return lineage.starting_point_of(task, everything)
 
 
@@ -309,14 +311,16 @@ def draw(
         progress=progress,
         clock=clock,
     )
-    correct = model_accuracy.right(list(starts.values()), task=task, model=accuracy.model)
+    correct = model_accuracy.correct_examples(list(starts.values()), task=task, model=accuracy.model)
     with transaction.atomic():
         Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
         batch.refresh_from_db()
         if not batch.waits_for_model:
             return
         served = [key for key, start in starts.items() if start in correct]
-        examples, size = _drawn(task, sample, batch.requires, among=frozenset(served)) if served else ([], 0)
+        examples, size = (
+            _draw_examples(task, sample, batch.requires, among=frozenset(served)) if served else ([], 0)
+        )
         if not examples:
             refuse(
                 "invalid_request",
@@ -356,17 +360,17 @@ def start_asking(
     newest = asking_job(project=project, task=task, sample=sample, predictor=predictor)
     if newest is not None and not newest.finished:
         return None
-    ids = _asking(task, sample, predictor)
+    ids = _asking_params(task, sample, predictor)
     return jobs.enqueue(project=project, kind="ask_originals", ids=ids, by=by, now=now)
 
 
 def asking_job(*, project: Project, task: TaskType, sample: Sample, predictor: str) -> Job | None:
     """The newest job that asks a model about such a sample."""
-    ids = _asking(task, sample, predictor)
+    ids = _asking_params(task, sample, predictor)
     return Job.objects.filter(project=project, kind="ask_originals", ids=ids).order_by("-pk").first()
 
 
-def _asking(task: TaskType, sample: Sample, predictor: str) -> dict[str, Any]:
+def _asking_params(task: TaskType, sample: Sample, predictor: str) -> dict[str, Any]:
     sources = sorted(source.pk for source in sample.sources)
     of = sample.of or task.of[0]
     return {
@@ -408,15 +412,15 @@ def _stored_sample(batch: Batch) -> Sample:
     )
 
 
-def _checked(task: TaskType, sample: Sample) -> Sample:
+def _check_sample(task: TaskType, sample: Sample) -> Sample:
     """The sample with its kind of examples filled in. Raises Refused(invalid_request)."""
     of = sample.of or task.of[0]
-    if of not in about(task):
+    if of not in example_kinds(task):
         refuse(
             "invalid_request",
             "{title} takes {value} examples.",
             title=task.title,
-            value=gettext(" or ").join(about(task)),
+            value=gettext(" or ").join(example_kinds(task)),
         )
     if sample.strata not in strategies.STRATA:
         available = ", ".join(filter(None, strategies.STRATA))
@@ -424,7 +428,7 @@ def _checked(task: TaskType, sample: Sample) -> Sample:
     return replace(sample, of=of, sources=list(sample.sources))
 
 
-def _drawn(
+def _draw_examples(
     task: TaskType, sampling: Sample, requires: Batch | None, among: Collection[int] | None = None
 ) -> tuple[list[int], int | None]:
     """The examples (keys) of a sample, and how many of them at most become items (None: all).
@@ -433,7 +437,7 @@ def _drawn(
     """
     in_test: frozenset[int] = lineage.examples_of(requires) if requires is not None else frozenset()
     if sampling.only is not None:
-        examples = _named(sampling.sources, sampling.only)
+        examples = _examples_by_id(sampling.sources, sampling.only)
         if requires is not None and (twice := in_test.intersection(examples)):
             ids = Example.objects.filter(pk__in=twice).order_by("pk").values_list("external_id", flat=True)
             refuse(
@@ -459,7 +463,7 @@ def _drawn(
     return examples, sampling.size
 
 
-def about(task: TaskType) -> tuple[str, ...]:
+def example_kinds(task: TaskType) -> tuple[str, ...]:
     """The names in `OF` of the examples that a batch of the kind can be planned over.
 
     A kind that is about perturbed examples is so whoever perturbed them.
@@ -533,7 +537,7 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     with too few people, and a qualification without known responses.
     """
     if batch.closed_at is not None:
-        raise _closed(batch)
+        raise _refuse_closed(batch)
     if batch.waits_for_model:
         refuse(
             "batch_not_open",
@@ -557,10 +561,10 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
                 slots.set_overlap(batch=batch, overlap=people or batch.overlap, now=now)
                 if people:
                     everything = slots.undecided(batch).values_list("pk", flat=True)
-                    orphaned_slots.fit(batch, now=now, items=list(everything))
-            impressions.order(batch, by=by, now=now)
+                    orphaned_slots.trim(batch, now=now, items=list(everything))
+            impressions.start_proposing(batch, by=by, now=now)
             audit_log.log(batch, "planned", "open", by=by, now=now)
-            transaction.on_commit(slots.have_them_counted, robust=True)
+            transaction.on_commit(slots.analyze_tables, robust=True)
 
 
 def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
@@ -586,7 +590,7 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
         end_leases()
         if Batch.objects.filter(pk=batch.pk, closed_at__isnull=True).update(closed_at=now):
             batch.closed_at = now
-            lineage.perturb_on(batch, now=now)
+            lineage.continue_runs(batch, now=now)
             audit_log.log(batch, before, "closed", by=by, now=now)
     with transaction.atomic():
         end_leases()  # of people who got their first item at this moment
@@ -617,10 +621,10 @@ def _require_begun(batch: Batch) -> None:
     if batch.opened_at is None:
         refuse("batch_not_open", "Open the batch {name} first.", name=batch.name)
     if batch.closed_at is not None:
-        raise _closed(batch)
+        raise _refuse_closed(batch)
 
 
-def _closed(batch: Batch) -> Refused:
+def _refuse_closed(batch: Batch) -> Refused:
     return Refused(
         "batch_closed",
         gettext("The batch {name} is closed and cannot be reopened.").format(name=batch.name),
@@ -722,7 +726,7 @@ def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
         ("flags", Flag.objects.filter(item__batch_id__in=ids), "item__batch_id"),
         ("gold", Item.objects.filter(batch_id__in=ids, is_gold=True), "batch_id"),
     ):
-        for batch_id, number in _counted(rows, batch):
+        for batch_id, number in _count_by_batch(rows, batch):
             counts_by_batch[batch_id][name] = number
     for counts in counts_by_batch.values():
         counts["items"] -= counts["gold"]
@@ -732,12 +736,12 @@ def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
     return counts_by_batch
 
 
-def _counted(rows: QuerySet[Any], batch: str) -> Iterable[tuple[int, int]]:
+def _count_by_batch(rows: QuerySet[Any], batch: str) -> Iterable[tuple[int, int]]:
     """How many rows there are of each batch; `batch` is the way from a row to its batch."""
     return rows.order_by().values_list(batch).annotate(n=Count("pk"))
 
 
-def _named(sources: Iterable[Source], only: Sequence[str]) -> list[int]:
+def _examples_by_id(sources: Iterable[Source], only: Sequence[str]) -> list[int]:
     """The examples (keys) with these ids, in this order. Raises Refused naming the ids that no source has."""
     keys = [source.pk for source in sources]
     keys_by_id: dict[str, int] = {}

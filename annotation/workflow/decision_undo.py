@@ -110,7 +110,7 @@ def _lock_followers(batch: Batch, outcomes: Sequence[Outcome]) -> list[Item]:
     return items
 
 
-def _begun(items: Sequence[Item]) -> QuerySet[Item]:
+def _items_with_work(items: Sequence[Item]) -> QuerySet[Item]:
     """Those of the items that anybody has had, or that a model has worked on."""
     rows = {
         model: model.objects.filter(item=OuterRef("pk"))
@@ -129,7 +129,7 @@ def _users(
     them.
     """
     followers = [item for items in followers_of.values() for item in items]
-    begun = set(_begun(followers).values_list("pk", flat=True)) if followers else set()
+    begun = set(_items_with_work(followers).values_list("pk", flat=True)) if followers else set()
     examples = [example for examples in examples_of.values() for example in examples]
     keys = [example.pk for example in examples]
     # Items on examples made in the same way may show these beside their own.
@@ -163,13 +163,13 @@ def _users(
         elif any(example.pk in used for example in own_examples):
             users[key] = ""
         elif shown_item := next(
-            (item for item in _showing(own_examples, alike) if item.pk not in skipped), None
+            (item for item in _items_showing(own_examples, alike) if item.pk not in skipped), None
         ):
             users[key] = shown_item.batch.name
     return users
 
 
-def _showing(
+def _items_showing(
     examples: Sequence[Example], alike: Mapping[tuple[int | None, str], Sequence[Item]]
 ) -> Iterator[Item]:
     """The items, of those on examples made in the same way, whose inputs name one of these examples."""

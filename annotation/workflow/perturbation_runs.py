@@ -77,7 +77,7 @@ def plan_run(
             "invalid_request",
             "A run uses the decisions of one batch of the project, or the current decisions.",
         )
-    run, of = _planned(
+    run, of = _unsaved_run(
         project,
         kinds,
         seeds,
@@ -114,7 +114,7 @@ def dry_run(
     decided: str = "",
 ) -> Counts:
     """What such a run would count, without writing anything. Raises as `plan_run` does."""
-    run, _ = _planned(project, kinds, seeds, sources, select=select, rules=rules, decided=decided)
+    run, _ = _unsaved_run(project, kinds, seeds, sources, select=select, rules=rules, decided=decided)
     counts: Counts = {}
     for start in range(0, len(run.chosen), ROWS):
         chunk = Example.objects.select_related("stored_table").in_bulk(run.chosen[start : start + ROWS])
@@ -167,7 +167,7 @@ def _perform_fed(
             # Asked first: what is decided from here on is found next time.
             is_over = Batch.objects.filter(pk=feeding.pk, closed_at__isnull=False).exists()
             is_over = is_over and not _undecided(feeding).exists()
-            waiting = _fed(run, feeding)
+            waiting = _originals_to_do(run, feeding)
             progress(done, done + len(waiting))
             if not waiting and is_over and run.event_id is None:
                 _finish(run)
@@ -178,7 +178,7 @@ def _perform_fed(
             progress(done, done + len(waiting) - start)
             with transaction.atomic():
                 run = runs.get(pk=run.pk)
-                keys = _accepted(run, feeding, waiting[start : start + ROWS])
+                keys = _accepted_originals(run, feeding, waiting[start : start + ROWS])
                 chunk = Example.objects.select_related("stored_table").in_bulk(keys)
                 run.marks |= _marks(list(run.sources.all()), keys)
                 _make(run, [chunk[key] for key in keys])
@@ -200,16 +200,18 @@ def _finish(run: PerturbationRun) -> None:
     )
 
 
-def _fed(run: PerturbationRun, feeding: Batch) -> list[int]:
+def _originals_to_do(run: PerturbationRun, feeding: Batch) -> list[int]:
     """The originals of the run's sources that the batch has accepted with an outcome that counts, and that are not done."""
-    waiting, choice = _accepted(run, feeding), run.choice
+    waiting, choice = _accepted_originals(run, feeding), run.choice
     if waiting and choice["select"]:
-        chosen = _chosen(list(run.sources.all()), select=choice["select"], rules=choice["rules"], decided="")
+        chosen = _choose_originals(
+            list(run.sources.all()), select=choice["select"], rules=choice["rules"], decided=""
+        )
         waiting = sorted(set(waiting).intersection(chosen))
     return waiting
 
 
-def _accepted(run: PerturbationRun, feeding: Batch, keys: Sequence[int] | None = None) -> list[int]:
+def _accepted_originals(run: PerturbationRun, feeding: Batch, keys: Sequence[int] | None = None) -> list[int]:
     """Of these originals (keys), or all: those that were accepted with an outcome that counts and are not done, in order.
 
     Of what is done the responses are not read.
@@ -229,7 +231,10 @@ def _accepted(run: PerturbationRun, feeding: Batch, keys: Sequence[int] | None =
         Outcome.objects.filter(pk__in=some).values_list("pk", "response") for some in chunks(pending)
     )
     counting = (
-        pk for some in responses for pk, response in some if lineage.goes_on(run.feeds_when, response["data"])
+        pk
+        for some in responses
+        for pk, response in some
+        if lineage.matches_filter(run.feeds_when, response["data"])
     )
     return sorted({outcomes[pk] for pk in counting})
 
@@ -256,7 +261,7 @@ def _run_job(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _planned(
+def _unsaved_run(
     project: Project,
     kinds: Sequence[str],
     seeds: Sequence[int],
@@ -299,7 +304,10 @@ def _planned(
     choice = {"select": select, "rules": rules if select else "", "decided": decided}
     run = PerturbationRun(project=project, kinds=kinds, seeds=seeds, choice=choice, chosen=[])
     if not fed:
-        run.chosen, run.marks = sorted(_chosen(of, select=select, rules=rules, decided=decided)), _marks(of)
+        run.chosen, run.marks = (
+            sorted(_choose_originals(of, select=select, rules=rules, decided=decided)),
+            _marks(of),
+        )
         if not run.chosen:
             refuse("invalid_request", "These sources have no matching examples.")
     _require_free_ids(run, of)
@@ -359,14 +367,14 @@ def _decisions(sources: Sequence[Source], kinds: Sequence[str]) -> QuerySet[Outc
     )
 
 
-def _chosen(sources: Sequence[Source], *, select: str, rules: str, decided: str) -> list[int]:
+def _choose_originals(sources: Sequence[Source], *, select: str, rules: str, decided: str) -> list[int]:
     chosen: list[int] = []
     for source in sources:
         examples = Example.objects.originals().filter(source=source).order_by("pk")
         if decided:
-            examples = examples.filter(pk__in=_decided(source, decided))
+            examples = examples.filter(pk__in=_decided_originals(source, decided))
         chosen += (
-            _selected(examples, source.reader, select, rules)
+            _select_by_question(examples, source.reader, select, rules)
             if select
             else examples.values_list("pk", flat=True)
         )
@@ -387,7 +395,7 @@ def filter_example() -> str:
     )
 
 
-def _decided(source: Source, condition: str) -> list[int]:
+def _decided_originals(source: Source, condition: str) -> list[int]:
     match = re.fullmatch(r"(\w+)\.(\w+)=(.+)", condition)
     if match is None:
         mend = gettext("Write TASK_TYPE.FIELD=VALUE, for example {example}.").format(example=filter_example())
@@ -404,7 +412,7 @@ def _decided(source: Source, condition: str) -> list[int]:
     return [key for key, response in rows if str(response["data"].get(field)) == value]
 
 
-def _selected(originals: QuerySet[Example], reader: str, kind: str, rules: str) -> list[int]:
+def _select_by_question(originals: QuerySet[Example], reader: str, kind: str, rules: str) -> list[int]:
     keys: dict[str, int] = {}
 
     def examples() -> Iterator[tableqa.Example]:

@@ -90,7 +90,7 @@ def rename_project(*, project: Project, name: str, time_zone: str, by: Person, n
     with transaction.atomic():
         before = Project.objects.select_for_update(no_key=True).values(*new_values).get(pk=project.pk)
         Project.objects.filter(pk=project.pk).update(**new_values)
-        _changed(project, "renamed", by, now, before, new_values)
+        _log_changes(project, "renamed", by, now, before, new_values)
 
 
 def add_member(
@@ -428,7 +428,7 @@ def change_terms(
     with transaction.atomic():
         before = Project.objects.select_for_update(no_key=True).values(*changed).get(pk=project.pk)
         Project.objects.filter(pk=project.pk).update(**changed)
-        _changed(project, "terms changed", by, now, before, changed)
+        _log_changes(project, "terms changed", by, now, before, changed)
     for name, value in changed.items():
         setattr(project, name, value)
 
@@ -463,7 +463,7 @@ def correct_rate(
 
 def change_statement(*, project: Project, statement: Mapping[str, str], by: Person, now: datetime) -> None:
     """What people say for the data statement, by the names of `data_statement.ASKED`. Raises Refused(invalid_request)."""
-    new_statement = data_statement.clean(statement)
+    new_statement = data_statement.clean_answers(statement)
     require_storable(*new_statement.values())
     with transaction.atomic():
         before = Project.objects.select_for_update(no_key=True).values("statement").get(pk=project.pk)
@@ -473,18 +473,18 @@ def change_statement(*, project: Project, statement: Mapping[str, str], by: Pers
         if new_statement == before["statement"]:
             return
         Project.objects.filter(pk=project.pk).update(statement=new_statement)
-        _changed(project, "statement changed", by, now, before, {"statement": new_statement})
+        _log_changes(project, "statement changed", by, now, before, {"statement": new_statement})
     project.statement = new_statement
 
 
-def say_of_oneself(*, membership: Membership, entries: Mapping[str, str]) -> None:
+def set_characteristics(*, membership: Membership, entries: Mapping[str, str]) -> None:
     """What a member chose to say for the data statement, by the names of `data_statement.OF_ONESELF`; "" takes it back."""
     characteristics = data_statement.clean_characteristics(entries)
     require_storable(*characteristics.values())
     Membership.objects.filter(pk=membership.pk).update(characteristics=characteristics)
 
 
-def _changed(
+def _log_changes(
     project: Project,
     what: str,
     by: Person | None,

@@ -15,7 +15,7 @@ from annotation.quality import guidelines
 from annotation.queue.slots import lock_batches, lock_items
 from tasks.contract import decision_rules, task_types
 from tasks.shared.defined_types import DefinedTask, task_of
-from tasks.shared.type_definitions import BadDefinition, name_faults, new_faults
+from tasks.shared.type_definitions import BadDefinition, name_faults, new_definition_faults
 
 MAX_NAMES = 10
 """Batches that one message names."""
@@ -42,14 +42,14 @@ def define(
         Project.objects.select_for_update(no_key=True).filter(pk=project.pk).values_list("pk").first()
         before = newest(project).get(name)
         if before is not None and before.data == data:
-            _take(before)
+            _move_to_version(before)
             return before
-        if faults := new_faults(data):
+        if faults := new_definition_faults(data):
             _refuse(name, BadDefinition(faults))
         guidelines_change = before is None or before.task().guidelines() != task.guidelines()
-        row = _saved(project, name, data, before, by=by, now=now)
+        row = _save_version(project, name, data, before, by=by, now=now)
         if before is not None and row.pk != before.pk:
-            _take(row)
+            _move_to_version(row)
         number = None if before is None else before.number
         detail = audit_log.changed(f"task type {name}", number, row.number)
         audit_log.log(project, "", "changed", by=by, now=now, detail=detail)
@@ -72,7 +72,7 @@ def notices(row: TaskTypeDefinition) -> list[tuple[Literal["taken", "kept"], str
     batches = [batch for batch in batches_of(row.project).get(row.name, ()) if batch.closed_at is None]
     using = [batch.name for batch in batches if batch.definition_id == row.pk]
     others = [batch for batch in batches if batch.definition_id != row.pk]
-    free = set(_free(row.project, row.name).values_list("pk", flat=True))
+    free = set(_movable_batches(row.project, row.name).values_list("pk", flat=True))
     importing = set(LabelImport.objects.filter(batch__in=others).values_list("batch_id", flat=True))
     ruled = [batch.name for batch in others if batch.pk in free]
     importers = [batch.name for batch in others if batch.pk in importing]
@@ -131,7 +131,7 @@ def _refuse(name: str, error: BadDefinition) -> NoReturn:
     refuse("invalid_request", "{name}: {faults}", name=name, faults=str(error))
 
 
-def _saved(
+def _save_version(
     project: Project,
     name: str,
     data: Mapping[str, Any],
@@ -159,7 +159,7 @@ def _is_used(row: TaskTypeDefinition) -> bool:
     )
 
 
-def _free(project: Project, name: str) -> QuerySet[Batch]:
+def _movable_batches(project: Project, name: str) -> QuerySet[Batch]:
     """The batches of a task type that were not closed and hold no response, gold answer or unfinished import of labels."""
     responses = Annotation.objects.filter(assignment__batch=OuterRef("pk"))
     gold = Gold.objects.filter(item__batch=OuterRef("pk"))
@@ -168,25 +168,25 @@ def _free(project: Project, name: str) -> QuerySet[Batch]:
     return own.filter(~Exists(responses), ~Exists(gold), ~Exists(importing))
 
 
-def _take(row: TaskTypeDefinition) -> None:
+def _move_to_version(row: TaskTypeDefinition) -> None:
     """Move the free batches to this version, except those whose own decision rule does not fit it.
 
     Submissions lock their item first and compare the version of the batch then (`submissions.finishing`). With all items
     locked, a submission is either visible here, or refused.
     """
-    free = _free(row.project, row.name).exclude(definition=row)
+    free = _movable_batches(row.project, row.name).exclude(definition=row)
     keys = list(free.order_by("pk").values_list("pk", flat=True))
     lock_items(keys)
     lock_batches(
         Batch.objects.filter(pk__in=keys)
     )  # and look anew: an import of labels locks its batch alone
-    fitting = [batch.pk for batch in free.filter(pk__in=keys) if _fits(row.task(), batch)]
+    fitting = [batch.pk for batch in free.filter(pk__in=keys) if _is_rule_compatible(row.task(), batch)]
     Batch.objects.filter(pk__in=fitting).update(definition=row, version=row.number)
 
 
-def _fits(task: DefinedTask, batch: Batch) -> bool:
+def _is_rule_compatible(task: DefinedTask, batch: Batch) -> bool:
     try:
-        decision_rules.check(task, batch.resolve)
+        decision_rules.check_rule(task, batch.resolve)
     except decision_rules.BadRule:
         return False
     return True

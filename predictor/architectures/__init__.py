@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from predictor.checkpoints import Checkpoint, Model, ModelError, Stop, find, info, never, weights_sha
+from predictor.checkpoints import Checkpoint, Model, ModelError, Stop, find, info, never_stop, weights_sha
 
 
 def load_to_serve(folder: str | Path, device: str = "cpu") -> Model:

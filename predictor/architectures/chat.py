@@ -19,7 +19,7 @@ from predictor.budget import Tally
 from predictor.chat import ChatError, ChatModel
 from predictor.checkpoints import Checkpoint, ModelError, Stop
 from predictor.configuration import problem_of_chat, request_settings
-from predictor.prompts import ANSWER_SCHEMA, SHOTS, TASK, asking, read_answers
+from predictor.prompts import ANSWER_SCHEMA, SHOTS, TASK, prompt_for_question, read_answers
 from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, refused
 from predictor.usage import Call
 from tableqa.core.canonical_json import digest
@@ -96,7 +96,7 @@ class ChatPredictor:
 
         def answer(index: int) -> Prediction | ProtocolError:
             request = requests[index]
-            tally = self._under_way[request.key] = _WantedTally(lambda: stop(index), self._observe)
+            tally = self._under_way[request.key] = _CancellableTally(lambda: stop(index), self._observe)
             try:
                 return self._answer(request, tally)
             finally:
@@ -114,7 +114,7 @@ class ChatPredictor:
         return [] if tally is None else tally.sent()
 
     def _answer(self, request: PredictRequest, tally: Tally) -> Prediction | ProtocolError:
-        messages, seen = asking(
+        messages, seen = prompt_for_question(
             request.question, request.table, request.history, request.context, self.serialisation
         )
         try:
@@ -138,7 +138,7 @@ class ChatPredictor:
         )
 
 
-class _WantedTally(Tally):
+class _CancellableTally(Tally):
     """Counts requests, and lets none be sent that nobody waits for."""
 
     def __init__(self, stop: Callable[[], bool], observe: Callable[[Call], None]) -> None:

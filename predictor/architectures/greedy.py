@@ -133,7 +133,7 @@ class Step:
         for layer, (keys, values), across in zip(decoder.layers, self.within, self.across, strict=True):
             attention = layer.self_attn
             for cache, projection in ((keys, attention.k_proj), (values, attention.v_proj)):
-                cache.index_copy_(2, self.place, self._parted(projection(x)).to(cache.dtype))
+                cache.index_copy_(2, self.place, self._split_heads(projection(x)).to(cache.dtype))
             x = layer.self_attn_layer_norm(x + self._attend(attention, x, keys, values, seen))
             x = layer.encoder_attn_layer_norm(
                 x + self._attend(layer.encoder_attn, x, across[0], across[1], self.padding)
@@ -148,12 +148,14 @@ class Step:
         self.token.copy_(token)
         self.place += 1
 
-    def _parted(self, x: Tensor) -> Tensor:
+    def _split_heads(self, x: Tensor) -> Tensor:
         return x.view(self.rows, self.heads, 1, -1)
 
     def _attend(self, attention: Any, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
         mask = mask.expand(self.rows, self.heads, 1, -1)
-        mixed = scaled_dot_product_attention(self._parted(attention.q_proj(x)), keys, values, attn_mask=mask)
+        mixed = scaled_dot_product_attention(
+            self._split_heads(attention.q_proj(x)), keys, values, attn_mask=mask
+        )
         answer: Tensor = attention.out_proj(mixed.reshape(self.rows, -1))
         return answer
 

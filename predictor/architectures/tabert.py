@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from predictor.architectures.operations import answers_of
-from predictor.architectures.tapex import Remembered
+from predictor.architectures.tapex import RequestCache
 from predictor.checkpoints import Checkpoint, ModelError, Stop, read_json, weights_sha
 from predictor.protocol import Prediction, PredictRequest, ProtocolError, refused
 from tableqa import Table
@@ -98,7 +98,7 @@ class Configuration:
 # --- what the encoder reads --------------------------------------------------------------------------------
 
 
-class Words:
+class WordPieces:
     """BERT's word pieces of a vocabulary file. It knows no special tokens in texts: "[SEP]" in a cell is text."""
 
     def __init__(self, file: Path, lower_case: bool) -> None:
@@ -138,7 +138,7 @@ class Line:
 
 
 def write_line(
-    words: Words,
+    words: WordPieces,
     configuration: Configuration,
     question: tuple[int, ...],
     names: Sequence[tuple[int, ...]],
@@ -240,12 +240,13 @@ def snapshot(question: str, table: Table, rows: int) -> list[tuple[str, ...]]:
             )
         ]
     scored = sorted(
-        range(len(table.rows)), key=lambda index: (*_negative(max(map(shared, table.rows[index]))), index)
+        range(len(table.rows)),
+        key=lambda index: (*_descending_key(max(map(shared, table.rows[index]))), index),
     )
     return [table.rows[index] for index in sorted(scored[:rows])] or [tuple("" for _ in table.header)]
 
 
-def _negative(pair: tuple[int, int]) -> tuple[int, int]:
+def _descending_key(pair: tuple[int, int]) -> tuple[int, int]:
     return -pair[0], -pair[1]
 
 
@@ -266,7 +267,7 @@ class Reading:
         return sum(len(group) * max(len(line.ids) for line in group) for group in self.groups)
 
 
-def read(words: Words, configuration: Configuration, request: PredictRequest) -> Reading:
+def read(words: WordPieces, configuration: Configuration, request: PredictRequest) -> Reading:
     """Question and table as lines. Titles, earlier turns and context stand before the question.
 
     Raises ProtocolError(too_large).
@@ -543,14 +544,14 @@ class TabertNetwork(nn.Module):
                 answers.append(None)
                 continue
             question, columns, _ = encodings[index, 0]
-            cells = [_wide(encodings[index, n][2], width[index]) for n in range(1, len(entry.groups))]
+            cells = [_fit_columns(encodings[index, n][2], width[index]) for n in range(1, len(entry.groups))]
             hidden = self.configuration.hidden
             body = torch.cat(cells) if cells else question.new_zeros((0, width[index], hidden))
-            answers.append(self.head(question, _wide(columns, width[index]), body))
+            answers.append(self.head(question, _fit_columns(columns, width[index]), body))
         return answers
 
 
-def _wide(states: Tensor, width: int) -> Tensor:
+def _fit_columns(states: Tensor, width: int) -> Tensor:
     """The same columns, as many as the table has: padding of the batch off, unseen columns as zeros."""
     states = states[..., :width, :]
     return nn.functional.pad(states, (0, 0, 0, width - states.shape[-2]))
@@ -584,7 +585,7 @@ class Tabert:
     def __init__(
         self,
         network: TabertNetwork,
-        words: Words,
+        words: WordPieces,
         *,
         name: str,
         sha: str,
@@ -595,7 +596,7 @@ class Tabert:
         self.network = network
         self.words = words
         self.budget = budget or BUDGETS[next(network.parameters()).device.type]
-        self._reading = Remembered(lambda request: read(words, network.configuration, request))
+        self._reading = RequestCache(lambda request: read(words, network.configuration, request))
 
     @classmethod
     def load(cls, checkpoint: Checkpoint, device: str) -> Tabert:
@@ -644,7 +645,7 @@ class Tabert:
         ]
 
 
-def load_encoder(folder: Path, settings: Mapping[str, Any]) -> tuple[TabertNetwork, Words]:
+def load_encoder(folder: Path, settings: Mapping[str, Any]) -> tuple[TabertNetwork, WordPieces]:
     """The network of a folder, its head untrained, and the words of its vocabulary. Raises ModelError.
 
     The published folders have no vocabulary: BERT's `vocab.txt` is put beside them, or its folder named in
@@ -672,7 +673,7 @@ def load_encoder(folder: Path, settings: Mapping[str, Any]) -> tuple[TabertNetwo
         raise ModelError(f"{folder / 'model.bin'} holds more than weights: {type(error).__name__}") from None
     network = TabertNetwork(configuration)
     network.encoder.load_published(state)
-    return network, Words(vocabulary, configuration.lower_case)
+    return network, WordPieces(vocabulary, configuration.lower_case)
 
 
 def _prediction(request: PredictRequest, reading: Reading, shares: Tensor, operations: Tensor) -> Prediction:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from predictor.architectures.operations import answers_of
-from predictor.architectures.tapex import BUDGETS, Remembered, pretrained, question_of
+from predictor.architectures.tapex import BUDGETS, RequestCache, pretrained, question_of
 from predictor.checkpoints import Checkpoint, ModelError, Stop, weights_sha
 from predictor.protocol import Prediction, PredictRequest, ProtocolError, refused
 from tableqa import Table
@@ -66,7 +66,7 @@ class Tapas:
         self.device = network.device
         self.budget = budget or BUDGETS[self.device.type]
         self.most = min(MOST_TOKENS, network.config.max_position_embeddings)
-        self._encoded = Remembered(self._encode)
+        self._encoded = RequestCache(self._encode)
 
     @classmethod
     def load(cls, checkpoint: Checkpoint, device: str) -> Tapas:

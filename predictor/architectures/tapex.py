@@ -55,7 +55,7 @@ def tokenizer_of(folder: Path) -> Tokenizer:
 
 
 @dataclass(frozen=True)
-class Flat:
+class FlatInput:
     """A request as the model reads it: token ids, rows that are in them whole, and whether anything was cut."""
 
     ids: tuple[int, ...]
@@ -63,7 +63,7 @@ class Flat:
     truncated: bool
 
 
-def flatten(tokenizer: Tokenizer, question: str, table: Table, most: int = MOST_TOKENS) -> Flat:
+def flatten(tokenizer: Tokenizer, question: str, table: Table, most: int = MOST_TOKENS) -> FlatInput:
     """The ids of a question and a table, as the original tokenizer gives them.
 
     `question col : a | b row 1 : 1 | 2 row 2 : ...`, all in lower case. Runs of blanks stay; a line break
@@ -98,7 +98,7 @@ def flatten(tokenizer: Tokenizer, question: str, table: Table, most: int = MOST_
     encoded = tokenizer.encode(text)
     room = most - 2
     seen_to = encoded.offsets[room - 1][1] if len(encoded.ids) > room else len(text)
-    return Flat(
+    return FlatInput(
         ids=(BOS, *encoded.ids[:room], EOS),
         rows_seen=sum(end <= seen_to for end in ends),
         truncated=clipped or len(encoded.ids) > room,
@@ -157,7 +157,7 @@ def answers_in(text: str, table: Table) -> tuple[str, ...]:
     return tuple(answers)
 
 
-class Remembered:
+class RequestCache:
     """The last few requests as a model reads them: measured in one thread, computed in another, read once."""
 
     def __init__(self, read: Callable[[PredictRequest], Any], most: int = 512) -> None:
@@ -218,7 +218,7 @@ class Tapex:
             decoder_start_token_id=EOS, bos_token_id=BOS, pad_token_id=PAD, eos_token_id=EOS
         )
         self._greedy = Greedy(network, MOST_ANSWER_TOKENS, self.budget)
-        self._flat = Remembered(
+        self._flat = RequestCache(
             lambda request: flatten(tokenizer, question_of(request, with_context), request.table, self.most)
         )
 
@@ -245,7 +245,7 @@ class Tapex:
 
     def tokens(self, request: PredictRequest) -> int:
         """The length of the input, times the beams that are kept over it."""
-        flat: Flat = self._flat(request)
+        flat: FlatInput = self._flat(request)
         return len(flat.ids) * request.options.beams
 
     def predict_batch(
@@ -263,7 +263,7 @@ class Tapex:
         return [answers[index] for index in range(len(requests))]
 
     def _generate(self, requests: Sequence[PredictRequest], options: Options, stop: Stop) -> list[Prediction]:
-        flats: list[Flat] = [self._flat(request) for request in requests]
+        flats: list[FlatInput] = [self._flat(request) for request in requests]
         inputs = [flat.ids for flat in flats]
         several = min(options.topk, options.beams)
         greedy = self._greedy(inputs, options.max_new_tokens, stop) if options.beams == 1 else None
@@ -306,7 +306,7 @@ class Tapex:
                     return_dict_in_generate=True,
                     output_scores=True,
                 ),
-                stopping_criteria=StoppingCriteriaList([_Gone(stop, len(inputs), beams)]),
+                stopping_criteria=StoppingCriteriaList([_CancellationCriterion(stop, len(inputs), beams)]),
             )
         written = out.sequences[:, 1:].tolist()  # the first is what the decoder starts from, which is </s>
         return written, _scores(self.network, out, beams)
@@ -321,7 +321,7 @@ class Tapex:
         return str(self.tokenizer.decode(answer_ids)).strip()
 
 
-class _Gone:
+class _CancellationCriterion:
     """What `generate` asks after each step: which of its rows are finished because nobody waits for them."""
 
     def __init__(self, stop: Stop, many: int, beams: int) -> None:
@@ -352,7 +352,7 @@ def _scores(network: Any, out: Any, beams: int) -> list[float]:
 
 
 def _prediction(
-    request: PredictRequest, flat: Flat, texts: Sequence[str], scores: Sequence[float]
+    request: PredictRequest, flat: FlatInput, texts: Sequence[str], scores: Sequence[float]
 ) -> Prediction:
     return Prediction(
         answers=answers_in(texts[0], request.table),

@@ -224,7 +224,7 @@ def _groups(scores: Floats, inputs: Input, table: TableReading) -> list[Group]:
 
     return [
         ([texts[code]], places, details)
-        for code, places, details in _sums(scores, inputs, says)[:MOST_GROUPS]
+        for code, places, details in _sum_by_key(scores, inputs, says)[:MOST_GROUPS]
     ]
 
 
@@ -233,7 +233,7 @@ _SHOWN = 0.05
 """Cells of a text that are less likely than this share of its likeliest are not shown as what the answer rests on."""
 
 
-def _sums(scores: Floats, inputs: Input, says: Any) -> list[tuple[Any, list[tuple[int, int]], float]]:
+def _sum_by_key(scores: Floats, inputs: Input, says: Any) -> list[tuple[Any, list[tuple[int, int]], float]]:
     """What the likeliest cells say by `says(row, column)`, with the cells and the log of their sum, likeliest first."""
     width = inputs.links.shape[1]
     chances: dict[Any, list[tuple[float, tuple[int, int]]]] = {}
@@ -255,7 +255,7 @@ def year_in(text: str) -> str:
 
 
 def _years(scores: Floats, inputs: Input, table: TableReading) -> list[Group]:
-    sums = _sums(scores, inputs, lambda row, column: year_in(table.table.rows[row][column]))[:1]
+    sums = _sum_by_key(scores, inputs, lambda row, column: year_in(table.table.rows[row][column]))[:1]
     return [([year], places, details) for year, places, details in sums]
 
 
@@ -311,7 +311,7 @@ def in_digits(value: Decimal, places: int = 6) -> str:
     return "0" if text in ("", "-0") else text
 
 
-def weigh(ways: Sequence[Candidate], balance: Balance) -> list[Answer]:
+def combine_candidates(ways: Sequence[Candidate], balance: Balance) -> list[Answer]:
     """The answers, the likeliest first; ways to the same answer are added up and shown as the likeliest of them."""
     if not ways:
         return []

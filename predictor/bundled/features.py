@@ -6,7 +6,7 @@ is named there, and what is known of it (`CELL_FEATURES`): its rank in its colum
 its number compares with one in the question, whether it is the largest of the rows that the question speaks of.
 The features are written out because so small a network cannot learn arithmetic; the choice among them is learnt.
 
-A table is read once (`read_table`), a cell's text once for all tables; asking a question (`ask`) is numpy.
+A table is read once (`read_table`), a cell's text once for all tables; asking a question (`encode_question`) is numpy.
 """
 
 from __future__ import annotations
@@ -383,7 +383,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ParsedQuestion:
     """The words of a question and where its word pieces stand."""
 
     pieces: list[int]
@@ -399,7 +399,7 @@ class _Asked:
 _LONGEST_PHRASE = 12
 
 
-def _asked(question: str, tokenizer: Tokenizer) -> _Asked:
+def _parse_question(question: str, tokenizer: Tokenizer) -> _ParsedQuestion:
     text = fold(question[:2_000]).lower()
     encoded = tokenizer.encode(text, add_special_tokens=False)
     starts = [start for start, _ in encoded.offsets][:QUESTION_PIECES]
@@ -427,7 +427,7 @@ def _asked(question: str, tokenizer: Tokenizer) -> _Asked:
     for start in range(len(words)):
         for length in range(1, min(_LONGEST_PHRASE, len(words) - start) + 1):
             phrases.setdefault(" ".join(words[start : start + length]), (start, length))
-    return _Asked(
+    return _ParsedQuestion(
         pieces=encoded.ids[:QUESTION_PIECES],
         starts=starts,
         words=words,
@@ -439,9 +439,9 @@ def _asked(question: str, tokenizer: Tokenizer) -> _Asked:
     )
 
 
-def ask(question: str, table: TableReading, tokenizer: Tokenizer) -> Input:
+def encode_question(question: str, table: TableReading, tokenizer: Tokenizer) -> Input:
     """The arrays for a question about a table that has been read."""
-    parsed = _asked(question, tokenizer)
+    parsed = _parse_question(question, tokenizer)
     height, width = table.numbers.shape
     out = np.zeros((height, width, len(CELL_FEATURES)), np.float32)
     out[..., : len(STATIC)] = table.static
@@ -450,10 +450,10 @@ def ask(question: str, table: TableReading, tokenizer: Tokenizer) -> Input:
     if out.size:
         words_hit, cells_hit = _match(parsed, table, out, links)
         _compare_numbers(parsed, table, out, links)
-        _rows_spoken_of(table, out)
+        _set_row_features(table, out)
     header_hit = _match_headers(parsed, table, out)
     tokens, columns, features = _sequence(parsed, table, out, words_hit, cells_hit, header_hit, tokenizer)
-    rows = _kept(out, table)
+    rows = _visible_rows(out, table)
     question_length = len(parsed.pieces) + 2
     return Input(
         tokens=tokens,
@@ -467,7 +467,7 @@ def ask(question: str, table: TableReading, tokenizer: Tokenizer) -> Input:
     )
 
 
-def _match(parsed: _Asked, table: TableReading, out: Floats, links: Whole) -> tuple[Bools, Bools]:
+def _match(parsed: _ParsedQuestion, table: TableReading, out: Floats, links: Whole) -> tuple[Bools, Bools]:
     """Which cells the question names, in whole or by a word. Gives the question's words that cells hold, and those
     that name a whole cell."""
     height, width = table.numbers.shape
@@ -515,7 +515,7 @@ def _match(parsed: _Asked, table: TableReading, out: Floats, links: Whole) -> tu
     return words_hit, cells_hit
 
 
-def _compare_numbers(parsed: _Asked, table: TableReading, out: Floats, links: Whole) -> None:
+def _compare_numbers(parsed: _ParsedQuestion, table: TableReading, out: Floats, links: Whole) -> None:
     numbers = table.numbers
     for value, piece in parsed.numbers:
         same = numbers == value
@@ -538,7 +538,7 @@ def _compare_numbers(parsed: _Asked, table: TableReading, out: Floats, links: Wh
             break
 
 
-def _rows_spoken_of(table: TableReading, out: Floats) -> None:
+def _set_row_features(table: TableReading, out: Floats) -> None:
     """What the rows have to do with the question: the named ones, their neighbours, and the ones it picks out."""
     height = len(table.numbers)
     named, words = out[..., _A["named"]].max(1), out[..., _A["words_of_cell"]].max(1)
@@ -556,7 +556,7 @@ def _rows_spoken_of(table: TableReading, out: Floats) -> None:
     best = cover[live].max() if live.any() else 0.0
     subset = live & (cover >= best - 1e-6) if best > 0 else live
     if subset.any():
-        _within(table, out, subset)
+        _set_subset_features(table, out, subset)
     if best > 0 and subset.any():
         anchor = int(np.flatnonzero(subset)[0])
         row_indices = np.arange(height)
@@ -575,7 +575,7 @@ def _rows_spoken_of(table: TableReading, out: Floats) -> None:
         out[rows[0] + 1 : rows[-1], :, _A["between_named_rows"]] = 1
 
 
-def _within(table: TableReading, out: Floats, subset: Bools) -> None:
+def _set_subset_features(table: TableReading, out: Floats, subset: Bools) -> None:
     out[..., _A["in_subset"]] = subset[:, None]
     out[..., _A["subset_share"]] = subset.mean()
     out[..., _A["subset_one"]] = subset.sum() == 1
@@ -596,7 +596,7 @@ def _within(table: TableReading, out: Floats, subset: Bools) -> None:
     out[..., _A["commonest_in_subset"]] = (often == often.max(0)) & (often > 1)
 
 
-def _match_headers(parsed: _Asked, table: TableReading, out: Floats) -> Bools:
+def _match_headers(parsed: _ParsedQuestion, table: TableReading, out: Floats) -> Bools:
     stems = set(parsed.stems)
     content = {
         word_stem
@@ -617,7 +617,7 @@ def _match_headers(parsed: _Asked, table: TableReading, out: Floats) -> Bools:
 
 
 def _sequence(
-    parsed: _Asked,
+    parsed: _ParsedQuestion,
     table: TableReading,
     out: Floats,
     words_hit: Bools,
@@ -670,7 +670,7 @@ def special_tokens(tokenizer: Tokenizer) -> tuple[int, int, int]:
     return _special(id(tokenizer), *token_ids)
 
 
-def _kept(out: Floats, table: TableReading) -> Whole:
+def _visible_rows(out: Floats, table: TableReading) -> Whole:
     """The rows that the network is shown: all, or of a larger table those nearest to the question and the ends."""
     height, width = table.numbers.shape
     most = max(min(MOST_ROWS, MOST_CELLS // max(width, 1)), 1)

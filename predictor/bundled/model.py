@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from predictor.bundled.calibration import Calibration
-from predictor.bundled.decode import OPERATIONS, OUTPUTS, Answer, Balance, Candidate, candidates, weigh
+from predictor.bundled.decode import (
+    OPERATIONS,
+    OUTPUTS,
+    Answer,
+    Balance,
+    Candidate,
+    candidates,
+    combine_candidates,
+)
 from predictor.bundled.features import (
     CELL_FEATURES,
     MOST_CELLS,
@@ -28,12 +36,12 @@ from predictor.bundled.features import (
     TOKEN_FEATURES,
     Input,
     TableReading,
-    ask,
     collate,
+    encode_question,
     read_table,
     special_tokens,
 )
-from predictor.checkpoints import ModelError, Stop, never, weights_sha
+from predictor.checkpoints import ModelError, Stop, never_stop, weights_sha
 from predictor.protocol import Alternative, Prediction, PredictRequest, ProtocolError
 from tableqa.data.tables import Table
 
@@ -107,14 +115,14 @@ class Bundled:
         return min(rows * columns, MOST_CELLS) + min(len(request.question.split()), QUESTION_PIECES) + 1
 
     def predict_batch(
-        self, requests: Sequence[PredictRequest], stop: Stop = never
+        self, requests: Sequence[PredictRequest], stop: Stop = never_stop
     ) -> Sequence[Prediction | ProtocolError]:
         """One answer for each request, in their order; those of one batch on as many threads as there are processors."""
         if len(requests) == 1:
-            return [self._answered(requests[0], 0, stop)]
+            return [self._predict_request(requests[0], 0, stop)]
         return list(
             self._threads.map(
-                lambda index: self._answered(requests[index], index, stop), range(len(requests))
+                lambda index: self._predict_request(requests[index], index, stop), range(len(requests))
             )
         )
 
@@ -122,7 +130,7 @@ class Bundled:
     def _threads(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(os.cpu_count(), "bundled")
 
-    def _answered(self, request: PredictRequest, index: int, stop: Stop) -> Prediction:
+    def _predict_request(self, request: PredictRequest, index: int, stop: Stop) -> Prediction:
         if stop(index):
             return Prediction((), "", 0, len(request.table.rows), model=self._id)
         prediction = self._answer(request.question, request.table, request.options.topk)
@@ -146,8 +154,8 @@ class Bundled:
         Their scores are as the network gives them; `calibration` says what they mean.
         """
         reading = self._reading(table)
-        inputs = ask(question, reading, self.tokenizer)
-        return weigh(self.candidates(inputs, reading, question), self.balance), inputs
+        inputs = encode_question(question, reading, self.tokenizer)
+        return combine_candidates(self.candidates(inputs, reading, question), self.balance), inputs
 
     def candidates(self, inputs: Input, reading: TableReading, question: str) -> list[Candidate]:
         """The ways to answer that the network finds for what it is shown."""

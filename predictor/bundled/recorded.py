@@ -77,7 +77,7 @@ def record(folder: Path, fixtures: Path = FIXTURES) -> list[RecordedAnswer]:
     answers = [
         answer
         for source, (form, count) in SOURCES.items()
-        for answer in _asked(
+        for answer in _clear_answers(
             model, source, [entry for entry in READERS[form](fixtures / source) if not entry.history], count
         )
     ]
@@ -86,7 +86,9 @@ def record(folder: Path, fixtures: Path = FIXTURES) -> list[RecordedAnswer]:
     return answers
 
 
-def _asked(model: Bundled, source: str, examples: Sequence[Example], count: int) -> Iterator[RecordedAnswer]:
+def _clear_answers(
+    model: Bundled, source: str, examples: Sequence[Example], count: int
+) -> Iterator[RecordedAnswer]:
     """`count` answers at even distances; where one is not clear, that of the next question that is."""
     index = 0
     for turn in range(count):

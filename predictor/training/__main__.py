@@ -11,7 +11,7 @@ from pathlib import Path
 from predictor.architectures import ModelError
 from predictor.training import TrainingError
 from predictor.training.augment import add_arguments
-from predictor.training.bundled import calibrate, describe_again, train
+from predictor.training.bundled import calibrate, rewrite_description, train
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     if early_options.download is not None and early_options.out is not None:
         return download(early_options.download, early_options.out)
     if early_options.calibrate is not None and early_options.data is not None:
-        return calibrated(early_options.calibrate, early_options.data)
+        return calibrate_model(early_options.calibrate, early_options.data)
     if early_options.architecture != "bundled":
         from predictor.training.finetune import main as fine_tune  # other models, other options
 
@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.augment:
             _augment(options)
         elif options.card:
-            describe_again(options)
+            rewrite_description(options)
         elif options.seeds > 1:
             raise TrainingError("--seeds is for --augment. Start one run per --seed instead")
         else:
@@ -180,7 +180,7 @@ def download(name: str, folder: Path) -> int:
     return 0
 
 
-def calibrated(folder: Path, data: Path) -> int:
+def calibrate_model(folder: Path, data: Path) -> int:
     """`--calibrate`: what a model's scores mean, kept with its weights."""
     try:
         calibrate(folder, data)

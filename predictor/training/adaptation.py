@@ -16,9 +16,17 @@ from typing import Any
 import torch
 
 from predictor.training import TrainingError
-from predictor.training.augment import BEFORE, START, Column, Wanted, compare_columns, seed_folder, wanted
+from predictor.training.augment import (
+    BEFORE,
+    START,
+    AugmentationRequest,
+    Column,
+    compare_columns,
+    read_augmentation_request,
+    seed_folder,
+)
 from predictor.training.bundled import TINY, data, plan_of, split, tiny_plan
-from predictor.training.corpus import Corpus, make
+from predictor.training.corpus import Corpus, build_corpora
 from predictor.training.export import export
 from predictor.training.loop import Plan, Training
 from predictor.training.recipes import bundled_forecast
@@ -37,7 +45,7 @@ def augment(options: Namespace, say: Any = print) -> dict[str, Any]:
         )
     if options.threads:
         torch.set_num_threads(options.threads)
-    adaptation = _Adaptation(options, start_of(options.trained), wanted(options), say)
+    adaptation = _Adaptation(options, start_of(options.trained), read_augmentation_request(options), say)
     for line in bundled_forecast(
         adaptation.start.network(), adaptation.plan, adaptation.device, is_tiny=options.tiny
     ):
@@ -56,7 +64,7 @@ def augment(options: Namespace, say: Any = print) -> dict[str, Any]:
 class _Adaptation:
     """One plan for all columns, their questions, and the start that they share."""
 
-    def __init__(self, options: Namespace, start: Start, request: Wanted, say: Any) -> None:
+    def __init__(self, options: Namespace, start: Start, request: AugmentationRequest, say: Any) -> None:
         self.options, self.start, self.asked, self.say = options, start, request, say
         self.out = Path(options.out)
         self.device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -97,7 +105,7 @@ class _Adaptation:
         plan = replace(self.plan, seed=seed)
         corpora = {"data": self.questions, name: more}
         for of, examples in corpora.items():
-            make(
+            build_corpora(
                 self.out / "corpus" / of,
                 self.start.folder,
                 examples,

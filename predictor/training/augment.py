@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from predictor.architectures import Model, ModelError, load, never, weights_sha
+from predictor.architectures import Model, ModelError, load, never_stop, weights_sha
 from predictor.protocol import Options, Prediction, PredictRequest, ProtocolError
 from predictor.training.comparison import Arm, Observation, compare_arms
 from tableqa.core.canonical_json import digest, thaw
@@ -69,7 +69,7 @@ class Perturbed:
         return frozenset(" ".join(text.lower().split()) for text in wordings if text.strip())
 
 
-def perturbed(example: Example) -> Perturbed:
+def as_perturbed(example: Example) -> Perturbed:
     """What the meta of the readers `askew` and `robut` says about an example's origin."""
     lineage = example.meta.get("lineage") or {}
     is_perturbed = "perturbation" in lineage
@@ -89,7 +89,7 @@ def read_release(folder: Path, form: str = "askew", *, proposals: bool = False) 
 
     With `proposals`, also those that a release for training holds. Raises ReaderError (a ValueError).
     """
-    out = [perturbed(entry) for entry in READERS[form](folder)]
+    out = [as_perturbed(entry) for entry in READERS[form](folder)]
     if proposals and form == "askew" and folder.is_dir():
         out += _proposals(folder, [entry for entry in out if "contradicted" not in entry.example.meta])
     return out
@@ -117,10 +117,10 @@ def _proposals(folder: Path, entries: Sequence[Perturbed]) -> Iterator[Perturbed
                 "base": original.table.digest(),
                 "maker": str(example.meta.get("maker", "")),
             }
-            yield perturbed(replace(example, meta={**thaw(example.meta), "lineage": lineage}))
+            yield as_perturbed(replace(example, meta={**thaw(example.meta), "lineage": lineage}))
 
 
-def without(examples: Iterable[Perturbed], test: Sequence[Perturbed]) -> list[Perturbed]:
+def exclude_overlap(examples: Iterable[Perturbed], test: Sequence[Perturbed]) -> list[Perturbed]:
     """Those that share neither a source table nor a question with the test."""
     tables = {entry.base for entry in test} | {entry.example.table.digest() for entry in test}
     questions = frozenset().union(*(entry.questions for entry in test))
@@ -156,7 +156,7 @@ def _decoding(result: Mapping[str, Any]) -> str:
 def augmentation(name: str, folder: Path, test: Sequence[Perturbed]) -> Augmentation:
     """The perturbed examples of a training release. Raises ModelError where it has none to learn from."""
     examples = [entry for entry in read_release(folder, proposals=True) if entry.kind]
-    remaining = without(examples, test)
+    remaining = exclude_overlap(examples, test)
     if not remaining:
         raise ModelError(
             f"all {len(examples)} perturbed examples of {folder} are on tables or questions of --test"
@@ -175,14 +175,14 @@ def augmentation(name: str, folder: Path, test: Sequence[Perturbed]) -> Augmenta
 
 
 @dataclass(frozen=True)
-class Given:
+class ModelAnswer:
     """What a model answered; `answers` is None where it could not read the example."""
 
     answers: tuple[str, ...] | None
     right: bool
 
 
-def ask(model: Model, examples: Sequence[Example], options: Options | None = None) -> list[Given]:
+def ask(model: Model, examples: Sequence[Example], options: Options | None = None) -> list[ModelAnswer]:
     """What a model answers to each example, in batches within its budget."""
     options = options or Options()
     sizes: dict[int, int] = {}
@@ -194,14 +194,16 @@ def ask(model: Model, examples: Sequence[Example], options: Options | None = Non
             continue  # it cannot read this one: wrong, and counted as unread
     for batch in _batches(sizes, model.budget):
         predictions = model.predict_batch(
-            [PredictRequest.about(examples[index], options=options) for index in batch], never
+            [PredictRequest.about(examples[index], options=options) for index in batch], never_stop
         )
         answered = zip(batch, predictions, strict=True)
         replies |= {index: answer for index, answer in answered if isinstance(answer, Prediction)}
     return [
-        Given(replies[index].answers, compare(list(replies[index].answers), list(example.answers)).equal)
+        ModelAnswer(
+            replies[index].answers, compare(list(replies[index].answers), list(example.answers)).equal
+        )
         if index in replies
-        else Given(None, False)
+        else ModelAnswer(None, False)
         for index, example in enumerate(examples)
     ]
 
@@ -219,7 +221,9 @@ def _batches(sizes: Mapping[int, int], budget: int) -> Iterator[list[int]]:
 
 
 def results(
-    test: Sequence[Perturbed], arms: Mapping[str, Sequence[Sequence[Given]]], trained: Sequence[str] = ()
+    test: Sequence[Perturbed],
+    arms: Mapping[str, Sequence[Sequence[ModelAnswer]]],
+    trained: Sequence[str] = (),
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Figures by column and kind of perturbation (`comparison`); `arms` has the answers of each column by seed.
 
@@ -298,7 +302,7 @@ def compare_columns(
     """
     test_digest = digest([PredictRequest.about(entry.example).key for entry in test])
     models: dict[str, list[str]] = {}
-    answers: dict[str, list[list[Given]]] = {}
+    answers: dict[str, list[list[ModelAnswer]]] = {}
     for column in columns:
         for seed in seeds if column.trained else seeds[:1]:
             folder = column.make(seed)
@@ -306,7 +310,7 @@ def compare_columns(
                 say(f"{column.name}: no questions to ask")
                 break
             answers_folder = seed_folder(out / (column.place or column.name), seed, seeds)
-            predictions = _given(folder, test, test_digest, answers_folder, device, beams)
+            predictions = _cached_answers(folder, test, test_digest, answers_folder, device, beams)
             models.setdefault(column.name, []).append(weights_sha(folder))
             answers.setdefault(column.name, []).append(predictions)
             right = sum(entry.right for entry in predictions)
@@ -334,9 +338,9 @@ def seed_folder(folder: Path, seed: int, seeds: Sequence[int]) -> Path:
     return folder if len(seeds) == 1 else folder / f"seed-{seed}"
 
 
-def _given(
+def _cached_answers(
     folder: Path, test: Sequence[Perturbed], test_digest: str, out: Path, device: str, beams: int
-) -> list[Given]:
+) -> list[ModelAnswer]:
     """The answers of a folder's model, kept in out/answers.json, so that nothing is asked twice."""
     out.mkdir(parents=True, exist_ok=True)
     key: dict[str, Any] = {"model": weights_sha(folder), "asked": test_digest}
@@ -346,7 +350,9 @@ def _given(
     if answers_file.exists() and (stored := json.loads(answers_file.read_text()))["of"] == key:
         answers = [None if entry is None else tuple(entry) for entry in stored["answers"]]
         return [
-            Given(entry, entry is not None and compare(list(entry), list(test_entry.example.answers)).equal)
+            ModelAnswer(
+                entry, entry is not None and compare(list(entry), list(test_entry.example.answers)).equal
+            )
             for entry, test_entry in zip(answers, test, strict=True)
         ]
     predictions = ask(load(folder, device), [entry.example for entry in test], Options(beams=beams))
@@ -453,7 +459,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class AugmentationRequest:
     """What the options ask for, read."""
 
     test: tuple[Perturbed, ...]
@@ -475,10 +481,10 @@ class Wanted:
 
     def unseen(self, examples: Iterable[Example]) -> list[Example]:
         """The training examples that share neither a table nor a question with the test."""
-        return [entry.example for entry in without(map(perturbed, examples), self.test)]
+        return [entry.example for entry in exclude_overlap(map(as_perturbed, examples), self.test)]
 
 
-def wanted(options: argparse.Namespace) -> Wanted:
+def read_augmentation_request(options: argparse.Namespace) -> AugmentationRequest:
     """Read the releases that the options name. Raises ModelError, ReaderError (a ValueError)."""
     if options.test is None:
         raise ModelError("--augment needs --test: the release with the perturbations to count")
@@ -496,4 +502,4 @@ def wanted(options: argparse.Namespace) -> Wanted:
         print(f"train: {options.test}: {words}", file=sys.stderr)
     if not any(entry.kind for entry in test):
         raise ModelError(f"{options.test} has no perturbed examples to ask about")
-    return Wanted(test, tuple(augmentation(name, path, test) for name, path in named.items()))
+    return AugmentationRequest(test, tuple(augmentation(name, path, test) for name, path in named.items()))

@@ -51,7 +51,7 @@ def train(options: Namespace, say: Any = print) -> Path:
         import torch
     except ImportError:
         raise TrainingError("training needs torch: install requirements/models.txt") from None
-    from predictor.training.corpus import Corpus, Tables, make, tokenizer_of
+    from predictor.training.corpus import Corpus, Tables, build_corpora, tokenizer_of
     from predictor.training.evaluation import read_all
     from predictor.training.loop import Training
     from predictor.training.network import Network, Shape, encoder_shape, load_encoder
@@ -95,7 +95,7 @@ def train(options: Namespace, say: Any = print) -> Path:
         say(line, flush=True)
     say(f"reading {len(train_examples):,} questions and generating {synthetic:,}", flush=True)
     tables = list({example.table.digest(): example.table for example in train_examples}.values())
-    make(out / "corpus", encoder, train_examples, tables, synthetic, options.seed, options.workers)
+    build_corpora(out / "corpus", encoder, train_examples, tables, synthetic, options.seed, options.workers)
     readings = Tables(tokenizer_of(encoder))
     training = Training(network, plan, out, device, options.loaders)
     if training.resume():
@@ -133,8 +133,8 @@ def finish(
     from predictor.training.evaluation import (
         LEAST_HELD_OUT,
         all_candidates,
-        balanced,
-        calibrated,
+        fit_balance,
+        fit_calibration,
         report,
         verdicts,
     )
@@ -144,7 +144,7 @@ def finish(
     network = training.result()
     is_enough = len(held_out) >= LEAST_HELD_OUT
     if is_enough or begun is None:
-        balance = balanced(held_out, all_candidates(held_out, runner(network, training.device)))
+        balance = fit_balance(held_out, all_candidates(held_out, runner(network, training.device)))
     else:
         balance = begun.balance()
     folder: Path = training.folder / "model"
@@ -158,10 +158,10 @@ def finish(
         if questions:
             judged = verdicts(questions, all_candidates(questions, runner_of(folder), batch=8), balance)
             if questions is held_out and is_enough:
-                calibration = calibrated(judged)
+                calibration = fit_calibration(judged)
             measured[name] = report(questions, judged, calibration)
             say(f"{name}: {json.dumps(measured[name])}", flush=True)
-    _keep_calibration(folder, calibration)
+    _save_calibration(folder, calibration)
     measured["calibration"] = "fitted" if is_enough else "start" if calibration.scores else "none"
     if not is_enough:
         outcome = "of the start stays" if calibration.scores else "is left out"
@@ -185,14 +185,14 @@ def calibrate(folder: Path, data_folder: Path, say: Any = print) -> None:
     from predictor.bundled.recorded import record
     from predictor.training.card import rewrite_quality
     from predictor.training.corpus import Tables
-    from predictor.training.evaluation import calibrated, read_all, report, verdicts
+    from predictor.training.evaluation import fit_calibration, read_all, report, verdicts
 
     examples, development = data(data_folder)
     if not development:
         raise TrainingError(f"{data_folder} has no {DEVELOPMENT}, which is needed for calibration")
     model = Bundled(folder)
 
-    def judged(questions: Sequence[Any]) -> list[Any]:
+    def judge(questions: Sequence[Any]) -> list[Any]:
         return verdicts(
             questions,
             [
@@ -203,16 +203,16 @@ def calibrate(folder: Path, data_folder: Path, say: Any = print) -> None:
         )
 
     tables = Tables(model.tokenizer)
-    calibration = calibrated(judged(read_all(split(examples)[1], tables)))
-    _keep_calibration(folder, calibration)
+    calibration = fit_calibration(judge(read_all(split(examples)[1], tables)))
+    _save_calibration(folder, calibration)
     questions = read_all(development, tables)
-    measured = report(questions, judged(questions), calibration)
+    measured = report(questions, judge(questions), calibration)
     say(json.dumps(measured), flush=True)
     rewrite_quality(folder, measured)
     record(folder)
 
 
-def _keep_calibration(folder: Path, calibration: Calibration) -> None:
+def _save_calibration(folder: Path, calibration: Calibration) -> None:
     settings = {**json.loads((folder / "bundled.json").read_text()), "calibration": calibration.to_dict()}
     (folder / "bundled.json").write_text(json.dumps(settings, indent=1) + "\n")
 
@@ -249,7 +249,7 @@ def describe(
     say(f"{card.name} and {len(answers)} recorded answers written next to the weights", flush=True)
 
 
-def describe_again(options: Namespace, say: Any = print) -> None:
+def rewrite_description(options: Namespace, say: Any = print) -> None:
     """`--card`: the card and the recorded answers of the run that these options have trained. Raises TrainingError."""
     import torch
 

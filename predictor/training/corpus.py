@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 import tableqa
-from predictor.bundled.features import Input, TableReading, ask, read_table
+from predictor.bundled.features import Input, TableReading, encode_question, read_table
 from predictor.training.supervision import Supervision, supervise
-from predictor.training.synthetic import Made, made_of
+from predictor.training.synthetic import SyntheticQuestion, generate_questions
 from tableqa.core.canonical_json import digest
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
@@ -149,26 +149,26 @@ class Tables:
         )
 
 
-def answered(examples: Iterable[Example], tokenizer: Any) -> Iterator[Item]:
+def answered_items(examples: Iterable[Example], tokenizer: Any) -> Iterator[Item]:
     """Questions with gold answers: their derivations are searched for."""
     tables = Tables(tokenizer)
     for example in examples:
         table = tables.reading(example.table)
-        inputs = ask(example.question, table, tokenizer)
+        inputs = encode_question(example.question, table, tokenizer)
         yield Item(example.id, inputs, supervise(example, table, inputs.rows))
 
 
-def synthetic(tables: Sequence[Table], count: int, seed: int, tokenizer: Any) -> Iterator[Item]:
+def synthetic_items(tables: Sequence[Table], count: int, seed: int, tokenizer: Any) -> Iterator[Item]:
     """`count` questions made from tables, with the derivation by which they were made."""
     readings = Tables(tokenizer)
-    for index, (table, example) in enumerate(made_of(tables, readings.reading, count, seed)):
-        inputs = ask(example.question, table, tokenizer)
+    for index, (table, example) in enumerate(generate_questions(tables, readings.reading, count, seed)):
+        inputs = encode_question(example.question, table, tokenizer)
         goal = example.supervision(inputs.rows, table.columns)
         if goal is not None:
             yield Item(f"made-{seed}-{index}", inputs, goal)
 
 
-def make(
+def build_corpora(
     folder: Path,
     tokenizer_folder: Path,
     examples: Sequence[Example],
@@ -197,10 +197,10 @@ def make(
         )
     if parts == 1:
         for job in jobs:
-            _job(job)
+            _write_job(job)
     else:
         with ProcessPoolExecutor(parts, mp_context=get_context("spawn")) as pool:
-            list(pool.map(_job, jobs))
+            list(pool.map(_write_job, jobs))
     done.write_text(json.dumps(contents))
 
 
@@ -213,12 +213,21 @@ def _code() -> str:
     return digest([sha256(file.read_bytes()).hexdigest() for file in files])
 
 
-def _job(job: tuple[Path, Path, Sequence[Any], int, int]) -> int:
+def _write_job(job: tuple[Path, Path, Sequence[Any], int, int]) -> int:
     folder, tokenizer_folder, sources, synthetic_count, seed = job
     tokenizer = tokenizer_of(tokenizer_folder)
     if folder.parent.name == "answered":
-        return write_part(folder, answered(sources, tokenizer))
-    return write_part(folder, synthetic(sources, synthetic_count, seed, tokenizer))
+        return write_part(folder, answered_items(sources, tokenizer))
+    return write_part(folder, synthetic_items(sources, synthetic_count, seed, tokenizer))
 
 
-__all__ = ["Corpus", "Item", "Made", "answered", "make", "synthetic", "tokenizer_of", "write_part"]
+__all__ = [
+    "Corpus",
+    "Item",
+    "SyntheticQuestion",
+    "answered_items",
+    "build_corpora",
+    "synthetic_items",
+    "tokenizer_of",
+    "write_part",
+]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from predictor.bundled.calibration import Calibration, expected_error, fit
-from predictor.bundled.decode import OPERATIONS, Answer, Balance, Candidate, candidates, weigh
+from predictor.bundled.decode import OPERATIONS, Answer, Balance, Candidate, candidates, combine_candidates
 from predictor.bundled.features import Input, TableReading, collate
 from predictor.training.supervision import supervise
 from tableqa.data.answers import compare
@@ -22,7 +22,7 @@ Run = Callable[[Mapping[str, np.ndarray]], Mapping[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class PreparedQuestion:
     """A question with gold answers, read for the network."""
 
     example: Example
@@ -39,13 +39,13 @@ class Verdict:
     equal: bool
 
 
-def right(answers: Sequence[str], gold: Sequence[str]) -> tuple[bool, bool]:
+def check_answers(answers: Sequence[str], gold: Sequence[str]) -> tuple[bool, bool]:
     """(by WikiTableQuestions' published rule on the texts, by `compare`, which also knows forms and units)."""
     result = compare(list(answers), list(gold))
     return result.equal and result.difference in (None, "order"), result.equal
 
 
-def all_candidates(questions: Sequence[Asked], run: Run, batch: int = 32) -> list[list[Candidate]]:
+def all_candidates(questions: Sequence[PreparedQuestion], run: Run, batch: int = 32) -> list[list[Candidate]]:
     """The candidates of every question; questions of one size go through the network together."""
     order = sorted(range(len(questions)), key=lambda index: questions[index].given.links.size)
     out: list[list[Candidate]] = [[] for _ in questions]
@@ -61,16 +61,16 @@ def all_candidates(questions: Sequence[Asked], run: Run, batch: int = 32) -> lis
 
 
 def verdicts(
-    questions: Sequence[Asked], candidate_lists: Sequence[Sequence[Candidate]], balance: Balance
+    questions: Sequence[PreparedQuestion], candidate_lists: Sequence[Sequence[Candidate]], balance: Balance
 ) -> list[Verdict]:
     """The best answer of each question, judged."""
     out = []
     for question, ways in zip(questions, candidate_lists, strict=True):
-        answers = weigh(ways, balance)
+        answers = combine_candidates(ways, balance)
         if not answers:
             out.append(Verdict(None, False, False))
             continue
-        out.append(Verdict(answers[0], *right(answers[0].answers, question.example.answers)))
+        out.append(Verdict(answers[0], *check_answers(answers[0].answers, question.example.answers)))
     return out
 
 
@@ -88,7 +88,7 @@ calibration error on every third development question is, on average and at the 
 """
 
 
-def calibrated(judged: Sequence[Verdict]) -> Calibration:
+def fit_calibration(judged: Sequence[Verdict]) -> Calibration:
     """What the scores of these held-out questions mean: the share of right answers by score.
 
     Raises ValueError for fewer than `LEAST_HELD_OUT` questions.
@@ -104,7 +104,7 @@ def calibrated(judged: Sequence[Verdict]) -> Calibration:
 
 
 def report(
-    questions: Sequence[Asked], judged: Sequence[Verdict], calibration: Calibration | None = None
+    questions: Sequence[PreparedQuestion], judged: Sequence[Verdict], calibration: Calibration | None = None
 ) -> dict[str, Any]:
     """Accuracy overall, by the operation that was used, by what kind of answer it is, and by how sure the model was.
 
@@ -145,7 +145,7 @@ def _shares(outcomes: Mapping[str, Sequence[bool]]) -> dict[str, dict[str, float
     }
 
 
-def answer_kind(question: Asked) -> str:
+def answer_kind(question: PreparedQuestion) -> str:
     """What kind of answer the gold is: a cell, a list, yes or no, a number that no cell holds, or something else."""
     answers = question.example.answers
     if len(answers) > 1:
@@ -164,13 +164,15 @@ _WEIGHTS = (1.0, 0.75, 0.5, 0.25, 0.1)
 _BIASES = (0.0, -0.5, 0.5, -1.0, 1.0, -2.0)
 
 
-def balanced(questions: Sequence[Asked], candidate_lists: Sequence[Sequence[Candidate]]) -> Balance:
+def fit_balance(
+    questions: Sequence[PreparedQuestion], candidate_lists: Sequence[Sequence[Candidate]]
+) -> Balance:
     """The balance of operations that answers most of these held-out questions; one operation at a time, twice round.
 
     What makes no difference stays as it is, so few questions cannot pull it far.
     """
     gold = [
-        [right(way.answers, question.example.answers)[0] for way in ways]
+        [check_answers(way.answers, question.example.answers)[0] for way in ways]
         for question, ways in zip(questions, candidate_lists, strict=True)
     ]
     weights: dict[str, float] = {}
@@ -195,7 +197,7 @@ def _score(
     total = 0
     for ways, good in zip(candidate_lists, gold, strict=True):
         if any(good):
-            best = weigh(ways, balance)[0]
+            best = combine_candidates(ways, balance)[0]
             total += any(
                 ok and way.operation == best.operation and way.answers == best.answers
                 for way, ok in zip(ways, good, strict=True)
@@ -203,12 +205,14 @@ def _score(
     return float(total)
 
 
-def read_all(examples: Iterable[Example], tables: Any) -> list[Asked]:
+def read_all(examples: Iterable[Example], tables: Any) -> list[PreparedQuestion]:
     """Read questions and tables; `tables` is a `corpus.Tables`."""
-    from predictor.bundled.features import ask
+    from predictor.bundled.features import encode_question
 
     out = []
     for example in examples:
         table = tables.reading(example.table)
-        out.append(Asked(example, table, ask(example.question, table, tables.tokenizer)))
+        out.append(
+            PreparedQuestion(example, table, encode_question(example.question, table, tables.tokenizer))
+        )
     return out

@@ -35,11 +35,11 @@ from predictor.training.augment import (
     START,
     Column,
     add_arguments,
+    as_perturbed,
     ask,
     compare_columns,
-    perturbed,
+    read_augmentation_request,
     seed_folder,
-    wanted,
 )
 from predictor.training.learners import ARCHITECTURES, Learner, learner_of
 from predictor.training.memory import activation_bytes, autocast
@@ -134,11 +134,11 @@ def data_of(
                 f"{len(examples) - len(train)} training examples left out: their tables are in the validation"
             )
     held_tables = {example.table.digest() for example in held_out}
-    fitting = _fitting(learner, train, say)
-    added = [example for example in more if perturbed(example).base not in held_tables]
+    fitting = _learnable_examples(learner, train, say)
+    added = [example for example in more if as_perturbed(example).base not in held_tables]
     if validation is None:
-        added = [example for example in added if not _validates(perturbed(example).base, seed)]
-    added = _fitting(learner, added, say)
+        added = [example for example in added if not _validates(as_perturbed(example).base, seed)]
+    added = _learnable_examples(learner, added, say)
     if not fitting or not held_out:
         raise ModelError(
             f"of {len(examples)} examples {len(fitting)} are for training and {len(held_out)} for validation: too few"
@@ -154,7 +154,7 @@ def data_of(
     )
 
 
-def _fitting(learner: Learner, examples: Sequence[Example], say: Say) -> list[Example]:
+def _learnable_examples(learner: Learner, examples: Sequence[Example], say: Say) -> list[Example]:
     """The examples that can be learned from; prints how many cannot, by reason."""
     reasons = [learner.obstacle(example) for example in examples]
     for reason, count in sorted(Counter(filter(None, reasons)).items()):
@@ -293,7 +293,7 @@ class Training:
         )
         if self.curve[-1].rank >= max(entry.rank for entry in self.curve):
             self.learner.save(self.out)
-        self._keep()
+        self._save_state()
         self.say(
             f"step {self.step:,} of {self.data.steps:,}: loss {train_loss:.4f}, validation {loss:.4f}, "
             f"{right} of {len(validation)} correct ({right / len(validation):.1%})"
@@ -309,7 +309,7 @@ class Training:
                 total += float(self.learner.loss(batch)) * len(batch)
         return total / max(1, len(examples))
 
-    def _keep(self) -> None:
+    def _save_state(self) -> None:
         """Write the state of the run, whole or not at all."""
         state = {
             "run": self.run_id,
@@ -478,7 +478,7 @@ def augment(
     say: Say,
 ) -> dict[str, Any]:
     """`--augment`: a model for each column of the table in a folder of its own beneath --out."""
-    request = wanted(options)
+    request = read_augmentation_request(options)
     learnt = request.unseen(examples)
     say(f"{len(learnt)} of {len(examples)} examples share no table and no question with the test")
 
@@ -491,7 +491,7 @@ def augment(
 
     seeds = range(recipe.seed, recipe.seed + options.seeds)
 
-    def trained(name: str, more: Sequence[Example], seed: int) -> Path:
+    def train_column(name: str, more: Sequence[Example], seed: int) -> Path:
         folder = seed_folder(options.out / name, seed, seeds)
         say(f"--- {name}, seed {seed}")
         finetune(
@@ -509,13 +509,13 @@ def augment(
 
     columns = [
         Column(START, 0, start, trained=False),
-        Column(BEFORE, len(learnt), partial(trained, BEFORE, ())),
+        Column(BEFORE, len(learnt), partial(train_column, BEFORE, ())),
     ]
     columns += [
         Column(
             release.name,
             len(learnt) + len(release.examples),
-            partial(trained, release.place, release.examples),
+            partial(train_column, release.place, release.examples),
             release.place,
         )
         for release in request.releases

@@ -291,11 +291,11 @@ class TabertLearner:
         return int(self._read(example).tokens)
 
     def loss(self, examples: Sequence[Example]) -> Tensor:
-        from predictor.architectures import never
+        from predictor.architectures import never_stop
         from predictor.architectures.tabert import OPERATIONS
 
         width = [len(example.table.header) for example in examples]
-        scores = self.network(list(map(self._read, examples)), width, self.model.budget, never)
+        scores = self.network(list(map(self._read, examples)), width, self.model.budget, never_stop)
         order = [OPERATIONS.index(name) for name in CHOOSING]
         return torch.stack(
             [

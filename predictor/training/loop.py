@@ -22,7 +22,7 @@ from torch import Tensor
 from predictor.bundled.decode import OUTPUTS, Balance
 from predictor.bundled.features import collate
 from predictor.training.corpus import Corpus, Item
-from predictor.training.evaluation import Asked, accuracy, all_candidates, verdicts
+from predictor.training.evaluation import PreparedQuestion, accuracy, all_candidates, verdicts
 from predictor.training.loss import Targets, loss, targets
 from predictor.training.network import INPUTS, Network
 
@@ -106,7 +106,7 @@ def batch_of(items: Sequence[Item]) -> Batch:
     return Batch({name: torch.from_numpy(arrays[name]) for name in INPUTS}, goal)
 
 
-class Drawing:
+class QuestionSampler:
     """Which questions come next: a function of the state and the seed."""
 
     def __init__(self, answered: Corpus, synthetic: Corpus, plan: Plan) -> None:
@@ -148,10 +148,10 @@ class Drawing:
         return [(self.made if kind == "made" else self.answered)[index] for kind, index in batch]
 
 
-class _Loading(torch.utils.data.Dataset[list[Batch]]):
+class _BatchDataset(torch.utils.data.Dataset[list[Batch]]):
     """Names of questions in, batches out, each cut so that it fits the device."""
 
-    def __init__(self, drawing: Drawing) -> None:
+    def __init__(self, drawing: QuestionSampler) -> None:
         self.drawing = drawing
 
     def __getitem__(self, batch: Sequence[tuple[str, int]]) -> list[Batch]:
@@ -165,7 +165,7 @@ class _Loading(torch.utils.data.Dataset[list[Batch]]):
 class _Schedule(torch.utils.data.Sampler[Sequence[tuple[str, int]]]):
     """The batches of a run from a state on; what loads them ahead works on a state of its own."""
 
-    def __init__(self, drawing: Drawing, state: State) -> None:
+    def __init__(self, drawing: QuestionSampler, state: State) -> None:
         self.drawing, self.state = drawing, replace(state)
 
     def __iter__(self) -> Iterator[Sequence[tuple[str, int]]]:
@@ -280,13 +280,13 @@ class Training:
         self,
         answered: Corpus,
         synthetic: Corpus,
-        check: Sequence[Asked] = (),
+        check: Sequence[PreparedQuestion] = (),
         every: float = 600.0,
         say: Any = print,
         until: float | None = None,
     ) -> None:
         """Train to the end of the plan, or until the clock `until` (time.time()); a checkpoint every so many seconds."""
-        drawing = Drawing(answered, synthetic, self.plan)
+        drawing = QuestionSampler(answered, synthetic, self.plan)
         started, before, last = time.time(), self.state.seconds, time.time()
         loaded = self._load(drawing)
         while self.state.seen < self.plan.questions:
@@ -310,9 +310,9 @@ class Training:
                 return
         self.save()
 
-    def _load(self, drawing: Drawing) -> Iterator[list[Batch]]:
+    def _load(self, drawing: QuestionSampler) -> Iterator[list[Batch]]:
         """Every batch from here on, loaded ahead by other processes where there are `workers`."""
-        loading, schedule = _Loading(drawing), _Schedule(drawing, self.state)
+        loading, schedule = _BatchDataset(drawing), _Schedule(drawing, self.state)
         if not self.workers:
             return (loading[batch] for batch in schedule)
         # A batch is some thirty tensors; by descriptors, a few workers would have more files open than a process may.
@@ -348,7 +348,7 @@ class Training:
         self.state.steps += 1
         return total / count
 
-    def check(self, questions: Sequence[Asked], balance: Balance | None = None) -> float:
+    def check(self, questions: Sequence[PreparedQuestion], balance: Balance | None = None) -> float:
         """The accuracy on these questions as the network stands."""
         candidates = all_candidates(questions, runner(self.result(), self.device))
         return accuracy(verdicts(questions, candidates, balance or Balance()))

@@ -88,17 +88,19 @@ def targets(supervisions: Sequence[Supervision], widths: Sequence[int], height: 
     for index, chosen in enumerate(rows):
         chosen_rows[index, list(chosen)] = 1
     return Targets(
-        **_named("cell", ("of", "operation", "place"), cells),
-        **_named("mask", ("of", "operation", "column", "score"), masks),
-        **_named("count", ("of", "rows"), counts),
-        **_named("pair", ("of", "first", "second"), pairs),
-        **_named("flag", ("of", "operation"), flags),
-        **_named("header", ("of", "column"), headers),
+        **_weighted_columns("cell", ("of", "operation", "place"), cells),
+        **_weighted_columns("mask", ("of", "operation", "column", "score"), masks),
+        **_weighted_columns("count", ("of", "rows"), counts),
+        **_weighted_columns("pair", ("of", "first", "second"), pairs),
+        **_weighted_columns("flag", ("of", "operation"), flags),
+        **_weighted_columns("header", ("of", "column"), headers),
         mask_rows=torch.from_numpy(chosen_rows),
     )
 
 
-def _named(kind: str, names: Sequence[str], entries: Sequence[tuple[float, ...]]) -> dict[str, Tensor]:
+def _weighted_columns(
+    kind: str, names: Sequence[str], entries: Sequence[tuple[float, ...]]
+) -> dict[str, Tensor]:
     """The columns of what was found by name; the last one is the weight, of which the logarithm is taken."""
     table = np.array(entries, np.float64).reshape(len(entries), len(names) + 1)
     out = {

@@ -20,7 +20,7 @@ from predictor.bundled.decode import difference, in_digits, options, over_rows, 
 from predictor.bundled.features import TableReading, read
 from tableqa.data.answers import compare
 from tableqa.data.examples import Example
-from tableqa.programs import Found, ProgramError, find_programs, rows_of
+from tableqa.programs import ProgramError, SearchResult, find_programs, rows_of
 from tableqa.programs.syntax import (
     Add,
     Aggregate,
@@ -102,11 +102,11 @@ class Supervision:
 
 
 def supervise(
-    example: Example, table: TableReading, rows: NDArray[np.int64], search_result: Found | None = None
+    example: Example, table: TableReading, rows: NDArray[np.int64], search_result: SearchResult | None = None
 ) -> Supervision:
     """The derivations of an example whose table was read as `table` and of which the network sees `rows`."""
     search_result = find_programs(example) if search_result is None else search_result
-    maker = _Maker(example, table, rows)
+    maker = _SupervisionBuilder(example, table, rows)
     maker.base()
     if search_result.programs:
         scores = np.array(search_result.scores) / _SOFTNESS
@@ -118,7 +118,7 @@ def supervise(
     return maker.done()
 
 
-class _Maker:
+class _SupervisionBuilder:
     def __init__(self, example: Example, table: TableReading, rows: NDArray[np.int64]) -> None:
         self.question = example.question
         self.answers = [answer for answer in example.answers if answer.strip()]
@@ -182,14 +182,14 @@ class _Maker:
 
     def base(self) -> None:
         if len(self.answers) == 1:
-            self._one_answer(self.answers[0])
+            self._add_single_answer(self.answers[0])
         elif self.answers:
             for column in range(self.width):
                 rows = [{row for row, where in places if where == column} for places in self.matching]
                 if all(rows):
                     self._mask("list", column, set().union(*rows), BASE)
 
-    def _one_answer(self, answer: str) -> None:
+    def _add_single_answer(self, answer: str) -> None:
         for position in self.matching[0]:
             self._cell("select", position, BASE)
         number = read(answer)
@@ -334,18 +334,22 @@ class _Maker:
         """What was found, without what the network would read otherwise: programs pass over other cells than it does,
         and may round."""
         goal, answers = self.out, self.answers
-        goal.masks = {key: weight for key, weight in goal.masks.items() if self._gives(key, answers)}
-        goal.pairs = {pair: weight for pair, weight in goal.pairs.items() if self._apart(pair, answers)}
+        goal.masks = {
+            key: weight for key, weight in goal.masks.items() if self._mask_gives_answers(key, answers)
+        }
+        goal.pairs = {
+            pair: weight for pair, weight in goal.pairs.items() if self._pair_gives_answers(pair, answers)
+        }
         return goal
 
-    def _gives(self, key: tuple[str, int, tuple[int, ...]], answers: Sequence[str]) -> bool:
+    def _mask_gives_answers(self, key: tuple[str, int, tuple[int, ...]], answers: Sequence[str]) -> bool:
         operation, column, chosen = key
         if operation == "count":
             return compare([str(len(chosen))], answers).equal
         rows = [int(self.rows[row]) for row in chosen]
         return compare(over_rows(operation, rows, column, self.table), answers).equal
 
-    def _apart(self, pair: tuple[int, int], answers: Sequence[str]) -> bool:
+    def _pair_gives_answers(self, pair: tuple[int, int], answers: Sequence[str]) -> bool:
         (first_row, first_column), (second_row, second_column) = (divmod(flat, self.width) for flat in pair)
         apart = difference(
             self.table, (int(self.rows[first_row]), first_column), (int(self.rows[second_row]), second_column)

@@ -25,7 +25,7 @@ MOST_ROWS = 90
 
 
 @dataclass(frozen=True)
-class Made:
+class SyntheticQuestion:
     """A question and its one derivation, in rows of the table.
 
     "select", "year": any of `cells`; "list", "count", "different", "sum", "average": `rows`, and `column` but for a
@@ -62,9 +62,9 @@ class _Impossible(Exception):
     """This kind of question cannot be made from this table; another one is tried."""
 
 
-def made_of(
+def generate_questions(
     tables: Sequence[Table], reading: Callable[[Table], TableReading], count: int, seed: int
-) -> Iterator[tuple[TableReading, Made]]:
+) -> Iterator[tuple[TableReading, SyntheticQuestion]]:
     """`count` questions about tables drawn from `tables`; fewer where most tables give none."""
     rng = Random(seed)
     usable = [table for table in tables if 3 <= len(table.rows) <= MOST_ROWS and len(table.header) >= 2]
@@ -74,7 +74,7 @@ def made_of(
         tries += 1
         table = reading(rng.choice(usable))
         try:
-            asker = _Asker(table, rng)
+            asker = _QuestionBuilder(table, rng)
             question = rng.choices(kinds, weights)[0](asker)
         except _Impossible:
             continue
@@ -85,7 +85,7 @@ def made_of(
 Rows = list[int]
 
 
-class _Asker:
+class _QuestionBuilder:
     """Rows, columns and words of one table for questions about it. Raises _Impossible for a table without a key."""
 
     def __init__(self, table: TableReading, rng: Random) -> None:
@@ -304,7 +304,7 @@ class _Asker:
 # -- kinds: cells -----------------------------------------------------------------------------------------
 
 
-def _look_up(asker: _Asker) -> Made:
+def _look_up(asker: _QuestionBuilder) -> SyntheticQuestion:
     row, subject = asker.subject()
     column = asker.pick(
         [c for c in range(asker.table.columns) if c != asker.key and asker.names[c] and asker.says(row, c)]
@@ -321,10 +321,10 @@ def _look_up(asker: _Asker) -> Made:
         f"how many {name} does {subject} have",
         f"what {name} was {subject}",
     )
-    return Made(asker.end(question), "select", ((row, column),))
+    return SyntheticQuestion(asker.end(question), "select", ((row, column),))
 
 
-def _who(asker: _Asker) -> Made:
+def _who(asker: _QuestionBuilder) -> SyntheticQuestion:
     words, rows = asker.condition()
     if len(rows) != 1:
         raise _Impossible
@@ -336,10 +336,10 @@ def _who(asker: _Asker) -> Made:
         f"what {name} is listed {words}",
         f"name the {name} {words}",
     )
-    return Made(asker.end(question), "select", ((rows[0], asker.key),))
+    return SyntheticQuestion(asker.end(question), "select", ((rows[0], asker.key),))
 
 
-def _best(asker: _Asker) -> tuple[str, int, int, str]:
+def _best(asker: _QuestionBuilder) -> tuple[str, int, int, str]:
     """(superlative, row, column, condition) of an extreme, maybe among some rows only."""
     column = asker.pick([column for column in asker.numeric + asker.dated if column != asker.key])
     words, rows = "", asker.rows
@@ -367,7 +367,7 @@ def _best(asker: _Asker) -> tuple[str, int, int, str]:
     return f"{'second ' if second else ''}{superlative}", best[0], column, words
 
 
-def _superlative(asker: _Asker) -> Made:
+def _superlative(asker: _QuestionBuilder) -> SyntheticQuestion:
     superlative, row, column, words = _best(asker)
     key, name = asker.name(asker.key), asker.name(column)
     question = asker.one(
@@ -381,10 +381,10 @@ def _superlative(asker: _Asker) -> Made:
         else f"what {key} {words} had the {superlative} number of {name}",
         f"which {key} {words} had the {superlative} {name}",
     )
-    return Made(asker.end(" ".join(question.split())), "select", ((row, asker.key),))
+    return SyntheticQuestion(asker.end(" ".join(question.split())), "select", ((row, asker.key),))
 
 
-def _extreme_value(asker: _Asker) -> Made:
+def _extreme_value(asker: _QuestionBuilder) -> SyntheticQuestion:
     superlative, row, column, words = _best(asker)
     name = asker.name(column)
     question = asker.one(
@@ -393,10 +393,10 @@ def _extreme_value(asker: _Asker) -> Made:
         f"{superlative} {name} {words}",
         f"what is the {superlative} number of {name} {words}",
     )
-    return Made(asker.end(" ".join(question.split())), "select", ((row, column),))
+    return SyntheticQuestion(asker.end(" ".join(question.split())), "select", ((row, column),))
 
 
-def _neighbour(asker: _Asker) -> Made:
+def _neighbour(asker: _QuestionBuilder) -> SyntheticQuestion:
     row, subject = asker.subject()
     after = asker.rng.random() < 0.5
     other = row + (1 if after else -1)
@@ -424,14 +424,14 @@ def _neighbour(asker: _Asker) -> Made:
             f"was before {subject}",
         )
     )
-    return Made(
+    return SyntheticQuestion(
         asker.end(f"{asker.one('which', 'what', 'the')} {key} {asker.one(*words)}"),
         "select",
         ((other, asker.key),),
     )
 
 
-def _place(asker: _Asker) -> Made:
+def _listed_position(asker: _QuestionBuilder) -> SyntheticQuestion:
     words, rows = "", asker.rows
     if asker.rng.random() < 0.4:
         words, rows = asker.condition()
@@ -443,7 +443,7 @@ def _place(asker: _Asker) -> Made:
         index = asker.rng.randrange(1, 5)
         ordinal = ("first", "second", "third", "fourth", "fifth")[index]
         question = asker.one(f"what is the {ordinal} {key} listed", f"who is the {ordinal} {key} on the list")
-        return Made(asker.end(question), "select", ((rows[index], asker.key),))
+        return SyntheticQuestion(asker.end(question), "select", ((rows[index], asker.key),))
     first = asker.rng.random() < 0.55
     row = rows[0] if first else rows[-1]
     ordinal = asker.one("first", "top") if first else asker.one("last", "final", "bottom")
@@ -454,10 +454,10 @@ def _place(asker: _Asker) -> Made:
         f"what is the {ordinal} {key} {words}",
         f"what was the {ordinal} {key} {words} on this chart",
     )
-    return Made(asker.end(" ".join(question.split())), "select", ((row, asker.key),))
+    return SyntheticQuestion(asker.end(" ".join(question.split())), "select", ((row, asker.key),))
 
 
-def _compare_two(asker: _Asker) -> Made:
+def _compare_two(asker: _QuestionBuilder) -> SyntheticQuestion:
     first_row, second_row = asker.two()
     column = asker.pick([column for column in asker.numeric + asker.dated if column != asker.key])
     values = [asker.number(row, column) for row in (first_row, second_row)]
@@ -480,7 +480,7 @@ def _compare_two(asker: _Asker) -> Made:
             f"who was {comparative}, {a} or {b}",
             f"was {a} or {b} {comparative}",
         )
-        return Made(asker.end(question), "select", ((high if late else low, asker.key),))
+        return SyntheticQuestion(asker.end(question), "select", ((high if late else low, asker.key),))
     up = asker.rng.random() < 0.6
     comparative = (
         asker.one("more", "a higher", "a greater", "the most")
@@ -493,10 +493,10 @@ def _compare_two(asker: _Asker) -> Made:
         f"did {a} or {b} have {comparative} {name}",
         f"{a} or {b}, which has {comparative} {name}",
     )
-    return Made(asker.end(question), "select", ((high if up else low, asker.key),))
+    return SyntheticQuestion(asker.end(question), "select", ((high if up else low, asker.key),))
 
 
-def _commonest(asker: _Asker) -> Made:
+def _most_common(asker: _QuestionBuilder) -> SyntheticQuestion:
     column = asker.pick(asker.kinds)
     counts: dict[int, Rows] = {}
     for row in asker.live:
@@ -520,10 +520,10 @@ def _commonest(asker: _Asker) -> Made:
         f"which {name} has {frequency.replace(' often', '')} {key}",
         f"what {name} shows up {frequency}",
     )
-    return Made(asker.end(question), "select", tuple((row, column) for row in groups[0]))
+    return SyntheticQuestion(asker.end(question), "select", tuple((row, column) for row in groups[0]))
 
 
-def _same_as(asker: _Asker) -> Made:
+def _same_as(asker: _QuestionBuilder) -> SyntheticQuestion:
     row, subject = asker.subject()
     column = asker.pick([c for c in (*asker.kinds, *asker.numeric) if c != asker.key])
     rows = [other for other in asker.same(column, row) if other != row and asker.says(other, asker.key)]
@@ -537,11 +537,11 @@ def _same_as(asker: _Asker) -> Made:
         f"what {key} shares its {name} with {subject}",
     )
     if len(rows) == 1:
-        return Made(asker.end(question), "select", ((rows[0], asker.key),))
-    return Made(asker.end(question), "list", rows=tuple(rows), column=asker.key)
+        return SyntheticQuestion(asker.end(question), "select", ((rows[0], asker.key),))
+    return SyntheticQuestion(asker.end(question), "list", rows=tuple(rows), column=asker.key)
 
 
-def _which_year(asker: _Asker) -> Made:
+def _which_year(asker: _QuestionBuilder) -> SyntheticQuestion:
     row, subject = asker.subject()
     column = asker.pick([column for column in asker.dated if column != asker.key])
     if not year_in(asker.table.table.rows[row][column]):
@@ -552,13 +552,13 @@ def _which_year(asker: _Asker) -> Made:
         f"which year was {subject}",
         f"what is the year of {subject}",
     )
-    return Made(asker.end(question), "year", ((row, column),))
+    return SyntheticQuestion(asker.end(question), "year", ((row, column),))
 
 
 # -- kinds: rows ------------------------------------------------------------------------------------------
 
 
-def _count(asker: _Asker) -> Made:
+def _count(asker: _QuestionBuilder) -> SyntheticQuestion:
     words, rows = asker.condition(1.0)
     thing = asker.thing()
     question = asker.one(
@@ -571,10 +571,10 @@ def _count(asker: _Asker) -> Made:
         f"how many times is {words}",
         f"how many had {words.removeprefix('with ').removeprefix('that had ')}",
     )
-    return Made(asker.end(question), "count", rows=tuple(rows))
+    return SyntheticQuestion(asker.end(question), "count", rows=tuple(rows))
 
 
-def _count_all(asker: _Asker) -> Made:
+def _count_all(asker: _QuestionBuilder) -> SyntheticQuestion:
     name = asker.name(asker.key)
     question = asker.one(
         f"how many {name} are there",
@@ -585,10 +585,10 @@ def _count_all(asker: _Asker) -> Made:
         f"how many {name} in all",
         f"how many total {name} are there",
     )
-    return Made(asker.end(question), "count", rows=tuple(asker.live))
+    return SyntheticQuestion(asker.end(question), "count", rows=tuple(asker.live))
 
 
-def _count_beside(asker: _Asker) -> Made:
+def _count_beside(asker: _QuestionBuilder) -> SyntheticQuestion:
     row, subject = asker.subject()
     before = asker.rng.random() < 0.5
     rows = [other_row for other_row in asker.live if (other_row < row if before else other_row > row)]
@@ -605,10 +605,10 @@ def _count_beside(asker: _Asker) -> Made:
         f"how many {name} come {preposition} {subject}",
         f"how many were {preposition} {subject}",
     )
-    return Made(asker.end(question), "count", rows=tuple(rows))
+    return SyntheticQuestion(asker.end(question), "count", rows=tuple(rows))
 
 
-def _count_against(asker: _Asker) -> Made:
+def _count_against(asker: _QuestionBuilder) -> SyntheticQuestion:
     row, subject = asker.subject()
     column = asker.pick(asker.numeric)
     value = asker.number(row, column)
@@ -625,10 +625,10 @@ def _count_against(asker: _Asker) -> Made:
         f"how many {asker.name(asker.key)} had {comparative} {asker.name(column)} than {subject}",
         f"how many have {comparative} {asker.name(column)} than {subject}",
     )
-    return Made(asker.end(question), "count", rows=tuple(rows))
+    return SyntheticQuestion(asker.end(question), "count", rows=tuple(rows))
 
 
-def _different(asker: _Asker) -> Made:
+def _different(asker: _QuestionBuilder) -> SyntheticQuestion:
     column = asker.pick(asker.kinds)
     rows, words = [row for row in asker.live if asker.says(row, column)], ""
     if asker.rng.random() < 0.3:
@@ -644,10 +644,12 @@ def _different(asker: _Asker) -> Made:
         f"how many {name} are represented {words}",
         f"how many different {name} {words}",
     )
-    return Made(asker.end(" ".join(question.split())), "different", rows=tuple(rows), column=column)
+    return SyntheticQuestion(
+        asker.end(" ".join(question.split())), "different", rows=tuple(rows), column=column
+    )
 
 
-def _listing(asker: _Asker) -> Made:
+def _listing(asker: _QuestionBuilder) -> SyntheticQuestion:
     words, rows = asker.condition()
     rows = [row for row in rows if asker.says(row, asker.key)]
     if not 2 <= len(rows) <= 6:
@@ -661,10 +663,10 @@ def _listing(asker: _Asker) -> Made:
         f"which {name} {words}",
         f"name the {name} {words}",
     )
-    return Made(asker.end(question), "list", rows=tuple(rows), column=asker.key)
+    return SyntheticQuestion(asker.end(question), "list", rows=tuple(rows), column=asker.key)
 
 
-def _total(asker: _Asker) -> Made:
+def _total(asker: _QuestionBuilder) -> SyntheticQuestion:
     column = asker.pick([column for column in asker.numeric if column != asker.key])
     name, key = asker.name(column), asker.name(asker.key)
     average = asker.rng.random() < 0.4
@@ -685,7 +687,7 @@ def _total(asker: _Asker) -> Made:
                 f"what is the combined {name} of {a} and {b}",
                 f"how many {name} do {a} and {b} have together",
             )
-        return Made(
+        return SyntheticQuestion(
             asker.end(question), "average" if average else "sum", rows=tuple(sorted(rows)), column=column
         )
     words, rows = "", asker.known(column)
@@ -711,7 +713,7 @@ def _total(asker: _Asker) -> Made:
             f"how many total {name} {words}",
             f"how many {name} were there altogether {words}",
         )
-    return Made(
+    return SyntheticQuestion(
         asker.end(" ".join(question.split())),
         "average" if average else "sum",
         rows=tuple(rows),
@@ -722,7 +724,7 @@ def _total(asker: _Asker) -> Made:
 # -- kinds: pairs and yes or no ---------------------------------------------------------------------------
 
 
-def _apart(asker: _Asker) -> Made:
+def _difference_of_rows(asker: _QuestionBuilder) -> SyntheticQuestion:
     column = asker.pick([column for column in asker.numeric + asker.dated if column != asker.key])
     name = asker.name(column)
     if asker.rng.random() < 0.2:
@@ -731,7 +733,7 @@ def _apart(asker: _Asker) -> Made:
         most, least = asker.one("highest", "most", "largest"), asker.one("lowest", "least", "smallest")
         words = f"between the {most} and {least} {name}"
         question = asker.one(f"what is the difference {words}", f"how much is {words}")
-        return _pair(asker, asker.end(question), (high, column), (low, column))
+        return _difference_question(asker, asker.end(question), (high, column), (low, column))
     first_row, second_row = asker.two()
     if np.isnan([asker.number(row, column) for row in (first_row, second_row)]).any():
         raise _Impossible
@@ -758,10 +760,10 @@ def _apart(asker: _Asker) -> Made:
             f"how many fewer {name} did {b} have than {a}",
             f"what is the difference of {name} for {b} and {a}",
         )
-    return _pair(asker, asker.end(question), (high, column), (low, column))
+    return _difference_question(asker, asker.end(question), (high, column), (low, column))
 
 
-def _across(asker: _Asker) -> Made:
+def _difference_in_row(asker: _QuestionBuilder) -> SyntheticQuestion:
     row, subject = asker.subject()
     columns = [column for column in asker.numeric if column != asker.key]
     first_column, second_column = asker.pick(columns), asker.pick(columns)
@@ -773,16 +775,18 @@ def _across(asker: _Asker) -> Made:
     )
     if not asker.number(row, first_column) > asker.number(row, second_column):
         raise _Impossible
-    return _pair(asker, asker.end(question), (row, first_column), (row, second_column))
+    return _difference_question(asker, asker.end(question), (row, first_column), (row, second_column))
 
 
-def _pair(asker: _Asker, question: str, first_cell: tuple[int, int], second_cell: tuple[int, int]) -> Made:
+def _difference_question(
+    asker: _QuestionBuilder, question: str, first_cell: tuple[int, int], second_cell: tuple[int, int]
+) -> SyntheticQuestion:
     if first_cell == second_cell or asker.number(*first_cell) == asker.number(*second_cell):
         raise _Impossible
-    return Made(question, "difference", (first_cell, second_cell))
+    return SyntheticQuestion(question, "difference", (first_cell, second_cell))
 
 
-def _whether(asker: _Asker) -> Made:
+def _yes_no_question(asker: _QuestionBuilder) -> SyntheticQuestion:
     column = asker.pick([column for column in asker.numeric + asker.dated if column != asker.key])
     first_row, second_row = asker.two()
     values = [asker.number(row, column) for row in (first_row, second_row)]
@@ -807,18 +811,18 @@ def _whether(asker: _Asker) -> Made:
             f"is the {name} of {a} {comparative} {values[1]:g}",
         )
     holds = values[0] > values[1] if more else values[0] < values[1]
-    return Made(asker.end(question), "yes" if holds else "no")
+    return SyntheticQuestion(asker.end(question), "yes" if holds else "no")
 
 
-_KINDS: dict[Callable[[_Asker], Made], float] = {
+_KINDS: dict[Callable[[_QuestionBuilder], SyntheticQuestion], float] = {
     _look_up: 8,
     _who: 8,
     _superlative: 14,
     _extreme_value: 5,
     _neighbour: 7,
-    _place: 6,
+    _listed_position: 6,
     _compare_two: 7,
-    _commonest: 4,
+    _most_common: 4,
     _same_as: 4,
     _which_year: 1,
     _count: 18,
@@ -828,8 +832,8 @@ _KINDS: dict[Callable[[_Asker], Made], float] = {
     _different: 4,
     _listing: 7,
     _total: 8,
-    _apart: 8,
-    _across: 2,
-    _whether: 3,
+    _difference_of_rows: 8,
+    _difference_in_row: 2,
+    _yes_no_question: 3,
 }
 """How often each kind is tried; some are seldom possible."""

@@ -109,19 +109,19 @@ class Basis:
     spread: float = 1.0
     reason: str | None = None
 
-    def needed(self, target: float) -> "Needed":
+    def needed(self, target: float) -> "RequiredUnits":
         """For this half-width. Raises ValueError where it is not above 0."""
         if not target > 0:
             raise ValueError(f"The wanted half-width is {target}; it is a number above 0, as in 0.05.")
         if self.reason is not None or self.half_width is None:
-            return Needed(target, self.units, self.half_width, reason=self.reason)
+            return RequiredUnits(target, self.units, self.half_width, reason=self.reason)
         likely = _further(self.units, self.half_width / target)
         safe = _further(self.units, self.half_width * self.spread * MARGIN / target)
-        return Needed(target, self.units, self.half_width, likely, max(likely, safe))
+        return RequiredUnits(target, self.units, self.half_width, likely, max(likely, safe))
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class RequiredUnits:
     """What is still to be labelled so that `half_width` comes below `wanted`.
 
     units        units with at least two ratings so far
@@ -160,7 +160,7 @@ def for_ratings(
     *,
     order: Sequence[object] | None = None,
     **resampling: Unpack[Resampling],
-) -> Needed:
+) -> RequiredUnits:
     """From units x raters, as `tableqa.agreement.coefficients.agreement` takes them. Raises ValueError as it does."""
     coefficient = agreement(ratings, measure, order=order, **resampling)
     return units_needed(coefficient, *influence(ratings, measure, order=order), target=target)
@@ -175,7 +175,7 @@ def for_patterns(
     target: float,
     order: Sequence[object] | None = None,
     **resampling: Unpack[Resampling],
-) -> Needed:
+) -> RequiredUnits:
     """From counted patterns, as `tableqa.agreement.coefficients.from_patterns` takes them. Raises ValueError as it does."""
     coefficient = from_patterns(patterns, counts, measure, raters=raters, order=order, **resampling)
     return units_needed(
@@ -183,7 +183,7 @@ def for_patterns(
     )
 
 
-def units_needed(coefficient: Agreement, moved: "Array", counts: "Array", *, target: float) -> Needed:
+def units_needed(coefficient: Agreement, moved: "Array", counts: "Array", *, target: float) -> RequiredUnits:
     """How many more units an agreement needs, from itself and the influence of its units.
 
     moved, counts: as `tableqa.agreement.coefficients.influence`, `tableqa.agreement.cell_sets.influence` or

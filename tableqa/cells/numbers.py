@@ -194,14 +194,14 @@ def _number_of(text: str, bracketed: re.Pattern[str]) -> Number | None:
         return None
     folded = without_notes(fold(text))
     if match := bracketed.fullmatch(folded):
-        inner = _written(f"{match['prefix'] or ''}{match['inner'].strip()}{match['rest']}")
+        inner = _number_in_digits(f"{match['prefix'] or ''}{match['inner'].strip()}{match['rest']}")
         if inner is None or inner.value.is_signed() or "+" in folded or _YEAR.fullmatch(match["inner"]):
             return None
         return Number(-inner.value, inner.unit, inner.decimals, inner.digits)
-    return _written(folded) or _fraction(folded) or _in_words(folded.lower())
+    return _number_in_digits(folded) or _fraction(folded) or _in_words(folded.lower())
 
 
-def _written(text: str) -> Number | None:
+def _number_in_digits(text: str) -> Number | None:
     match = _WRITTEN.fullmatch(text)
     if not match or not (match["whole"] or match["decimals"]):
         return None

@@ -65,7 +65,7 @@ class YamlError(ValueError):
 
 
 @dataclass(frozen=True)
-class Written:
+class ParsedYaml:
     """What a file holds: its value, and the line on which each part of it begins. A key's line is that of its name."""
 
     value: Any
@@ -89,7 +89,7 @@ def spell(path: Path) -> str:
     return spelled
 
 
-def read(text: str) -> Written:
+def read(text: str) -> ParsedYaml:
     """The value of a YAML text with its lines; None, and no lines, where it is empty. Raises `YamlError`."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         message = gettext("The file is larger than {value} MB. Split it.")
@@ -108,8 +108,8 @@ def read(text: str) -> Written:
         raise _not_yaml(line, problem) from None
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         raise _not_yaml(1, str(error).splitlines()[0]) from None
-    reading = _Reading()
-    return Written(None if node is None else reading.value(node, ()), reading.lines)
+    reading = _Reader()
+    return ParsedYaml(None if node is None else reading.value(node, ()), reading.lines)
 
 
 def _error(line: int, message: str, path: Path = ()) -> YamlError:
@@ -184,7 +184,7 @@ def _content(event: ScalarEvent | SequenceStartEvent | MappingStartEvent) -> tup
     return tag or "str", event.value
 
 
-class _Reading:
+class _Reader:
     """From nodes to values, with their lines and a limit on how many there are."""
 
     def __init__(self) -> None:

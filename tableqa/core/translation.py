@@ -1,7 +1,8 @@
 """Sentences for people, in their language where a platform lends a translation.
 
 tableqa knows no catalogue and no request. `gettext` and `ngettext` return the English text until a platform lends its own
-functions with `use`. A sentence with values has named placeholders, so that a translation may put them in another order:
+functions with `set_translator`. A sentence with values has named placeholders, so that a translation may put them in
+another order:
 
     gettext("There is no row {row}.").format(row=row)
 
@@ -31,7 +32,7 @@ _load: Callable[[], object] | None = None
 _language: Callable[[], str] | None = None
 
 
-def use(
+def set_translator(
     translate: Callable[[str], str] | None,
     counted: Callable[[str, str, int], str] | None,
     number: Callable[[str], str] | None = None,
@@ -226,7 +227,7 @@ def joined(parts: Iterable[str], by: str = " ") -> str:
     return Message(JOINED, {"parts": list(flat), "by": by})
 
 
-def shown(text: str) -> str:
+def translate_stored(text: str) -> str:
     """A message, or a word of the catalogue, in the reader's language; other texts as they are."""
     if isinstance(text, Message):
         return text.shown()

@@ -146,7 +146,7 @@ def compare(predicted: Sequence[str], gold: Sequence[str], ordered: bool = False
     comparisons = (
         _compare_in_order(predicted_readings, gold_readings)
         if ordered
-        else _compare_sets(_once(predicted_readings), _once(gold_readings))
+        else _compare_sets(_without_repeats(predicted_readings), _without_repeats(gold_readings))
         for predicted_readings, gold_readings in pairs
     )
     return min(comparisons, key=lambda candidate: (not candidate.equal, _GRAVITY.index(candidate.difference)))
@@ -178,7 +178,7 @@ def normal_forms(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _ParsedAnswer:
     """What is seen in one answer. `full` keeps details in brackets at the end, `bare` does not, `loose` is `full` freed
     of full stops and the like and replaced by the one name of something that has several."""
 
@@ -198,7 +198,7 @@ class _Reading:
         return (self.full,)
 
 
-def _readings(answers: Sequence[str], month_first: bool | None = None) -> list[_Reading]:
+def _readings(answers: Sequence[str], month_first: bool | None = None) -> list[_ParsedAnswer]:
     """The readings of answers. `month_first` parts the two readings of a date; None leaves both, as rules before 10 did."""
     if isinstance(answers, str):
         answers = [answers]
@@ -213,14 +213,14 @@ def _readings(answers: Sequence[str], month_first: bool | None = None) -> list[_
     ]
 
 
-def _read_anew(text: str, rules: int, month_first: bool | None = None) -> _Reading:
+def _read_anew(text: str, rules: int, month_first: bool | None = None) -> _ParsedAnswer:
     """The reading of a text; `rules` are those that count here (`version`), by which readings are kept."""
     full = _normal(text)
     bare = _normal(without_details(without_notes(fold(text))))
     time, dates = time_of(text), dates_of(text)
     if len(dates) == 2 and month_first is not None:
         dates = dates[1:] if month_first else dates[:1]
-    return _Reading(
+    return _ParsedAnswer(
         text=text.strip(),
         full=full,
         bare=bare,
@@ -297,7 +297,7 @@ def _loose(full: str) -> str:
 _DIFFERENT = Comparison(equal=False, difference="value")
 
 
-def _compare_answers(first: _Reading, second: _Reading) -> Comparison:
+def _compare_answers(first: _ParsedAnswer, second: _ParsedAnswer) -> Comparison:
     if (
         first.text == second.text
         or first.full == second.full
@@ -379,14 +379,14 @@ def _gravest(notes: Iterable[Difference | None]) -> Difference | None:
     return max(notes, key=_GRAVITY.index, default=None)
 
 
-def _once(readings: Iterable[_Reading]) -> list[_Reading]:
-    first: dict[tuple[object, ...], _Reading] = {}
+def _without_repeats(readings: Iterable[_ParsedAnswer]) -> list[_ParsedAnswer]:
+    first: dict[tuple[object, ...], _ParsedAnswer] = {}
     for reading in readings:
         first.setdefault(reading.key, reading)
     return list(first.values())
 
 
-def _compare_in_order(predicted: Sequence[_Reading], gold: Sequence[_Reading]) -> Comparison:
+def _compare_in_order(predicted: Sequence[_ParsedAnswer], gold: Sequence[_ParsedAnswer]) -> Comparison:
     if len(predicted) == len(gold):
         singles = [_compare_answers(first, second) for first, second in zip(predicted, gold, strict=True)]
         if all(single.equal for single in singles):
@@ -400,7 +400,7 @@ def _compare_in_order(predicted: Sequence[_Reading], gold: Sequence[_Reading]) -
     return Comparison(equal=False, difference="partial") if common else _DIFFERENT
 
 
-def _compare_sets(predicted: Sequence[_Reading], gold: Sequence[_Reading]) -> Comparison:
+def _compare_sets(predicted: Sequence[_ParsedAnswer], gold: Sequence[_ParsedAnswer]) -> Comparison:
     pairs = _pair(predicted, gold, lambda first, second: _compare_answers(first, second).equal)
     if len(predicted) == len(gold) == len(pairs):
         notes = [_compare_answers(predicted[i], gold[j]).difference for i, j in pairs.items()]
@@ -410,27 +410,31 @@ def _compare_sets(predicted: Sequence[_Reading], gold: Sequence[_Reading]) -> Co
         paired = set(pairs.values())
         rest_predicted = [reading for i, reading in enumerate(predicted) if i not in pairs]
         rest_gold = [reading for j, reading in enumerate(gold) if j not in paired]
-        if (name := _one_name(rest_predicted, rest_gold)) is not None:
+        if (name := _shared_difference(rest_predicted, rest_gold)) is not None:
             return name
     return Comparison(equal=False, difference="partial") if pairs else _DIFFERENT
 
 
-def _one_name(predicted: Sequence[_Reading], gold: Sequence[_Reading]) -> Comparison | None:
+def _shared_difference(
+    predicted: Sequence[_ParsedAnswer], gold: Sequence[_ParsedAnswer]
+) -> Comparison | None:
     """The one difference, sign or scale, that explains all the answers that have no equal; None if there is none."""
     if len(predicted) * len(gold) > _MOST_PAIRS:
-        return _one_name_of_numbers(predicted, gold) if version() >= 8 else None
+        return _shared_difference_of_numbers(predicted, gold) if version() >= 8 else None
     names = [_compare_answers(predicted[0], other) for other in gold]
     for name in dict.fromkeys(name for name in names if name.difference in ("sign", "scale")):
 
-        def differ_so(first: _Reading, second: _Reading, name: Comparison = name) -> bool:
+        def has_that_difference(first: _ParsedAnswer, second: _ParsedAnswer, name: Comparison = name) -> bool:
             return _compare_answers(first, second) == name
 
-        if len(_pair(predicted, gold, differ_so)) == len(predicted):
+        if len(_pair(predicted, gold, has_that_difference)) == len(predicted):
             return name
     return None
 
 
-def _one_name_of_numbers(predicted: Sequence[_Reading], gold: Sequence[_Reading]) -> Comparison | None:
+def _shared_difference_of_numbers(
+    predicted: Sequence[_ParsedAnswer], gold: Sequence[_ParsedAnswer]
+) -> Comparison | None:
     """The same for many numbers. Signs and scales keep the order of sizes, so each number has only one counterpart."""
     numbers = [[each.number for each in side if each.number] for side in (predicted, gold)]
     sides = [sorted(side, key=lambda number: abs(number.value)) for side in numbers]
@@ -442,7 +446,9 @@ def _one_name_of_numbers(predicted: Sequence[_Reading], gold: Sequence[_Reading]
 
 
 def _pair(
-    predicted: Sequence[_Reading], gold: Sequence[_Reading], fits: Callable[[_Reading, _Reading], bool]
+    predicted: Sequence[_ParsedAnswer],
+    gold: Sequence[_ParsedAnswer],
+    fits: Callable[[_ParsedAnswer, _ParsedAnswer], bool],
 ) -> dict[int, int]:
     """A largest pairing of places in `predicted` with places in `gold` whose answers fit, each used once.
 
@@ -465,23 +471,25 @@ def _pair(
             return pairs
     fitting = {i: [j for j in likely[i] if fits(predicted[i], gold[j])] for i in open_predicted}
 
-    def place(i: int, tried: set[int], depth: int = 0) -> bool:
+    def find_partner(i: int, tried: set[int], depth: int = 0) -> bool:
         for j in fitting[i]:
             if j not in tried:
                 tried.add(j)
-                if j not in partners or (depth < _LONGEST_PATH and place(partners[j], tried, depth + 1)):
+                if j not in partners or (
+                    depth < _LONGEST_PATH and find_partner(partners[j], tried, depth + 1)
+                ):
                     partners[j] = i
                     return True
         return False
 
     for i in open_predicted:
-        place(i, set())
+        find_partner(i, set())
     return {i: j for j, i in partners.items()}
 
 
 def _likely(
-    predicted: Sequence[_Reading],
-    gold: Sequence[_Reading],
+    predicted: Sequence[_ParsedAnswer],
+    gold: Sequence[_ParsedAnswer],
     open_predicted: Sequence[int],
     open_gold: Sequence[int],
 ) -> dict[int, list[int]]:
@@ -495,7 +503,7 @@ def _likely(
     return {i: sorted({j for form in forms for j in places.get(form, ())}) for i, forms in likely.items()}
 
 
-def _forms(reading: _Reading, levels: Iterable[int], *, asks: bool = False) -> set[Hashable]:
+def _forms(reading: _ParsedAnswer, levels: Iterable[int], *, asks: bool = False) -> set[Hashable]:
     """What an answer has in common with every equal one: a text, a date, a time, or a number in units of the last decimal
     of the coarser one. The side that asks gives or takes one unit."""
     forms: set[Hashable] = {("text", reading.text), ("text", reading.full), ("text", reading.bare)}

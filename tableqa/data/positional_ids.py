@@ -11,7 +11,7 @@ MARKED = ("answer_cells", "highlighted_cells", "relevant_cells")
 """What `Example.meta` holds as lists of [row id, column id]."""
 
 
-def by_place(example: Example) -> Example:
+def with_positional_ids(example: Example) -> Example:
     """The example with a table as a source has it, r0, r1, ... and c0, c1, ...
 
     Marked cells in meta are named anew with their rows and columns, and those that the edit removed are left out. A

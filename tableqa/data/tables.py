@@ -141,24 +141,24 @@ class Table:
         return (*default_ids("h", len(self.header_rows)), self.header_id, *self.row_ids)
 
     @cached_property
-    def _row_places(self) -> dict[str, int]:
+    def _row_indices(self) -> dict[str, int]:
         return {row_id: i for i, row_id in enumerate(self.row_ids)}
 
     @cached_property
-    def _column_places(self) -> dict[str, int]:
+    def _column_indices(self) -> dict[str, int]:
         return {column_id: j for j, column_id in enumerate(self.column_ids)}
 
     def row_index(self, row_id: str) -> int:
         """The place, counted from 0, of a row; KeyError naming the id if there is none (the header row has none)."""
-        return _place(self._row_places, row_id, "row")
+        return _index_of(self._row_indices, row_id, "row")
 
     def column_index(self, column_id: str) -> int:
         """The place, counted from 0, of a column; KeyError naming the id if there is none."""
-        return _place(self._column_places, column_id, "column")
+        return _index_of(self._column_indices, column_id, "column")
 
     def has_row(self, row_id: str) -> bool:
         """Whether a row of the body has this id; in `row_ids` it takes as long as there are rows to look for one."""
-        return row_id in self._row_places
+        return row_id in self._row_indices
 
     def cell(self, row_id: str, column_id: str) -> str:
         """The text at a row and a column; the header row's id gives the header. KeyError if there is no such place."""
@@ -214,14 +214,14 @@ class Table:
             raise ValueError(gettext("a table with merged cells cannot be reordered in one step"))
         table = self._like()
         if rows is not None:
-            places = self._row_places
+            places = self._row_indices
             _check_order(rows, places, "row")
             table["rows"] = tuple([self.rows[places[id]] for id in rows])
             table["row_ids"] = tuple(rows)
         if columns is not None:
-            places = self._column_places
+            places = self._column_indices
             _check_order(columns, places, "column")
-            reorder = _taking([places[id] for id in columns])
+            reorder = _tuple_getter([places[id] for id in columns])
             table["header"] = reorder(self.header)
             table["rows"] = tuple([reorder(row) for row in table["rows"]])
             table["header_rows"] = tuple([reorder(row) for row in self.header_rows])
@@ -446,7 +446,7 @@ def _check_ids(ids: Sequence[str], expected: int, kind: str) -> None:
         seen.add(value)
 
 
-def _place(places: dict[str, int], line_id: str, kind: str) -> int:
+def _index_of(places: dict[str, int], line_id: str, kind: str) -> int:
     try:
         return places[line_id]
     except KeyError:
@@ -514,7 +514,7 @@ def _check_order(order: Sequence[str], places: Mapping[str, int], what: str) -> 
         raise ValueError(gettext("an order must name every {what} of the table once").format(what=what))
 
 
-def _taking(places: Sequence[int]) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
+def _tuple_getter(places: Sequence[int]) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
     """What takes the members at these places out of a tuple, in their order."""
     if len(places) == 1:
         return lambda row: (row[places[0]],)

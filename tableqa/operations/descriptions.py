@@ -41,25 +41,25 @@ def describe(operation: Operation, table: Table) -> str:
             return f"{location}: {_change(operation.old, operation.new)}"
         case RenameHeader():
             return gettext("Header of {column}: {change}").format(
-                column=_place(table, operation.column), change=_change(operation.old, operation.new)
+                column=_column_label(table, operation.column), change=_change(operation.old, operation.new)
             )
         case RemoveRow():
-            return _removed(_row(table, operation.row), operation.old)
+            return _removal_text(_row(table, operation.row), operation.old)
         case InsertRow():
             return gettext("New row {place}: {texts}").format(
                 place=_below(table, operation.after), texts=_list(operation.cells)
             )
         case MoveRow():
-            return _moved(_row(table, operation.row), _below(table, operation.after))
+            return _move_text(_row(table, operation.row), _below(table, operation.after))
         case RemoveColumn():
-            return _removed(_capital(_numbered(table, operation.column)), operation.old[1:])
+            return _removal_text(_capital(_numbered(table, operation.column)), operation.old[1:])
         case InsertColumn():
             texts = [operation.header, *operation.cells]
             return gettext("New column {place}: {texts}").format(
                 place=_beside(table, operation.after), texts=_list(texts)
             )
         case MoveColumn():
-            return _moved(_capital(_numbered(table, operation.column)), _beside(table, operation.after))
+            return _move_text(_capital(_numbered(table, operation.column)), _beside(table, operation.after))
         case SplitColumn():
             return gettext("{column} split into {parts}").format(
                 column=_capital(_numbered(table, operation.column)),
@@ -69,7 +69,7 @@ def describe(operation: Operation, table: Table) -> str:
             number = len(operation.cells)
             return ngettext(
                 "{number} cell replaced by {text}", "{number} cells replaced by {text}", number
-            ).format(number=number, text=_shown(operation.replacement))
+            ).format(number=number, text=_shorten(operation.replacement))
         case Transpose():
             return gettext("Rows and columns exchanged")
     raise TypeError(f"{type(operation).__name__} has no description")
@@ -83,30 +83,30 @@ def _number_of(table: Table, row: str) -> int | str:
     return table.row_index(row) + 1 if table.has_row(row) else row
 
 
-def _removed(what: str, texts: Sequence[str]) -> str:
+def _removal_text(what: str, texts: Sequence[str]) -> str:
     return gettext("{what} removed: {texts}").format(what=what, texts=_list(texts))
 
 
-def _moved(what: str, destination: str) -> str:
+def _move_text(what: str, destination: str) -> str:
     return gettext("{what} moved {place}").format(what=what, place=destination)
 
 
 def column_name(table: Table, column: str) -> str:
     """What a column is called in a sentence about one of its cells: by its header, if that is the only one."""
     if column not in table.column_ids:
-        return _place(table, column)
+        return _column_label(table, column)
     name = table.header[table.column_index(column)]
-    return _shown(name) if name.strip() and table.header.count(name) == 1 else _place(table, column)
+    return _shorten(name) if name.strip() and table.header.count(name) == 1 else _column_label(table, column)
 
 
 def _numbered(table: Table, column: str) -> str:
     """What a column is called in a sentence about itself: by its number, and its header if it has one."""
     if column not in table.column_ids or not table.cell(table.header_id, column).strip():
-        return _place(table, column)
-    return f"{_place(table, column)} ({_shown(table.cell(table.header_id, column))})"
+        return _column_label(table, column)
+    return f"{_column_label(table, column)} ({_shorten(table.cell(table.header_id, column))})"
 
 
-def _place(table: Table, column: str) -> str:
+def _column_label(table: Table, column: str) -> str:
     number = table.column_index(column) + 1 if column in table.column_ids else column
     return gettext("column {column}").format(column=number)
 
@@ -127,17 +127,17 @@ def _change(old: str, new: str) -> str:
     note = ""
     if visible(old) == visible(new):
         note = gettext(" (only whitespace or invisible characters differ)")
-    return gettext("{old} becomes {new}{note}").format(old=_shown(old), new=_shown(new), note=note)
+    return gettext("{old} becomes {new}{note}").format(old=_shorten(old), new=_shorten(new), note=note)
 
 
 def _list(texts: Sequence[str]) -> str:
     if not texts:
         return gettext("(empty)")
-    joined_texts = " | ".join(_shown(text) for text in texts[:6])
+    joined_texts = " | ".join(_shorten(text) for text in texts[:6])
     return f"{joined_texts} | …" if len(texts) > 6 else joined_texts
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     if not text:
         return gettext("(empty)")
     if not text.strip():

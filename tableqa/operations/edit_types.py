@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, Self
 from tableqa.data.tables import MAX_CELLS, MAX_COLUMNS, MAX_ROWS
 from tableqa.operations.checks import (
     OperationError,
-    bad,
+    bad_operation_error,
     check_cell_place,
     check_id,
     check_not_itself,
@@ -17,8 +17,8 @@ from tableqa.operations.checks import (
     check_texts,
     fields_of,
     kind_of,
-    put,
-    stale,
+    set_frozen_field,
+    stale_base_error,
 )
 from tableqa.operations.sheet import Sheet
 
@@ -42,7 +42,7 @@ class Operation(Protocol):
         """Do it to a sheet; OperationError if that is not possible."""
 
 
-class _OfFields:
+class _FieldOperation:
     """An operation whose JSON has its fields by name; one with a default is left out where it has that value."""
 
     op: ClassVar[str]
@@ -65,7 +65,7 @@ class _OfFields:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SetCell(_OfFields):
+class SetCell(_FieldOperation):
     """Give a cell of the body another text. Headers are renamed with RenameHeader."""
 
     row: str
@@ -79,19 +79,19 @@ class SetCell(_OfFields):
     def __post_init__(self) -> None:
         check_id(self.row, "row")
         check_id(self.column, "column")
-        put(self, "at", check_cell_place(self.at))
+        set_frozen_field(self, "at", check_cell_place(self.at))
         check_text(self.old, "old")
         check_text(self.new, "new")
 
     def apply(self, sheet: Sheet) -> None:
         cells, j = sheet.body_row(self.row), sheet.column(self.column)
         if cells[j] != self.old:
-            raise stale(f"the cell {self.row}/{self.column}", cells[j], self.old)
+            raise stale_base_error(f"the cell {self.row}/{self.column}", cells[j], self.old)
         sheet.writable_row(self.row)[j] = self.new
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RemoveRow(_OfFields):
+class RemoveRow(_FieldOperation):
     """Remove a row; `old` holds its cells from left to right."""
 
     row: str
@@ -103,17 +103,17 @@ class RemoveRow(_OfFields):
     def __post_init__(self) -> None:
         check_id(self.row, "row")
         check_place(self.at)
-        put(self, "old", check_texts(self.old, "old", MAX_COLUMNS))
+        set_frozen_field(self, "old", check_texts(self.old, "old", MAX_COLUMNS))
 
     def apply(self, sheet: Sheet) -> None:
         cells = tuple(sheet.body_row(self.row))
         if cells != self.old:
-            raise stale(f"the row {self.row}", cells, self.old)
+            raise stale_base_error(f"the row {self.row}", cells, self.old)
         sheet.remove_row(self.row)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class InsertRow(_OfFields):
+class InsertRow(_FieldOperation):
     """Put a new row, which gets the id `row`, below the row `after` (None: on top)."""
 
     row: str
@@ -127,7 +127,7 @@ class InsertRow(_OfFields):
         check_id(self.row, "row")
         check_id(self.after, "after", optional=True)
         check_place(self.at)
-        put(self, "cells", check_texts(self.cells, "cells", MAX_COLUMNS))
+        set_frozen_field(self, "cells", check_texts(self.cells, "cells", MAX_COLUMNS))
 
     def apply(self, sheet: Sheet) -> None:
         sheet.check_new_row(self.row)
@@ -136,7 +136,7 @@ class InsertRow(_OfFields):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MoveRow(_OfFields):
+class MoveRow(_FieldOperation):
     """Put a row directly below the row `after` (None: on top)."""
 
     row: str
@@ -155,7 +155,7 @@ class MoveRow(_OfFields):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RenameHeader(_OfFields):
+class RenameHeader(_FieldOperation):
     """Give a column another name."""
 
     column: str
@@ -174,12 +174,12 @@ class RenameHeader(_OfFields):
     def apply(self, sheet: Sheet) -> None:
         j = sheet.column(self.column)
         if sheet.header[j] != self.old:
-            raise stale(f"the header of {self.column}", sheet.header[j], self.old)
+            raise stale_base_error(f"the header of {self.column}", sheet.header[j], self.old)
         sheet.header[j] = self.new
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RemoveColumn(_OfFields):
+class RemoveColumn(_FieldOperation):
     """Remove a column; `old` holds its header and then its cells from the top."""
 
     column: str
@@ -191,18 +191,18 @@ class RemoveColumn(_OfFields):
     def __post_init__(self) -> None:
         check_id(self.column, "column")
         check_place(self.at)
-        put(self, "old", check_texts(self.old, "old", MAX_ROWS + 1))
+        set_frozen_field(self, "old", check_texts(self.old, "old", MAX_ROWS + 1))
 
     def apply(self, sheet: Sheet) -> None:
         j = sheet.column(self.column)
         cells = (sheet.header[j], *sheet.cells_of(j))
         if cells != self.old:
-            raise stale(f"the column {self.column}", cells, self.old)
+            raise stale_base_error(f"the column {self.column}", cells, self.old)
         sheet.remove_column(j)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class InsertColumn(_OfFields):
+class InsertColumn(_FieldOperation):
     """Put a new column, which gets the id `column`, to the right of the column `after` (None: first).
 
     `cells` go from the top, one for each row. `above` holds its texts in the further header rows; () leaves them empty.
@@ -220,8 +220,8 @@ class InsertColumn(_OfFields):
         check_id(self.column, "column")
         check_id(self.after, "after", optional=True)
         check_text(self.header, "header")
-        put(self, "cells", check_texts(self.cells, "cells", MAX_ROWS))
-        put(self, "above", check_texts(self.above, "above", MAX_ROWS))
+        set_frozen_field(self, "cells", check_texts(self.cells, "cells", MAX_ROWS))
+        set_frozen_field(self, "above", check_texts(self.above, "above", MAX_ROWS))
 
     def apply(self, sheet: Sheet) -> None:
         sheet.check_new_column(self.column)
@@ -233,7 +233,7 @@ class InsertColumn(_OfFields):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MoveColumn(_OfFields):
+class MoveColumn(_FieldOperation):
     """Put a column directly to the right of the column `after` (None: first)."""
 
     column: str
@@ -265,7 +265,7 @@ class Part:
     def __post_init__(self) -> None:
         check_id(self.column, "into.column")
         check_text(self.header, "into.header")
-        put(self, "cells", check_texts(self.cells, "into.cells", MAX_ROWS))
+        set_frozen_field(self, "cells", check_texts(self.cells, "into.cells", MAX_ROWS))
 
     def to_dict(self) -> dict[str, Any]:
         return {"column": self.column, "header": self.header, "cells": list(self.cells)}
@@ -283,10 +283,10 @@ class SplitColumn:
     def __post_init__(self) -> None:
         check_id(self.column, "column")
         if not isinstance(self.into, list | tuple) or not 1 <= len(self.into) <= MAX_COLUMNS:
-            raise bad(f"into is a list of 1 to {MAX_COLUMNS} columns")
+            raise bad_operation_error(f"into is a list of 1 to {MAX_COLUMNS} columns")
         if not all(isinstance(part, Part) for part in self.into):
-            raise bad("into holds something that is not a Part(column, header, cells)")
-        put(self, "into", tuple(self.into))
+            raise bad_operation_error("into holds something that is not a Part(column, header, cells)")
+        set_frozen_field(self, "into", tuple(self.into))
 
     def to_dict(self) -> dict[str, Any]:
         return {"op": self.op, "column": self.column, "into": [part.to_dict() for part in self.into]}
@@ -295,7 +295,7 @@ class SplitColumn:
     def from_dict(cls, data: object) -> Self:
         values = fields_of(data, cls.op, ("column", "into"))
         if not isinstance(values["into"], list | tuple):
-            raise bad(f"into is a list, not {kind_of(values['into'])}")
+            raise bad_operation_error(f"into is a list, not {kind_of(values['into'])}")
         parts = [Part(**fields_of(part, "", ("column", "header", "cells"))) for part in values["into"]]
         return cls(column=values["column"], into=tuple(parts))
 
@@ -311,7 +311,7 @@ class SplitColumn:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Transpose(_OfFields):
+class Transpose(_FieldOperation):
     """Turn the table round its diagonal, the header row with it: it becomes the first column, the first column the header.
 
     Ids go with the texts: row r3 becomes column r3, column c2 row c2, and `Table.header_id` says what the header row is
@@ -322,7 +322,7 @@ class Transpose(_OfFields):
 
     def apply(self, sheet: Sheet) -> None:
         if not sheet.columns:
-            raise bad("a table without columns cannot be transposed")
+            raise bad_operation_error("a table without columns cannot be transposed")
         sheet.transpose()
 
 
@@ -337,16 +337,16 @@ class MaskCells:
 
     def __post_init__(self) -> None:
         if not isinstance(self.cells, list | tuple) or len(self.cells) > MAX_CELLS:
-            raise bad(f"cells is a list of at most {MAX_CELLS} [row, column] pairs")
+            raise bad_operation_error(f"cells is a list of at most {MAX_CELLS} [row, column] pairs")
         for pair in self.cells:
             if not isinstance(pair, list | tuple) or len(pair) != 2:
-                raise bad("cells holds something that is not a [row, column] pair")
+                raise bad_operation_error("cells holds something that is not a [row, column] pair")
             check_id(pair[0], "row")
             check_id(pair[1], "column")
         cells = tuple((row, column) for row, column in self.cells)
         if len(set(cells)) < len(cells):
-            raise bad("cells names one cell twice")
-        put(self, "cells", cells)
+            raise bad_operation_error("cells names one cell twice")
+        set_frozen_field(self, "cells", cells)
         check_text(self.replacement, "with")
 
     def to_dict(self) -> dict[str, Any]:
@@ -390,20 +390,20 @@ def from_dict(data: object) -> Operation:
     if isinstance(data, _CLASSES):
         return data
     if not isinstance(data, Mapping):
-        raise bad(f"an operation is an object, not {kind_of(data)}")
+        raise bad_operation_error(f"an operation is an object, not {kind_of(data)}")
     name = data.get("op")
     if not isinstance(name, str) or name not in OPERATIONS:
         actual = repr(name) if isinstance(name, str) and len(name) <= 40 else kind_of(name)
-        raise bad(f"op is one of {', '.join(OPERATIONS)}, not {actual}")
+        raise bad_operation_error(f"op is one of {', '.join(OPERATIONS)}, not {actual}")
     return OPERATIONS[name].from_dict(data)
 
 
 def from_list(data: object) -> list[Operation]:
     """Read a list of operations from JSON, trusting nothing; OperationError with the index of the first bad one."""
     if not isinstance(data, list | tuple):
-        raise bad(f"operations are a list, not {kind_of(data)}")
+        raise bad_operation_error(f"operations are a list, not {kind_of(data)}")
     if len(data) > MAX_OPERATIONS:
-        raise bad(f"there are {len(data)} operations; at most {MAX_OPERATIONS} are taken")
+        raise bad_operation_error(f"there are {len(data)} operations; at most {MAX_OPERATIONS} are taken")
     operations = []
     for index, item in enumerate(data):
         try:

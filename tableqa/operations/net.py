@@ -7,7 +7,7 @@ from typing import Literal
 
 from tableqa.data.tables import MAX_COLUMNS, MAX_ROWS, Table
 from tableqa.operations.alignment import align
-from tableqa.operations.checks import OperationError, bad
+from tableqa.operations.checks import OperationError, bad_operation_error
 from tableqa.operations.edit_types import (
     InsertColumn,
     InsertRow,
@@ -103,7 +103,7 @@ def _net(operations: Sequence[Operation], table: Table) -> list[Operation]:
     _check_cost(operations, table)
     for index, operation in enumerate(operations):
         try:
-            telling = _telling(operation, sheet) if isinstance(operation, MaskCells) else operation
+            telling = _effective_mask(operation, sheet) if isinstance(operation, MaskCells) else operation
             whole = isinstance(telling, WHOLE)
             if whole:
                 result += _difference(start, sheet.table(), created)
@@ -126,10 +126,12 @@ def _check_cost(operations: Sequence[Operation], table: Table) -> None:
     for kinds, limit in ((_ON_COLUMNS, MOST_ON_COLUMNS), (WHOLE, most)):
         if sum(isinstance(operation, kinds) for operation in operations) > limit:
             names = ", ".join(kind.op for kind in kinds)
-            raise bad(f"at most {limit} operations of these kinds can be done to this table: {names}")
+            raise bad_operation_error(
+                f"at most {limit} operations of these kinds can be done to this table: {names}"
+            )
 
 
-def _telling(mask: MaskCells, sheet: Sheet) -> MaskCells | None:
+def _effective_mask(mask: MaskCells, sheet: Sheet) -> MaskCells | None:
     """The mask with only the cells that it changes; None where it changes none."""
     cells = tuple(
         (row, column)
@@ -224,21 +226,21 @@ def _share_headers(base: Table, edited: Table) -> bool:
 def _difference(base: Table, edited: Table, created: Sequence[str]) -> list[Operation]:
     """The net operations between two tables that share their ids; new rows and columns in the order of `created`."""
     return [
-        *_renamed(base, edited),
-        *_set(base, edited),
-        *_removed(base, edited),
+        *_header_renames(base, edited),
+        *_cell_changes(base, edited),
+        *_removals(base, edited),
         *_columns_rearranged(base, edited, created),
         *_rows_rearranged(base, edited, created),
     ]
 
 
-def _renamed(base: Table, edited: Table) -> Iterator[Operation]:
+def _header_renames(base: Table, edited: Table) -> Iterator[Operation]:
     for column, j, k in _shared_columns(base, edited):
         if base.header[j] != edited.header[k]:
             yield RenameHeader(column=column, at=j, old=base.header[j], new=edited.header[k])
 
 
-def _set(base: Table, edited: Table) -> Iterator[Operation]:
+def _cell_changes(base: Table, edited: Table) -> Iterator[Operation]:
     columns = _shared_columns(base, edited)
     same_columns = base.column_ids == edited.column_ids
     for row, i in _shared_rows(base, edited):
@@ -250,7 +252,7 @@ def _set(base: Table, edited: Table) -> Iterator[Operation]:
                 yield SetCell(row=row, column=column, at=(i, j), old=before[j], new=after[k])
 
 
-def _removed(base: Table, edited: Table) -> Iterator[Operation]:
+def _removals(base: Table, edited: Table) -> Iterator[Operation]:
     """Rows first, with the texts of the base; a column removed after them has the cells of the rows that are left."""
     rows, columns = set(edited.row_ids), set(edited.column_ids)
     for i, row in enumerate(base.row_ids):
@@ -278,7 +280,7 @@ def _columns_rearranged(base: Table, edited: Table, created: Sequence[str]) -> I
             after=after,
             header=edited.header[k],
             cells=tuple(row[k] for row in rows),
-            above=_above(edited, k) if same_header_rows else (),
+            above=_row_above(edited, k) if same_header_rows else (),
         )
 
 
@@ -286,7 +288,7 @@ def _rows_rearranged(base: Table, edited: Table, created: Sequence[str]) -> Iter
     changes = changes_of_order(base.row_ids, edited.row_ids, created)
     for row, after in changes.moves:
         yield MoveRow(row=row, after=after)
-    places = _places_below(base, edited) if changes.insertions else {}
+    places = _insertion_positions(base, edited) if changes.insertions else {}
     for row, after in changes.insertions:
         yield InsertRow(row=row, after=after, at=places[row], cells=edited.rows[edited.row_index(row)])
 
@@ -303,7 +305,7 @@ def _shared_rows(base: Table, edited: Table) -> list[tuple[str, int]]:
     return [(row, i) for i, row in enumerate(base.row_ids) if row in shared]
 
 
-def _places_below(base: Table, edited: Table) -> dict[str, int]:
+def _insertion_positions(base: Table, edited: Table) -> dict[str, int]:
     """Where each new row would stand in the base: below the nearest row above it that the base has."""
     base_row_ids = set(base.row_ids)
     places, below = dict[str, int](), 0
@@ -315,7 +317,7 @@ def _places_below(base: Table, edited: Table) -> dict[str, int]:
     return places
 
 
-def _above(table: Table, k: int) -> tuple[str, ...]:
+def _row_above(table: Table, k: int) -> tuple[str, ...]:
     texts = tuple(row[k] for row in table.header_rows)
     return texts if any(texts) else ()
 
@@ -368,7 +370,7 @@ def invert(operation: Operation, table: Table) -> list[Operation]:
             ]
         case Transpose() if not table.header_rows:
             return [Transpose()]
-    raise bad("this operation cannot be taken back")
+    raise bad_operation_error("this operation cannot be taken back")
 
 
 def _neighbour(ids: Sequence[str], name: str) -> str | None:
@@ -383,5 +385,5 @@ def _insertion(table: Table, column: str) -> InsertColumn:
         after=_neighbour(table.column_ids, column),
         header=table.header[j],
         cells=table.column(column),
-        above=_above(table, j),
+        above=_row_above(table, j),
     )

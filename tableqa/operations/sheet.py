@@ -21,7 +21,7 @@ class Sheet:
         self.rows: dict[str, Sequence[str]] = dict(zip(table.row_ids, table.rows, strict=True))
         self.order = Order(table.row_ids)
         lines = table.all_row_ids
-        self.spans = [_covered(span, lines, table.column_ids) for span in table.spans]
+        self.spans = [_covered_ids(span, lines, table.column_ids) for span in table.spans]
 
     def table(self) -> Table:
         """What has become of the table."""
@@ -33,7 +33,7 @@ class Sheet:
             title=self.source.title,
             caption=self.source.caption,
             header_rows=self.above,
-            spans=[span for covered in self.spans if (span := _what_is_left(covered, lines, self.columns))],
+            spans=[span for covered in self.spans if (span := _remaining_span(covered, lines, self.columns))],
             row_ids=row_ids,
             column_ids=self.columns,
             header_id=self.header_id,
@@ -135,12 +135,12 @@ _Covered = tuple[Sequence[str], Sequence[str]]
 """The ids of the rows and of the columns that a merged cell covers."""
 
 
-def _covered(span: Span, lines: Sequence[str], columns: Sequence[str]) -> _Covered:
+def _covered_ids(span: Span, lines: Sequence[str], columns: Sequence[str]) -> _Covered:
     i, j = lines.index(span.row), columns.index(span.column)
     return lines[i : i + span.rows], columns[j : j + span.columns]
 
 
-def _what_is_left(covered: _Covered, lines: Sequence[str], columns: Sequence[str]) -> Span | None:
+def _remaining_span(covered: _Covered, lines: Sequence[str], columns: Sequence[str]) -> Span | None:
     spans = []
     for covered_names, present in zip(covered, (lines, columns), strict=True):
         places = sorted(present.index(name) for name in covered_names if name in present)

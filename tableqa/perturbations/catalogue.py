@@ -51,7 +51,7 @@ ASKS_FOR_A_POSITION = message(
 )
 
 
-class NothingToDo(Exception):
+class NotApplicable(Exception):
     """The perturbation does not apply to this example."""
 
     def __init__(self, why: Message) -> None:
@@ -68,15 +68,15 @@ class Order(NamedTuple):
     def operations(self) -> list[Operation]:
         """The moves that lead there, more of them than are needed."""
         return [
-            *(MoveRow(row=id, after=above) for above, id in _behind(self.rows or ())),
+            *(MoveRow(row=id, after=above) for above, id in _with_predecessors(self.rows or ())),
             *(
                 MoveColumn(column=id, after=left_neighbour)
-                for left_neighbour, id in _behind(self.columns or ())
+                for left_neighbour, id in _with_predecessors(self.columns or ())
             ),
         ]
 
 
-def _behind(ids: Sequence[str]) -> Iterable[tuple[str | None, str]]:
+def _with_predecessors(ids: Sequence[str]) -> Iterable[tuple[str | None, str]]:
     return zip((None, *ids[:-1]), ids, strict=True) if ids else ()
 
 
@@ -137,15 +137,15 @@ class Perturbation:
         base = example.table
         try:
             change = self.make(example, rng)
-            table = _changed(base, change)
-        except NothingToDo as nothing:
+            table = _apply_change(base, change)
+        except NotApplicable as nothing:
             return Perturbed(example, base, (), True, nothing.why)
         if table.same_content(base):
             return Perturbed(example, base, (), True, AS_IT_WAS)
         return Perturbed(example.over(table), base, change, False)
 
 
-def _changed(base: Table, change: Change) -> Table:
+def _apply_change(base: Table, change: Change) -> Table:
     if base.spans:
         return replay(base, change.operations() if isinstance(change, Order) else change)
     if isinstance(change, Order):
@@ -189,7 +189,7 @@ def _target_rows(example: Example) -> list[str]:
     cells = target_cells(example)
     rows = [id for id in example.table.row_ids if any(row == id for row, _ in cells)]
     if not rows:
-        raise NothingToDo(NO_ROW)
+        raise NotApplicable(NO_ROW)
     return rows
 
 
@@ -197,7 +197,7 @@ def _target_columns(example: Example) -> list[str]:
     cells = target_cells(example)
     columns = [id for id in example.table.column_ids if any(column == id for _, column in cells)]
     if not columns:
-        raise NothingToDo(NO_ANSWER_COLUMN)
+        raise NotApplicable(NO_ANSWER_COLUMN)
     return columns
 
 
@@ -213,14 +213,16 @@ def half(name: str, n: int) -> range:
     return {"front": range(edge), "back": range(n - edge, n)}[name]
 
 
-def _placed(ids: Sequence[str], targets: Sequence[str], region: range, rng: random.Random) -> list[str]:
+def _order_with_targets_in(
+    ids: Sequence[str], targets: Sequence[str], region: range, rng: random.Random
+) -> list[str]:
     """The ids in a new order: targets, in their order, at random places of the region, the others as they were."""
     if len(ids) < 2:
-        raise NothingToDo(ONLY_ONE)
+        raise NotApplicable(ONLY_ONE)
     if all(ids.index(id) in region for id in targets) and len(region) < len(ids):
-        raise NothingToDo(THERE_ALREADY)
+        raise NotApplicable(THERE_ALREADY)
     if len(targets) > len(region):
-        raise NothingToDo(NO_ROOM.format(number=len(targets), places=len(region)))
+        raise NotApplicable(NO_ROOM.format(number=len(targets), places=len(region)))
     places = dict(zip(sorted(rng.sample(region, len(targets))), targets, strict=True))
     others = iter([id for id in ids if id not in targets])
     return [places[position] if position in places else next(others) for position in range(len(ids))]
@@ -244,35 +246,35 @@ def _col_shuffle(example: Example, rng: random.Random) -> Change:
 def _no_position(make: Make) -> Make:
     """RobuT leaves out questions about absolute position."""
 
-    def made(example: Example, rng: random.Random) -> Change:
+    def make_unless_positional(example: Example, rng: random.Random) -> Change:
         if position_words := structure_words(example.question):
-            raise NothingToDo(ASKS_FOR_A_POSITION.format(word=repr(position_words[0])))
+            raise NotApplicable(ASKS_FOR_A_POSITION.format(word=repr(position_words[0])))
         return make(example, rng)
 
-    return made
+    return make_unless_positional
 
 
 def _target_row(region: str | None) -> Make:
-    def made(example: Example, rng: random.Random) -> Change:
+    def make_change(example: Example, rng: random.Random) -> Change:
         ids = example.table.row_ids
         places = range(len(ids)) if region is None else third(region, len(ids))
-        return Order(rows=_placed(ids, _target_rows(example), places, rng))
+        return Order(rows=_order_with_targets_in(ids, _target_rows(example), places, rng))
 
-    return made
+    return make_change
 
 
 def _target_col(region: str | None) -> Make:
-    def made(example: Example, rng: random.Random) -> Change:
+    def make_change(example: Example, rng: random.Random) -> Change:
         ids = example.table.column_ids
         places = range(len(ids)) if region is None else half(region, len(ids))
-        return Order(columns=_placed(ids, _target_columns(example), places, rng))
+        return Order(columns=_order_with_targets_in(ids, _target_columns(example), places, rng))
 
-    return made
+    return make_change
 
 
 def _relevant_rows(example: Example, rng: random.Random) -> Change:
     if evidence(example) is None:
-        raise NothingToDo(NOT_SAID)
+        raise NotApplicable(NOT_SAID)
     return _target_row(None)(example, rng)
 
 
@@ -284,14 +286,14 @@ def _mask_cell(example: Example, rng: random.Random) -> Change:
         else []
     )
     if not cells:
-        raise NothingToDo(NOT_SAID)
+        raise NotApplicable(NOT_SAID)
     return (MaskCells(cells=tuple(cells), replacement=""),)
 
 
 def _escape_table(example: Example, rng: random.Random) -> Change:
     table = example.table
     if not table.column_ids:
-        raise NothingToDo(NO_COLUMN)
+        raise NotApplicable(NO_COLUMN)
     first, *others = table.column_ids
     rows: list[Operation] = [
         RemoveRow(row=id, old=row) for id, row in zip(table.row_ids, table.rows, strict=True)
@@ -305,7 +307,7 @@ def _escape_table(example: Example, rng: random.Random) -> Change:
 
 def _transpose(example: Example, rng: random.Random) -> Change:
     if not example.table.column_ids:
-        raise NothingToDo(NO_COLUMN)
+        raise NotApplicable(NO_COLUMN)
     return (Transpose(),)
 
 
@@ -317,16 +319,16 @@ def _torr_transpose(example: Example, rng: random.Random) -> Change:
 
 
 def _torr_row_swap(example: Example, rng: random.Random) -> Change:
-    return Order(rows=_swapped(example.table.row_ids, rng))
+    return Order(rows=_swap_two(example.table.row_ids, rng))
 
 
 def _torr_column_swap(example: Example, rng: random.Random) -> Change:
-    return Order(columns=_swapped(example.table.column_ids, rng))
+    return Order(columns=_swap_two(example.table.column_ids, rng))
 
 
-def _swapped(ids: Sequence[str], rng: random.Random) -> list[str]:
+def _swap_two(ids: Sequence[str], rng: random.Random) -> list[str]:
     if len(ids) < 2:
-        raise NothingToDo(NOTHING_TO_SWAP)
+        raise NotApplicable(NOTHING_TO_SWAP)
     order = list(ids)
     first, second = rng.sample(range(len(order)), 2)
     order[first], order[second] = order[second], order[first]

@@ -54,7 +54,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed:
+class MixedExample:
     """A mix: the example, the operations from the original's table to its, and the parts in the order headers, contents,
     question."""
 
@@ -64,7 +64,7 @@ class Mixed:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class MixRefusal:
     """Why parts cannot be mixed.
 
     levels            there are not two or three parts, or two are of one level
@@ -83,7 +83,7 @@ class Refused:
         return {"reason": self.reason, "message": self.message}
 
 
-def mix(original: Example, parts: Sequence[Part], id: str | None = None) -> Mixed | Refused:
+def mix(original: Example, parts: Sequence[Part], id: str | None = None) -> MixedExample | MixRefusal:
     """Put parts together: first the new headers, then the new contents, then the new question.
 
     The mixed example has the id given, else the original's, and the original's context, history and meta; its program
@@ -99,13 +99,13 @@ def mix(original: Example, parts: Sequence[Part], id: str | None = None) -> Mixe
         net = len(normalise(operations, original.table))
         single = sum(len(normalise(part.operations, original.table)) for part in ordered)
     except OperationError as error:
-        return Refused("does_not_replay", f"The parts do not follow one another: {error}.")
+        return MixRefusal("does_not_replay", f"The parts do not follow one another: {error}.")
     if net < single:
-        return Refused("undone", "One part takes back what another did.")
+        return MixRefusal("undone", "One part takes back what another did.")
     if twice := _twice(original.table, table):
-        return Refused("same_name", f"Two columns would be called “{twice}”.")
+        return MixRefusal("same_name", f"Two columns would be called “{twice}”.")
     answers = _answers(original, ordered)
-    if isinstance(answers, Refused):
+    if isinstance(answers, MixRefusal):
         return answers
     has_contents = any(part.level == "contents" for part in ordered)
     question = next((part.question for part in ordered if part.question is not None), original.question)
@@ -119,22 +119,22 @@ def mix(original: Example, parts: Sequence[Part], id: str | None = None) -> Mixe
         context=original.context,
         history=original.history,
     )
-    return Mixed(example, operations, tuple(ordered))
+    return MixedExample(example, operations, tuple(ordered))
 
 
-def _levels(parts: Sequence[Part]) -> Refused | None:
+def _levels(parts: Sequence[Part]) -> MixRefusal | None:
     levels = Counter(part.level for part in parts)
     if not 2 <= len(parts) <= len(get_args(Level)):
-        return Refused("levels", f"A mix has two or three parts, not {len(parts)}.")
+        return MixRefusal("levels", f"A mix has two or three parts, not {len(parts)}.")
     for level, number in levels.items():
         if number > 1:
-            return Refused(
+            return MixRefusal(
                 "levels", f"{number} parts change the {level}; each part of a mix is of another level."
             )
     return None
 
 
-def _kept_to_level(original: Example, parts: Sequence[Part]) -> Refused | None:
+def _kept_to_level(original: Example, parts: Sequence[Part]) -> MixRefusal | None:
     for part in parts:
         renames = [isinstance(operation, RenameHeader) for operation in part.operations]
         if part.level == "question":
@@ -148,17 +148,17 @@ def _kept_to_level(original: Example, parts: Sequence[Part]) -> Refused | None:
                 "contents": "change the table, and not only its headers",
                 "question": "only change the question",
             }
-            return Refused(
+            return MixRefusal(
                 "not_of_its_level", f"A part of the level {part.level} must {what[part.level]} ({part.kind})."
             )
     return None
 
 
-def _same_column(parts: Sequence[Part]) -> Refused | None:
+def _same_column(parts: Sequence[Part]) -> MixRefusal | None:
     for first, second in itertools.combinations(parts, 2):
         if both := sorted(_headers_touched(first) & _headers_touched(second)):
             message = f"Both {first.kind} and {second.kind} rename, remove or split the column {both[0]}."
-            return Refused("same_column", message)
+            return MixRefusal("same_column", message)
     return None
 
 
@@ -178,7 +178,7 @@ def _twice(before: Table, after: Table) -> str:
     )
 
 
-def _answers(original: Example, parts: Sequence[Part]) -> tuple[str, ...] | Refused:
+def _answers(original: Example, parts: Sequence[Part]) -> tuple[str, ...] | MixRefusal:
     changed = [
         part
         for part in parts
@@ -186,7 +186,7 @@ def _answers(original: Example, parts: Sequence[Part]) -> tuple[str, ...] | Refu
     ]
     if len(changed) > 1:
         kinds = " and ".join(part.kind for part in changed)
-        return Refused(
+        return MixRefusal(
             "answers", f"The answers change with each of {kinds}; what holds after both is not known."
         )
     return changed[0].answers or () if changed else original.answers

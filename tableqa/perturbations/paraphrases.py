@@ -58,7 +58,7 @@ def rephrasings(question: str) -> list[Paraphrase]:
     if len(question) > LONGEST:
         return []
     bare = " ".join(question.split()).rstrip(" ?.!")
-    return _best(question, [*_simpler(bare), *_requests(bare), *_questions(bare), *_built_anew(bare)])
+    return _best(question, [*_simpler(bare), *_requests(bare), *_questions(bare), *_reordered(bare)])
 
 
 def _best(question: str, candidates: Iterable[Paraphrase]) -> list[Paraphrase]:
@@ -331,7 +331,7 @@ def _simpler(question: str) -> Iterator[Paraphrase]:
 def _requests(question: str) -> Iterator[Paraphrase]:
     """A question as a request."""
 
-    def made(text: str, score: float) -> Paraphrase:
+    def as_paraphrase(text: str, score: float) -> Paraphrase:
         return Paraphrase(f"{text}.", "mood", "templates", "The question becomes a request", score)
 
     if (
@@ -341,22 +341,22 @@ def _requests(question: str) -> Iterator[Paraphrase]:
             re.IGNORECASE,
         )
     ) and match["x"].split()[-1].lower() not in PAST.values():
-        yield made(f"name the {match['x']} that {match['y']}", 0.9)
+        yield as_paraphrase(f"name the {match['x']} that {match['y']}", 0.9)
     if match := re.match(r"^(?P<w>who|whose) (?P<y>.+)$", question, re.IGNORECASE):
         yield (
-            made(f"tell me {match['w'].lower()} {match['y']}", 0.7)
+            as_paraphrase(f"tell me {match['w'].lower()} {match['y']}", 0.7)
             if not re.search(r"\b(?:did|does|do)\b", question, re.IGNORECASE)
-            else made(f"say {_straight(question)}", 0.6)
+            else as_paraphrase(f"say {_straight(question)}", 0.6)
         )
     if match := re.match(r"^what (?P<v>is|was|are|were) the (?P<y>.+)$", question, re.IGNORECASE):
-        yield made(f"give the {match['y']}", 0.8)
+        yield as_paraphrase(f"give the {match['y']}", 0.8)
     if (match := COUNTED.match(question)) and not _asks_twice(match["what"]):
-        yield made(f"give the number of {match['what']} that {match['verb']} {match['rest']}", 0.85)
+        yield as_paraphrase(f"give the number of {match['what']} that {match['verb']} {match['rest']}", 0.85)
     if match := re.match(r"^how many (?P<x>[a-z ]+?) (?:are|were) there(?P<y>.*)$", question, re.IGNORECASE):
-        yield made(f"count the {match['x']}{match['y']}", 0.75)
+        yield as_paraphrase(f"count the {match['x']}{match['y']}", 0.75)
     straight = _straight(question)
     if straight and straight != question:
-        yield made(f"say {straight}", 0.7)
+        yield as_paraphrase(f"say {straight}", 0.7)
 
 
 def _straight(question: str) -> str:
@@ -391,19 +391,19 @@ def _questions(request: str) -> Iterator[Paraphrase]:
             return
 
 
-def _built_anew(question: str) -> Iterator[Paraphrase]:
-    def made(text: str, why: str, score: float) -> Paraphrase:
+def _reordered(question: str) -> Iterator[Paraphrase]:
+    def as_paraphrase(text: str, why: str, score: float) -> Paraphrase:
         return Paraphrase(f"{text}?", "general", "templates", why, score)
 
     if match := TAIL.match(question):
         head = match["head"]
         head = head if head[:2].isupper() else head[:1].lower() + head[1:]
-        yield made(f"{match['tail']}, {head}", "The time comes first", 0.85)
+        yield as_paraphrase(f"{match['tail']}, {head}", "The time comes first", 0.85)
     match = re.match(
         rf"^who (?P<y>(?!is\b|are\b|was\b|were\b)(?:{SUBJECT_VERBS})\b.+)$", question, re.IGNORECASE
     )
     if match:
-        yield made(f"who was it that {match['y']}", "The sentence is built anew", 0.7)
+        yield as_paraphrase(f"who was it that {match['y']}", "The sentence is built anew", 0.7)
     if match := re.match(
         rf"^(?:which|what) (?P<x>{NOUNS}) (?P<y>(?:{SUBJECT_VERBS})\b(?! there\b).+)$",
         question,
@@ -412,11 +412,13 @@ def _built_anew(question: str) -> Iterator[Paraphrase]:
         first = match["y"].split()[0].lower()
         if first not in ("is", "are", "were") and match["x"].split()[-1].lower() not in PAST.values():
             verb = "was" if first == "was" or first in PAST.values() else "is"
-            yield made(f"what {verb} the {match['x']} that {match['y']}", "The sentence is built anew", 0.7)
+            yield as_paraphrase(
+                f"what {verb} the {match['x']} that {match['y']}", "The sentence is built anew", 0.7
+            )
     if match := re.match(
         r"^(?P<q>(?:who|which|what)\b[^,:]+?)[,:] (?P<a>[^,]+?),? or (?P<b>[^,]+)$", question, re.IGNORECASE
     ):
         question_head = match["q"][:1].lower() + match["q"][1:]
-        yield made(
+        yield as_paraphrase(
             f"between {match['a']} and {match['b']}, {question_head}", "What is compared comes first", 0.85
         )

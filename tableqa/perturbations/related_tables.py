@@ -135,7 +135,7 @@ class Index:
         scores: dict[int, float] = {}
         matched: dict[int, list[str]] = {}
         self.visited = 0
-        for term, rarity in self._telling(table):
+        for term, rarity in self._selective_terms(table):
             weight = WEIGHTS[term.partition(":")[0]] * rarity
             for position in self._lists[term]:
                 scores[position] = scores.get(position, 0.0) + weight
@@ -154,7 +154,7 @@ class Index:
         of = sum(term.partition(":")[0] in _KEYS for term in _terms(table))
         return [self._related(table, position, scores[position], matched[position], of) for position in best]
 
-    def _telling(self, table: Table) -> list[tuple[str, float]]:
+    def _selective_terms(self, table: Table) -> list[tuple[str, float]]:
         """The terms of a query with their rarity, rarest first; those of more than a tenth of the tables left out."""
         number = len(self._documents)
         longest = max(5, number // 10)
@@ -175,14 +175,14 @@ class Index:
         values = [text for kind in _KEYS for text in by_kind.get(kind, ())]
         reasons = []
         if values:
-            reasons.append(KEYS.format(number=len(values), of=of, some=_some(values)))
+            reasons.append(KEYS.format(number=len(values), of=of, some=_shorten_list(values)))
         if titles := by_kind.get("title"):
-            reasons.append(TITLE.format(some=_some(titles)))
+            reasons.append(TITLE.format(some=_shorten_list(titles)))
         if headers := [*by_kind.get("header", []), *by_kind.get("word", [])]:
-            reasons.append(NAMES.format(some=_some(headers)))
+            reasons.append(NAMES.format(some=_shorten_list(headers)))
         own = set(map(same_name, table.header))
         fresh = [header for header in document.headers if header not in own]
-        reasons.append(LACKS[len(fresh) == 1].format(number=len(fresh), some=_some(fresh)))
+        reasons.append(LACKS[len(fresh) == 1].format(number=len(fresh), some=_shorten_list(fresh)))
         return Related(document.digest, score, len(values), of, joined(reasons))
 
     def to_dict(self) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def _words(text: str) -> list[str]:
     return [word for word in _WORD.findall(fold(text).casefold()) if len(word) > 2]
 
 
-def _some(texts: Sequence[str]) -> str:
+def _shorten_list(texts: Sequence[str]) -> str:
     listing = ", ".join(text if len(text) <= 30 else text[:29] + "…" for text in texts[:3])
     return f"{listing}, …" if len(texts) > 3 else listing
 
@@ -323,13 +323,13 @@ def align(table: Table, other: Table) -> Alignment | None:
     best, most = None, 0.0
     for j in key_columns(table):
         for k in key_columns(other):
-            alignment = _matched(table, j, other, k)
+            alignment = _match_rows(table, j, other, k)
             if alignment.weight > most:
                 best, most = alignment, alignment.weight
     return best
 
 
-def _matched(table: Table, j: int, other: Table, k: int) -> Alignment:
+def _match_rows(table: Table, j: int, other: Table, k: int) -> Alignment:
     own_rows, other_rows = _rows_by_key(table, j), _rows_by_key(other, k)
     pairs, ambiguous = [], []
     for i, row in enumerate(table.rows):

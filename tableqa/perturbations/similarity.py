@@ -1,7 +1,7 @@
 """What a perturbation changed, in pieces that can be counted and compared: how much two of them share, how varied many are.
 
 A piece is a text such as `word earliest` or `name c1 vintage`. Pieces of one example are comparable with each other
-(`pieces`); edits across examples leave out which column or row it was (`edits`).
+(`added_content`); edits across examples leave out which column or row it was (`edits`).
 """
 
 import itertools
@@ -18,7 +18,7 @@ MUCH = 0.5
 """The share of its pieces from which on a perturbation counts as an edit of another one."""
 
 
-def made(example: Example) -> str:
+def perturbation_digest(example: Example) -> str:
     """The digest of what a perturbation makes: question, table and answers, whatever the example is called.
 
     The question counts without what makes no other words of it: case, blanks, the mark at its end.
@@ -27,7 +27,7 @@ def made(example: Example) -> str:
     return digest({"question": _plain(example.question), "table": table, "answers": list(example.answers)})
 
 
-def pieces(original: Example, perturbed: Example) -> frozenset[str]:
+def added_content(original: Example, perturbed: Example) -> frozenset[str]:
     """What the perturbed example has that the original has not; where it only leaves out, what it leaves out."""
     new, gone = set[str](), set[str]()
     if original.question != perturbed.question:
@@ -74,7 +74,7 @@ def opening(question: str, words: int = 2) -> str:
     return " ".join(token.text.casefold() for token in tokens(question)[:words])
 
 
-def shared(mine: Set[str], others: Set[str]) -> float:
+def overlap(mine: Set[str], others: Set[str]) -> float:
     """How much of what is mine is in the other as well, 0 to 1; nothing shares nothing."""
     return len(mine & others) / len(mine) if mine else 0.0
 

@@ -11,6 +11,6 @@ from_dict(data), .to_dict()  its JSON, which is what `Example.program` holds
 from tableqa.programs.derivations import from_derivation
 from tableqa.programs.descriptions import describe
 from tableqa.programs.logical_forms import from_logical_form, program_of
-from tableqa.programs.search import Found, find_programs
+from tableqa.programs.search import SearchResult, find_programs
 from tableqa.programs.semantics import attempt, follows_order, reads, rows_of, run
 from tableqa.programs.syntax import NODES, Program, ProgramError, from_dict

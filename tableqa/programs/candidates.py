@@ -8,8 +8,8 @@ from typing import Literal
 
 from tableqa.data.answers import compare
 from tableqa.programs.cell_readings import names, reading, year_in
-from tableqa.programs.conditions import Chosen, Conditions
-from tableqa.programs.indexed_table import Sight, bits
+from tableqa.programs.conditions import Conditions, RowChoice
+from tableqa.programs.indexed_table import SearchContext, bits
 from tableqa.programs.layout import words
 from tableqa.programs.semantics import in_digits, run
 from tableqa.programs.syntax import (
@@ -81,7 +81,7 @@ _Term = tuple[Cell | Count | Number, Decimal]
 class Candidates:
     """Programs that yield an example's gold answer; `found` holds for each what of the question it uses."""
 
-    def __init__(self, sight: Sight, conditions: Conditions) -> None:
+    def __init__(self, sight: SearchContext, conditions: Conditions) -> None:
         self.sight = sight
         self.table = sight.table
         self.cues = sight.question.cues
@@ -89,7 +89,7 @@ class Candidates:
         self.found: dict[Program, int] = {}
         self.numbers = [
             (1 << index, number)
-            for index, mention in enumerate(sight.question.mentioned)
+            for index, mention in enumerate(sight.question.mentions)
             if (number := reading(mention.text).number) is not None
         ]
 
@@ -129,13 +129,13 @@ def lookups(search: Candidates) -> None:
                         search.add(MostCommon(which, ids[j], choice.rows), choice.said)
 
 
-def _for_extremes(search: Candidates) -> list[Chosen]:
+def _for_extremes(search: Candidates) -> list[RowChoice]:
     return [choice for choice in search.conditions.choices if choice.mask.bit_count() > 1][
         :_MOST_FOR_EXTREMES
     ]
 
 
-def _select(search: Candidates, choice: Chosen, rows: Rows, mask: int, other_than: int = -1) -> None:
+def _select(search: Candidates, choice: RowChoice, rows: Rows, mask: int, other_than: int = -1) -> None:
     """Add the columns that hold the gold answers in these rows, or the years that are the gold answers."""
     ids = search.table.column_ids
     for j in search.sight.gold_columns:
@@ -147,7 +147,7 @@ def _select(search: Candidates, choice: Chosen, rows: Rows, mask: int, other_tha
             search.add(Year(Select(ids[j], rows)), choice.said)
 
 
-def _extremes(search: Candidates, choice: Chosen) -> None:
+def _extremes(search: Candidates, choice: RowChoice) -> None:
     ids = search.table.column_ids
     for k in search.sight.columns:
         if search.sight.kinds[k] is None:
@@ -218,13 +218,13 @@ def counts(search: Candidates) -> None:
         ):
             search.add(Add((Count(choice.rows), Count(other_choice.rows))), choice.said | other_choice.said)
     if 0 < number <= len(search.table.rows):
-        _unsaid_counts(search, int(number))
+        _counts_of_unmentioned_texts(search, int(number))
     if not number:
         for choice in search.conditions.empty[:10]:
             search.add(Count(choice.rows), choice.said)
 
 
-def _unsaid_counts(search: Candidates, number: int) -> None:
+def _counts_of_unmentioned_texts(search: Candidates, number: int) -> None:
     """Counts over a text that the question does not say, in columns where texts repeat: "won" for "W"."""
     for j, column in enumerate(search.table.column_ids):
         groups = search.sight.groups(j, search.sight.everything)
@@ -254,11 +254,11 @@ def aggregates(search: Candidates) -> None:
                 if choice.mask.bit_count() > 1 and not (choice.equals and choice.column == j):
                     _aggregate(search, j, choice)
             if "subtract" in search.cues:
-                _sums_apart(search, j)
+                _differences_of_sums(search, j)
                 _spans(search, j)
 
 
-def _aggregate(search: Candidates, j: int, choice: Chosen) -> None:
+def _aggregate(search: Candidates, j: int, choice: RowChoice) -> None:
     column, number = search.table.column_ids[j], search.sight.gold_number
     seen = [search.sight.readings[i][j] for i in bits(choice.mask)]
     search.sight.work(len(seen))
@@ -280,7 +280,7 @@ def _aggregate(search: Candidates, j: int, choice: Chosen) -> None:
             search.add(end.of(Aggregate("average", column, choice.rows)), choice.said)
 
 
-def _sums_apart(search: Candidates, j: int) -> None:
+def _differences_of_sums(search: Candidates, j: int) -> None:
     """Differences of two sums: "how many more goals at home than away"."""
     column = search.table.column_ids[j]
     sums = []
@@ -330,7 +330,7 @@ def arithmetic(search: Candidates) -> None:
         if (value := search.sight.layout.value(cell)) is not None
     ]
     _pairs(search, terms[:_MOST_CELLS_OF_A_ROW])
-    _together(search, terms)
+    _totals(search, terms)
 
 
 def _terms(search: Candidates, places: Iterable[tuple[int, int]]) -> list[_Term]:
@@ -368,7 +368,7 @@ def _ratios(
         search.add(end.of(Percent(Divide(Subtract(numerator, denominator), denominator))))
 
 
-def _together(search: Candidates, terms: Sequence[_Term]) -> None:
+def _totals(search: Candidates, terms: Sequence[_Term]) -> None:
     """The sum and the average of all the evidence."""
     if not 2 < len(terms) <= _MOST_TOGETHER:
         return
@@ -406,7 +406,7 @@ def comparisons(search: Candidates) -> None:
         return
     for j in search.sight.columns:
         masks = search.sight.gold_cells[j]
-        named = _named(search, j)
+        named = _named_rows(search, j)
         different = {search.sight.readings[i][j].plain for i in named}
         if not masks or not 2 <= len(different) == len(named) <= 4:
             continue
@@ -416,7 +416,7 @@ def comparisons(search: Candidates) -> None:
                     _pick(search, tuple(Choice(search.cell(i, j), search.cell(i, k)) for i in named))
 
 
-def _named(search: Candidates, j: int) -> list[int]:
+def _named_rows(search: Candidates, j: int) -> list[int]:
     """The rows whose cell the question says; where it says fewer than two, those half of whose words it says."""
     question = search.sight.question
     cell_words = {i: words(search.sight.readings[i][j].bare) for i in sorted(search.conditions.anchors)}
@@ -453,7 +453,7 @@ def across_columns(search: Candidates) -> None:
             choices = tuple(Choice(label, Cell(*value)) for label, value in zip(labels, values, strict=True))
             if len(search.sight.gold) == 1:
                 _pick(search, choices)
-            _those(search, choices)
+            _matching_choices(search, choices)
 
 
 def _name_gold(search: Candidates, labels: Sequence[str]) -> bool:
@@ -461,8 +461,8 @@ def _name_gold(search: Candidates, labels: Sequence[str]) -> bool:
     return all(any(names(reading(label), gold) for label in labels) for gold in golds)
 
 
-def _those(search: Candidates, choices: tuple[Choice, ...]) -> None:
-    mentioned = search.sight.question.mentioned
+def _matching_choices(search: Candidates, choices: tuple[Choice, ...]) -> None:
+    mentioned = search.sight.question.mentions
     for mention_bit, number in search.numbers:
         relations = mentioned[mention_bit.bit_length() - 1].relations
         for relation in _BOUNDS:
@@ -473,7 +473,7 @@ def _those(search: Candidates, choices: tuple[Choice, ...]) -> None:
                 search.add_if_gold(Count(those), mention_bit)
 
 
-def whether(search: Candidates) -> None:
+def yes_no_comparisons(search: Candidates) -> None:
     """Comparisons of two numbers whose outcome is the gold word: yes or no, more or less, before or after."""
     word = search.sight.gold[0].strip().lower() if len(search.sight.gold) == 1 else ""
     if word not in _WORDS:
@@ -484,10 +484,10 @@ def whether(search: Candidates) -> None:
             continue
         cells = _terms(search, [(i, j) for i in search.conditions.anchors[:4]])
         for cell, other_cell in permutations(cells, 2):
-            _holds(search, pair, first, cell, other_cell)
+            _add_comparison(search, pair, first, cell, other_cell)
         for cell in cells:
             for mention_bit, number in search.numbers:
-                _holds(search, pair, first, cell, (Number(in_digits(number)), number), mention_bit)
+                _add_comparison(search, pair, first, cell, (Number(in_digits(number)), number), mention_bit)
     counts = [
         (choice, (Count(choice.rows), Decimal(choice.mask.bit_count())))
         for choice in search.conditions.single[:8]
@@ -495,15 +495,15 @@ def whether(search: Candidates) -> None:
     for choice, count in counts:
         for mention_bit, number in search.numbers:
             if not choice.said & mention_bit:
-                _holds(
+                _add_comparison(
                     search, pair, first, count, (Number(in_digits(number)), number), mention_bit | choice.said
                 )
     for (choice, count), (other_choice, other_count) in permutations(counts, 2):
         if choice.column == other_choice.column and choice.equals and other_choice.equals:
-            _holds(search, pair, first, count, other_count, choice.said | other_choice.said)
+            _add_comparison(search, pair, first, count, other_count, choice.said | other_choice.said)
 
 
-def _holds(
+def _add_comparison(
     search: Candidates,
     pair: tuple[str, str],
     first: bool,

@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import combinations
 
 from tableqa.programs.cell_readings import Reading, contains, reading, same
-from tableqa.programs.indexed_table import Sight, bits
+from tableqa.programs.indexed_table import SearchContext, bits
 from tableqa.programs.layout import STOP_WORDS, words
 from tableqa.programs.question import NAMES_OF_RESULTS
 from tableqa.programs.ranking import TOTALS, alike
@@ -27,7 +27,7 @@ _BOUNDS: tuple[Comparison, ...] = ("greater", "less", "at_least", "at_most")
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class RowChoice:
     """A choice of rows: as a mask and as a node.
 
     said      which of the question's numbers and dates it uses, as bits
@@ -55,20 +55,20 @@ class Chosen:
 class Conditions:
     """Finds the choices of rows of one example; `collect` may be cut off, and what was found by then counts."""
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, sight: SearchContext) -> None:
         self.sight = sight
         self.table = sight.table
         self.question = sight.question
-        self.empty: list[Chosen] = []
-        self._strongest: dict[int, list[Chosen]] = {}
-        self._naming: list[Chosen] = []
+        self.empty: list[RowChoice] = []
+        self._strongest: dict[int, list[RowChoice]] = {}
+        self._naming: list[RowChoice] = []
 
     def collect(self) -> None:
         """Find the single conditions that the question speaks of.
 
         For each choice of rows the strongest is kept, and one on another column: a town may be the name of its district.
         """
-        for source in (self._mentions, self._bounds, self._relatives):
+        for source in (self._text_conditions, self._number_conditions, self._relatives):
             for choice in source():
                 if not choice.mask:
                     if choice.strength > 2:
@@ -78,7 +78,7 @@ class Conditions:
                         self._naming.append(choice)
                     self._keep(choice)
 
-    def _keep(self, choice: Chosen) -> None:
+    def _keep(self, choice: RowChoice) -> None:
         strongest = self._strongest.setdefault(choice.mask, [])
         same_column = [earlier for earlier in strongest if earlier.column == choice.column]
         if same_column and same_column[0].strength >= choice.strength:
@@ -89,21 +89,21 @@ class Conditions:
         )[:2]
 
     @cached_property
-    def single(self) -> list[Chosen]:
+    def single(self) -> list[RowChoice]:
         """The single conditions, the strongest first."""
         choices = [choice for strongest in self._strongest.values() for choice in strongest]
         return sorted(choices, key=lambda choice: -choice.strength)[:_MOST_SINGLE]
 
     @cached_property
-    def choices(self) -> list[Chosen]:
+    def choices(self) -> list[RowChoice]:
         """All rows, all without a total, then the single conditions and the pairs, each group the strongest first."""
-        everything = Chosen(self.sight.everything, AllRows())
+        everything = RowChoice(self.sight.everything, AllRows())
         without = self._without_total()
-        pairs: dict[int, Chosen] = {}
+        pairs: dict[int, RowChoice] = {}
         for choice, other_choice in combinations(
             [choice for choice in self.single if choice.pairs][:_MOST_PAIRED], 2
         ):
-            both = _both(choice, other_choice)
+            both = _combine(choice, other_choice)
             if both:
                 self._keep_pair(both, pairs)
         if without and isinstance(without.rows, Where):
@@ -112,18 +112,18 @@ class Conditions:
                 if (mask := choice.mask & without.mask) and mask != choice.mask:
                     rows = replace(without.rows, rows=choice.rows)
                     self._keep_pair(
-                        Chosen(mask, rows, choice.said, choice.strength - 0.2, choice.column), pairs
+                        RowChoice(mask, rows, choice.said, choice.strength - 0.2, choice.column), pairs
                     )
         strongest = sorted(pairs.values(), key=lambda choice: -choice.strength)[:_MOST_PAIRS]
         return [everything, *([without] if without else []), *self.single, *strongest]
 
-    def _keep_pair(self, pair: Chosen, pairs: dict[int, Chosen]) -> None:
+    def _keep_pair(self, pair: RowChoice, pairs: dict[int, RowChoice]) -> None:
         """Keep a pair of conditions if nothing that the question says as surely chooses the same rows."""
         same_rows = [*self._strongest.get(pair.mask, ()), *([pairs[pair.mask]] if pair.mask in pairs else [])]
         if all(choice.strength < pair.strength for choice in same_rows):
             pairs[pair.mask] = pair
 
-    def _without_total(self) -> Chosen | None:
+    def _without_total(self) -> RowChoice | None:
         rows = self.table.rows
         if len(rows) < 3:
             return None
@@ -135,20 +135,20 @@ class Conditions:
 
     def _where(
         self, j: int, relation: Comparison, value: str | Cell, seen: Reading, mentions: int, strength: float
-    ) -> Chosen:
+    ) -> RowChoice:
         column = self.table.column_ids[j]
         strength += 0.4 * self.sight.ranking.header(column)
         mask = self.sight.rows_that(j, relation, seen)
         used = (
             self.question.content.intersection(words(value)) if isinstance(value, str) else frozenset[str]()
         )
-        return Chosen(
+        return RowChoice(
             mask, Where(column, relation, value), mentions, strength, j, relation == "equals", words=used
         )
 
     # What question and cells have in common
 
-    def _mentions(self) -> Iterator[Chosen]:
+    def _text_conditions(self) -> Iterator[RowChoice]:
         """Conditions on texts that question and cells share."""
         negated = "not" in self.question.cues
         results = {name for word in self.question.words for name in NAMES_OF_RESULTS.get(word, ())}
@@ -162,48 +162,50 @@ class Conditions:
                 cell_words = words(seen.bare)[:_LONGEST_CELL]
                 if cell_words in self.question.phrases or seen.bare in results or self._is_alike(cell_words):
                     whole.setdefault(seen.plain, row[j])
-                for phrase in self._shared(cell_words):
+                for phrase in self._shared_phrases(cell_words):
                     phrases.setdefault(phrase, seen.plain)
             for text in list(whole.values())[:_MOST_OF_A_COLUMN]:
                 seen = reading(text)
                 cell_words = words(seen.bare)
                 strength = 2.0 + 0.5 * len(cell_words) if cell_words in self.question.phrases else 0.8
-                yield self._where(j, "equals", text, seen, self._mentioned(seen), strength)
+                yield self._where(j, "equals", text, seen, self._mention_bits(seen), strength)
                 if negated:
-                    yield self._where(j, "differs", text, seen, self._mentioned(seen), strength - 0.5)
+                    yield self._where(j, "differs", text, seen, self._mention_bits(seen), strength - 0.5)
             for phrase, text in _longest(phrases):
                 if surface := _surface(phrase, text):
                     seen = reading(surface)
                     yield self._where(
-                        j, "contains", surface, seen, self._mentioned(seen), 1.2 + 0.5 * len(phrase)
+                        j, "contains", surface, seen, self._mention_bits(seen), 1.2 + 0.5 * len(phrase)
                     )
             for name in sorted(results):
                 if any(_begins(row[j].bare, name) for row in self.sight.readings):
                     yield self._where(j, "contains", name, reading(name), 0, 0.9)
 
-    def _mentioned(self, seen: Reading) -> int:
+    def _mention_bits(self, seen: Reading) -> int:
         """Which of the question's numbers and dates a text is, as bits."""
         if seen.number is None and not seen.dates:
             return 0
-        numbers = enumerate(self.question.mentioned)
+        numbers = enumerate(self.question.mentions)
         return sum(1 << index for index, mention in numbers if same(reading(mention.text), seen))
 
     def _is_alike(self, text_words: tuple[str, ...]) -> bool:
         return (
-            len(text_words) == 1 and text_words[0][:4] in self._stems and alike(text_words, self._no_headers)
+            len(text_words) == 1
+            and text_words[0][:4] in self._stems
+            and alike(text_words, self._non_header_words)
         )
 
     @cached_property
-    def _no_headers(self) -> tuple[str, ...]:
+    def _non_header_words(self) -> tuple[str, ...]:
         """The question's words that name no column: the mountain of "which mountain" is not Mount Keith."""
         headers = frozenset().union(*map(self.sight.layout.column_words, self.table.column_ids))
         return tuple(word for word in self.question.words if word in self.question.content - headers)
 
     @cached_property
     def _stems(self) -> frozenset[str]:
-        return frozenset(word[:4] for word in self._no_headers if len(word) > 3 and word.isalpha())
+        return frozenset(word[:4] for word in self._non_header_words if len(word) > 3 and word.isalpha())
 
-    def _shared(self, cell_words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    def _shared_phrases(self, cell_words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         """The runs of words that a cell shares with the question; without any, words that begin as one of its words."""
         content = self.question.content
         if content.isdisjoint(cell_words):
@@ -222,9 +224,9 @@ class Conditions:
 
     # Bounds
 
-    def _bounds(self) -> Iterator[Chosen]:
+    def _number_conditions(self) -> Iterator[RowChoice]:
         """Conditions on numbers and dates that the question says."""
-        for index, mention in enumerate(self.question.mentioned):
+        for index, mention in enumerate(self.question.mentions):
             seen = reading(mention.text)
             for j in self.sight.columns:
                 if self.sight.kinds[j] is None:
@@ -234,7 +236,7 @@ class Conditions:
                     strength = 2.4 if relation in mention.relations else (0.2 if mention.relations else 0.5)
                     yield self._where(j, relation, mention.text, seen, 1 << index, strength)
 
-    def _relatives(self) -> Iterator[Chosen]:
+    def _relatives(self) -> Iterator[RowChoice]:
         """Conditions that compare with another row's cell: "more points than Bob"."""
         if not {"larger", "smaller", "after", "before"} & self.question.cues:
             return
@@ -267,7 +269,7 @@ class Conditions:
         return sorted(strengths, key=lambda i: (-strengths[i], i))[:_MOST_ANCHORS]
 
 
-def _both(first: Chosen, second: Chosen) -> Chosen | None:
+def _combine(first: RowChoice, second: RowChoice) -> RowChoice | None:
     """The rows that meet both conditions; None where that is none, or no sense."""
     mask = first.mask & second.mask
     if not mask or first.said & second.said or first.words & second.words:
@@ -277,7 +279,7 @@ def _both(first: Chosen, second: Chosen) -> Chosen | None:
     if first.rows.column == second.rows.column and (first.equals or second.equals):
         return None
     rows = replace(second.rows, rows=first.rows)
-    return Chosen(mask, rows, first.said | second.said, first.strength + second.strength - 1.0)
+    return RowChoice(mask, rows, first.said | second.said, first.strength + second.strength - 1.0)
 
 
 def _longest(phrases: Mapping[tuple[str, ...], str]) -> list[tuple[tuple[str, ...], str]]:

@@ -80,12 +80,12 @@ def _fitting(tree: Expression, example: Example, layout: Layout) -> Iterator[Pro
     """The ways of binding the tree's numbers to cells that yield the gold answer."""
     for bound in _bindings(tree, layout):
         if any(isinstance(node, Cell) for node in bound.walk()):
-            program = _finished(bound, example)
+            program = _program_with_gold_answer(bound, example)
             if program is not None:
                 yield program
 
 
-def _finished(tree: Expression, example: Example) -> Program | None:
+def _program_with_gold_answer(tree: Expression, example: Example) -> Program | None:
     """The program that yields the gold answer: the tree as it is or in percent, rounded where it divides."""
     ways: list[Expression] = [tree]
     if example.meta.get("scale") == "percent":
@@ -163,7 +163,7 @@ class _Parser:
     def _next(self) -> str:
         return self.tokens[self.place][1] if self.place < len(self.tokens) else ""
 
-    def _takes(self, *signs: str) -> str:
+    def _accept(self, *signs: str) -> str:
         sign = self._next()
         if sign in signs and self.tokens[self.place][0] == "sign":
             self.place += 1
@@ -172,7 +172,7 @@ class _Parser:
 
     def _sum(self) -> Expression:
         tree = self._product()
-        while sign := self._takes("+", "-"):
+        while sign := self._accept("+", "-"):
             right = self._product()
             if sign == "-":
                 tree = Subtract(tree, right)
@@ -184,20 +184,20 @@ class _Parser:
 
     def _product(self) -> Expression:
         tree = self._signed()
-        while sign := self._takes("*", "/"):
+        while sign := self._accept("*", "/"):
             right = self._signed()
             tree = Multiply((tree, right)) if sign == "*" else Divide(tree, right)
         return tree
 
     def _signed(self) -> Expression:
-        if self._takes("+"):
+        if self._accept("+"):
             return self._signed()
-        if self._takes("-"):
+        if self._accept("-"):
             return _negative(self._signed())
-        if self._takes("("):
+        if self._accept("("):
             alone = self.place + 1 < len(self.tokens) and self.tokens[self.place + 1] == ("sign", ")")
             tree = self._sum()
-            if not self._takes(")"):
+            if not self._accept(")"):
                 raise _Prose
             return _negative(tree) if alone and self.style.brackets else tree
         if self.place >= len(self.tokens) or self.tokens[self.place][0] != "number":
@@ -240,10 +240,10 @@ def _bindings(tree: Expression, layout: Layout) -> Iterator[Expression]:
         longer = []
         for score, bound in beam:
             for own, cell in candidates:
-                longer.append((score + own + _company(leaf, cell, bound, layout), [*bound, cell]))
+                longer.append((score + own + _fit_with_bound(leaf, cell, bound, layout), [*bound, cell]))
         beam = sorted(longer, key=lambda binding: -binding[0])[:_BINDINGS]
     for _, bound in beam:
-        yield _rebuilt(tree, leaves, iter(zip(bound, leaves, strict=True)), layout)
+        yield _rebuild(tree, leaves, iter(zip(bound, leaves, strict=True)), layout)
 
 
 def _candidates(leaf: _Leaf, layout: Layout) -> list[tuple[float, CellRef | None]]:
@@ -255,7 +255,9 @@ def _candidates(leaf: _Leaf, layout: Layout) -> list[tuple[float, CellRef | None
     return sorted(candidates, key=lambda candidate: -candidate[0])[:_CANDIDATES] or [(0.0, None)]
 
 
-def _company(leaf: _Leaf, cell: CellRef | None, bound: Sequence[CellRef | None], layout: Layout) -> float:
+def _fit_with_bound(
+    leaf: _Leaf, cell: CellRef | None, bound: Sequence[CellRef | None], layout: Layout
+) -> float:
     """How well a cell goes with those that the numbers before it were bound to."""
     if cell is None:
         return 0.0
@@ -273,7 +275,7 @@ def _company(leaf: _Leaf, cell: CellRef | None, bound: Sequence[CellRef | None],
     return score
 
 
-def _rebuilt(
+def _rebuild(
     tree: Expression,
     leaves: Sequence[_Leaf],
     bound: Iterator[tuple[CellRef | None, _Leaf]],
@@ -286,24 +288,24 @@ def _rebuilt(
                 return tree
             return Cell(*cell) if layout.value(cell) == leaf.value else Minus(Cell(*cell))
         case Add() | Multiply():
-            return replace(tree, terms=tuple(_rebuilt(term, leaves, bound, layout) for term in tree.terms))
+            return replace(tree, terms=tuple(_rebuild(term, leaves, bound, layout) for term in tree.terms))
         case Subtract() | Divide():
-            left_side = _rebuilt(tree.left, leaves, bound, layout)
-            right_side = _rebuilt(tree.right, leaves, bound, layout)
+            left_side = _rebuild(tree.left, leaves, bound, layout)
+            right_side = _rebuild(tree.right, leaves, bound, layout)
             if isinstance(tree, Subtract) and isinstance(right_side, Minus):
                 return Add((left_side, right_side.of))
             return replace(tree, left=left_side, right=right_side)
         case Minus():
-            return _turned(_rebuilt(tree.of, leaves, bound, layout))
+            return _negate(_rebuild(tree.of, leaves, bound, layout))
     raise TypeError(f"a derivation has no {tree.op}")
 
 
-def _turned(tree: Expression) -> Expression:
+def _negate(tree: Expression) -> Expression:
     """Minus `tree`, without two signs that undo each other: -(5 + 7) over (5) and (7) is their sum."""
     if isinstance(tree, Minus):
         return tree.of
     if isinstance(tree, Add) and all(isinstance(term, Minus) for term in tree.terms):
-        return Add(tuple(_turned(term) for term in tree.terms))
+        return Add(tuple(_negate(term) for term in tree.terms))
     return Minus(tree)
 
 

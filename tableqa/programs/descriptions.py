@@ -88,10 +88,10 @@ def describe(program: Program | Mapping[str, Any], table: Table) -> str:
     """
     if isinstance(program, Mapping):
         program = from_dict(program)
-    return _said(program, table)
+    return _expression_text(program, table)
 
 
-def _said(node: Node, table: Table) -> str:
+def _expression_text(node: Node, table: Table) -> str:
     match node:
         case Number():
             return node.value
@@ -100,10 +100,10 @@ def _said(node: Node, table: Table) -> str:
         case Minus():
             return gettext("minus {part}").format(part=_part(node.of, table))
         case Rounded():
-            return _said(node.of, table)
+            return _expression_text(node.of, table)
         case Percent(of=Divide(left=Subtract(left=new, right=old), right=base)) if base == old:
             return gettext("percent change from {old} to {new}").format(
-                old=_said(old, table), new=_said(new, table)
+                old=_expression_text(old, table), new=_expression_text(new, table)
             )
         case Percent(of=Divide() as ratio):
             return gettext("{part} in percent of {whole}").format(
@@ -112,7 +112,7 @@ def _said(node: Node, table: Table) -> str:
         case Percent():
             return gettext("{part} in percent").format(part=_part(node.of, table))
         case Divide(left=Add() as sum_, right=Number() as number) if number.value == str(len(sum_.terms)):
-            terms = _list([_said(term, table) for term in sum_.terms])
+            terms = _list([_expression_text(term, table) for term in sum_.terms])
             return gettext("average of {terms}").format(terms=terms)
         case Divide():
             return gettext("{left} divided by {right}").format(
@@ -120,16 +120,18 @@ def _said(node: Node, table: Table) -> str:
             )
         case Subtract():
             return gettext("{left} minus {right}").format(
-                left=_said(node.left, table), right=_part(node.right, table)
+                left=_expression_text(node.left, table), right=_part(node.right, table)
             )
         case Add():
-            return gettext("sum of {terms}").format(terms=_list([_said(term, table) for term in node.terms]))
+            return gettext("sum of {terms}").format(
+                terms=_list([_expression_text(term, table) for term in node.terms])
+            )
         case Multiply():
             return gettext(" times ").join(_part(term, table) for term in node.terms)
         case Aggregate():
             return _over(gettext(_FUNCTIONS[node.function]), node, table)
         case Count(of=Those() as those):
-            return gettext("number of {what}").format(what=_said(those, table))
+            return gettext("number of {what}").format(what=_expression_text(those, table))
         case Count():
             return _within(gettext("number of rows"), node.of, table)
         case CountDifferent():
@@ -137,7 +139,7 @@ def _said(node: Node, table: Table) -> str:
         case Select():
             return _over("{column}", node, table)
         case Year():
-            return gettext("year in {what}").format(what=_said(node.of, table))
+            return gettext("year in {what}").format(what=_expression_text(node.of, table))
         case MostCommon():
             return _over(gettext(_COMMON[node.which]), node, table)
         case Pick():
@@ -145,15 +147,17 @@ def _said(node: Node, table: Table) -> str:
             return gettext(_PICKS[node.which]).format(choices=choices, value=value)
         case Those():
             choices, value = _choices(node, table)
-            condition = _related(node.relation, value, _said(node.than, table))
+            condition = _relation_text(node.relation, value, _expression_text(node.than, table))
             return gettext("those of {choices} whose {condition}").format(
                 choices=choices, condition=condition
             )
         case Holds():
-            condition = _related(node.relation, _said(node.left, table), _said(node.right, table))
+            condition = _relation_text(
+                node.relation, _expression_text(node.left, table), _expression_text(node.right, table)
+            )
             pair = ""
             if node.words != ("yes", "no"):
-                first_word, second_word = map(_shown, node.words)
+                first_word, second_word = map(_shorten, node.words)
                 pair = gettext(" ({one} or {other})").format(one=first_word, other=second_word)
             return gettext("whether {condition}{pair}").format(condition=condition, pair=pair)
     raise TypeError(f"{type(node).__name__} has no description")
@@ -163,7 +167,7 @@ def _over(message: str, node: Aggregate | CountDifferent | MostCommon | Select, 
     what = message.format(column=_column(node.column, table))
     match node.rows:
         case Where(column, "equals", str() as name, AllRows()) if name and _names_rows(column, table):
-            return gettext("{what} of row “{name}”").format(what=what, name=_shown(name))
+            return gettext("{what} of row “{name}”").format(what=what, name=_shorten(name))
     return _within(what, node.rows, table)
 
 
@@ -192,14 +196,14 @@ def _conditions(rows: Where, table: Table) -> str | None:
     return gettext("{first} and {second}").format(first=first, second=_condition(rows, table))
 
 
-def _related(relation: str, left_text: str, right_text: str) -> str:
+def _relation_text(relation: str, left_text: str, right_text: str) -> str:
     return gettext(_RELATIONS[relation]).format(left=left_text, right=right_text)
 
 
 def _part(node: Node, table: Table) -> str:
     """A part of a calculation, in brackets where its own words would run into the others."""
     plain = isinstance(node, Number | Cell | Aggregate | Count | CountDifferent)
-    return _said(node, table) if plain else f"({_said(node, table)})"
+    return _expression_text(node, table) if plain else f"({_expression_text(node, table)})"
 
 
 def _rows(node: Node, table: Table) -> str:
@@ -233,15 +237,19 @@ def _among(rows: Node, table: Table) -> str:
 def _condition(node: Where, table: Table) -> str:
     column = gettext("row name") if _names_rows(node.column, table) else _column(node.column, table)
     if node.value == "" and node.relation in ("equals", "differs"):
-        return _related(node.relation, column, gettext("empty"))
-    value = _shown(node.value) if isinstance(node.value, str) else _said(node.value, table)
-    return _related(node.relation, column, value)
+        return _relation_text(node.relation, column, gettext("empty"))
+    value = _shorten(node.value) if isinstance(node.value, str) else _expression_text(node.value, table)
+    return _relation_text(node.relation, column, value)
 
 
 def _names_rows(column: str, table: Table) -> bool:
     """Whether it is the first column and nothing names it, as in financial reports: its texts name the rows."""
     is_first = column == next(iter(table.column_ids), None)
-    return is_first and not table.header[0].strip() and _column(column, table) == _place(column, table)
+    return (
+        is_first
+        and not table.header[0].strip()
+        and _column(column, table) == _column_number_label(column, table)
+    )
 
 
 def _choices(node: Pick | Those, table: Table) -> tuple[str, str]:
@@ -250,13 +258,13 @@ def _choices(node: Pick | Those, table: Table) -> tuple[str, str]:
     values = [choice.value for choice in node.choices if isinstance(choice.value, Cell)]
     if len(values) == len(node.choices):
         if len({value.row for value in values}) == 1:
-            return _list([_shown(label) for label in labels]), gettext("value in {place}").format(
+            return _list([_shorten(label) for label in labels]), gettext("value in {place}").format(
                 place=_row(values[0], table)
             )
         if len({value.column for value in values}) == 1:
-            return _list([_shown(label) for label in labels]), _values_of(values[0].column, table)
+            return _list([_shorten(label) for label in labels]), _values_of(values[0].column, table)
     named = [
-        f"{_shown(label)} ({_said(choice.value, table)})"
+        f"{_shorten(label)} ({_expression_text(choice.value, table)})"
         for label, choice in zip(labels, node.choices, strict=True)
     ]
     return _list(named), gettext("value")
@@ -275,7 +283,7 @@ def _label(node: Cell | Year, table: Table) -> str:
 def _cell(node: Cell, table: Table) -> str:
     if node.row not in table.row_ids:
         if node.row in (table.header_id, *default_ids("h", len(table.header_rows))):
-            return gettext("the header of {column}").format(column=_place(node.column, table))
+            return gettext("the header of {column}").format(column=_column_number_label(node.column, table))
         return _in(_column(node.column, table), gettext("row {row}").format(row=node.row))
     return _in(_column_of_cell(node, table), _row(node, table))
 
@@ -289,7 +297,7 @@ def _row(node: Cell, table: Table) -> str:
         return gettext("row {row}").format(row=node.row)
     label = _row_label(node, table)
     number = gettext("row {row}").format(row=table.row_index(node.row) + 1)
-    return f"{number} ({_shown(label)})" if label else number
+    return f"{number} ({_shorten(label)})" if label else number
 
 
 def _row_label(node: Cell, table: Table) -> str:
@@ -312,15 +320,15 @@ def _column(column: str, table: Table) -> str:
     head = table.rows[: Layout(table, "").head_rows]
     above = [_names_above(head, j) for j in range(len(table.column_ids))]
     if not above[j] or above[j].startswith("("):  # "($ in millions)" is a unit, and names no column
-        return _place(column, table)
+        return _column_number_label(column, table)
     if above.count(above[j]) == 1 and above[j] not in table.header:
-        return gettext("column “{name}”").format(name=_shown(above[j]))
-    return f"{_place(column, table)} ({_shown(above[j])})"
+        return gettext("column “{name}”").format(name=_shorten(above[j]))
+    return f"{_column_number_label(column, table)} ({_shorten(above[j])})"
 
 
 def _is_named(column: str, table: Table) -> bool:
     """Whether its header tells the column from all others."""
-    return column not in table.column_ids or column_name(table, column) != _place(column, table)
+    return column not in table.column_ids or column_name(table, column) != _column_number_label(column, table)
 
 
 def _names_above(head: Sequence[Sequence[str]], column: int) -> str:
@@ -343,12 +351,16 @@ def _column_of_cell(node: Cell, table: Table) -> str:
     above = [text for text in (table.header[j], *(row[j] for row in head)) if text.strip()]
     year = next((text for text in above if re.search(r"\b(?:19|20)\d\d\b", text)), "")
     if year and head and len(year) <= _LONGEST:
-        return _shown(year)
+        return _shorten(year)
     name = column_name(table, node.column)
-    return f"{name} ({_shown(above[-1])})" if above and name == _place(node.column, table) else name
+    return (
+        f"{name} ({_shorten(above[-1])})"
+        if above and name == _column_number_label(node.column, table)
+        else name
+    )
 
 
-def _place(column: str, table: Table) -> str:
+def _column_number_label(column: str, table: Table) -> str:
     number = table.column_index(column) + 1 if column in table.column_ids else column
     return gettext("column {column}").format(column=number)
 
@@ -360,7 +372,7 @@ def _text(node: Cell, table: Table) -> str:
         return ""
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 

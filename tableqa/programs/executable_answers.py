@@ -12,13 +12,13 @@ from typing import Any
 
 from tableqa.core.canonical_json import canonical, thaw
 from tableqa.core.json_text import check_depth
-from tableqa.core.translation import gettext, shown
+from tableqa.core.translation import gettext, translate_stored
 from tableqa.data.answers import compare
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.programs import Program, ProgramError, describe, find_programs, from_dict, reads, run
 from tableqa.programs.evidence import CellRef, in_order, source_program
-from tableqa.programs.search import gives
+from tableqa.programs.search import yields_gold_answer
 from tableqa.programs.syntax import Aggregate, CountDifferent, Extreme, MostCommon, Where
 
 NONE: Mapping[str, Any] = {"op": "none"}
@@ -30,7 +30,7 @@ MOST_CELLS_PROBED = 5_000
 """Cells of a table up to which programs are compared on other values."""
 
 
-def confirmed(value: object, example: Example) -> dict[str, Any] | None:
+def confirmed_program(value: object, example: Example) -> dict[str, Any] | None:
     """The JSON of a confirmed program as it is stored; None where nobody has said anything, `NONE` as it is.
 
     Raises ProgramError: bad_program for what is no program, what `run` raises on the table of `example`, and
@@ -53,7 +53,7 @@ def confirmed(value: object, example: Example) -> dict[str, Any] | None:
     return program.to_dict()
 
 
-def posted(text: object, stored: object) -> object:
+def read_posted_program(text: object, stored: object) -> object:
     """What a form without scripts says of the program: its JSON text; what was `stored` where it says nothing.
 
     What is no JSON is handed on as it is, and refused like any other thing that is no program.
@@ -86,13 +86,13 @@ def own_program(example: Example) -> Mapping[str, Any] | None:
     is searched for.
     """
     candidate = source_program(example)
-    if candidate is None or not is_program(candidate[0]) or not gives(candidate[0], example):
+    if candidate is None or not is_program(candidate[0]) or not yields_gold_answer(candidate[0], example):
         return None
     return candidate[0]
 
 
-def offered(example: Example, cells: Sequence[CellRef] = ()) -> dict[str, Any]:
-    """The programs to choose from, the likeliest first: {"programs": [an `entry` and its "source"], "note"}.
+def offered_programs(example: Example, cells: Sequence[CellRef] = ()) -> dict[str, Any]:
+    """The programs to choose from, the likeliest first: {"programs": [an `program_entry` and its "source"], "note"}.
 
     `Example.program` comes before what is found. `cells` are evidence, by which programs are preferred. Two programs
     with the same words, or with the same cells and the same results on other values, are offered once. "cells" of an
@@ -102,7 +102,7 @@ def offered(example: Example, cells: Sequence[CellRef] = ()) -> dict[str, Any]:
     return {
         "programs": [
             {
-                **entry(program.to_dict(), example.table),
+                **program_entry(program.to_dict(), example.table),
                 "source": source,
                 "cells": [
                     list(cell) for cell in cells_read(program.to_dict(), example.table)[:MOST_CELLS_MARKED]
@@ -110,7 +110,7 @@ def offered(example: Example, cells: Sequence[CellRef] = ()) -> dict[str, Any]:
             }
             for program, source in programs
         ],
-        "note": shown(note) if note else "",
+        "note": translate_stored(note) if note else "",
     }
 
 
@@ -118,14 +118,14 @@ def offered(example: Example, cells: Sequence[CellRef] = ()) -> dict[str, Any]:
 def candidates(
     example: Example, cells: tuple[CellRef, ...] = ()
 ) -> tuple[tuple[tuple[Program, str], ...], str]:
-    """The programs that `offered` offers, each with its source, and the note of the search. Cached: every draft of an item
-    runs them.
+    """The programs that `offered_programs` offers, each with its source, and the note of the search. Cached: every draft of
+    an item runs them.
     """
     distinct: dict[tuple[Any, ...], tuple[Program, str]] = {}
     descriptions: set[str] = set()
     result = find_programs(example, list(cells))
     ranked: Iterable[tuple[Program, str]] = zip(result.programs, result.sources, strict=True)
-    if example.program is not None and gives(example.program, example):
+    if example.program is not None and yields_gold_answer(example.program, example):
         ranked = [(from_dict(example.program), "known"), *ranked]
     probes = _probes(example.table)
     for program, source in ranked:
@@ -137,7 +137,7 @@ def candidates(
     return tuple(distinct.values()), result.note
 
 
-def grouped(results: Sequence[Sequence[str] | None]) -> list[int | None]:
+def answer_groups(results: Sequence[Sequence[str] | None]) -> list[int | None]:
     """The number of the answer that each result is, from 0 by first appearance; None for a program without a result.
 
     Two results are one answer where `compare` says that they are equal. More than one number: the programs disagree.
@@ -158,9 +158,9 @@ def grouped(results: Sequence[Sequence[str] | None]) -> list[int | None]:
 def alternatives(programs: Sequence[Program], base: Table, edited: Table) -> list[dict[str, Any]]:
     """The answers that programs give on an edited table, where they disagree; [] where they agree.
 
-    [{"answers", "programs": the `entry` of each program that gives them, "value": answers and first program as one text}]
-    in the order of `programs`. `base` is the table that the programs were found on, and is described by. Programs that do
-    not run are left out.
+    [{"answers", "programs": the `program_entry` of each program that gives them, "value": answers and first program as one
+    text}] in the order of `programs`. `base` is the table that the programs were found on, and is described by. Programs
+    that do not run are left out.
     """
     results: list[tuple[str, ...] | None] = []
     for program in programs:
@@ -169,7 +169,7 @@ def alternatives(programs: Sequence[Program], base: Table, edited: Table) -> lis
         except ProgramError:
             results.append(None)
     by_answer: dict[int, list[tuple[Program, tuple[str, ...]]]] = {}
-    for program, result, number in zip(programs, results, grouped(results), strict=True):
+    for program, result, number in zip(programs, results, answer_groups(results), strict=True):
         if number is not None and result is not None:
             by_answer.setdefault(number, []).append((program, result))
     if len(by_answer) < 2:
@@ -177,7 +177,7 @@ def alternatives(programs: Sequence[Program], base: Table, edited: Table) -> lis
     return [
         {
             "answers": list(agreeing[0][1]),
-            "programs": [entry(program.to_dict(), base) for program, _ in agreeing],
+            "programs": [program_entry(program.to_dict(), base) for program, _ in agreeing],
             "value": canonical({"answers": agreeing[0][1], "program": agreeing[0][0].to_dict()}),
         }
         for agreeing in by_answer.values()
@@ -226,7 +226,7 @@ def _behaviour(program: Program, table: Table, probes: Sequence[Table]) -> tuple
         return (program,)
 
 
-def entry(program: Mapping[str, Any], table: Table) -> dict[str, Any]:
+def program_entry(program: Mapping[str, Any], table: Table) -> dict[str, Any]:
     """A program as a page shows it: {"program", "value": its JSON as one text, "words"}."""
     data = thaw(program)
     return {"program": data, "value": canonical(data), "words": describe(program, table)}

@@ -18,11 +18,11 @@ from tableqa.programs.semantics import meets, rounded
 from tableqa.programs.syntax import Comparison, Program, Rounded, Which
 
 
-class Spent(Exception):
+class StepLimitReached(Exception):
     """A part of the search has done all the work that it may."""
 
 
-class Sight:
+class SearchContext:
     """An example as the search sees it, and the work that may still be done."""
 
     def __init__(self, example: Example, evidence: Sequence[CellRef], steps: int) -> None:
@@ -41,7 +41,7 @@ class Sight:
         """Count work done; Spent where there was too much of it."""
         self.steps -= steps
         if self.steps < 0:
-            raise Spent
+            raise StepLimitReached
 
     # Columns
 

@@ -90,7 +90,7 @@ class Layout:
     def _column_words(self) -> list[frozenset[str]]:
         table = self.table
         lines = [*table.header_rows, table.header, *table.rows[: self.head_rows]]
-        filled = [_filled(line) for line in lines]
+        filled = [_fill_merged(line) for line in lines]
         return [
             frozenset().union(*(content_words(line[j]) for line in filled))
             for j in range(len(table.column_ids))
@@ -229,7 +229,7 @@ def _share(label: frozenset[str], question: frozenset[str]) -> float:
     return len(label & question) / len(label) if label else 0.0
 
 
-def _filled(line: Sequence[str]) -> list[str]:
+def _fill_merged(line: Sequence[str]) -> list[str]:
     """A row of headers with its merged cells filled: a name holds for the empty cells to its right."""
     filled, last = [], ""
     for j, text in enumerate(line):

@@ -112,7 +112,7 @@ _WORDS_BEHIND = {
 
 
 @dataclass(frozen=True, slots=True)
-class Mentioned:
+class Mention:
     """A number, date or time of the question: its text, and the relations that the words around it speak of."""
 
     text: str
@@ -172,7 +172,7 @@ class Question:
         return {name: matched_words for name, matched_words in words_by_cue.items() if matched_words}
 
     @cached_property
-    def mentioned(self) -> tuple[Mentioned, ...]:
+    def mentions(self) -> tuple[Mention, ...]:
         """Its numbers, dates and times, in order; a number that is part of a date is not given by itself."""
         spans = self._dates()
         for match in _NUMBER.finditer(self.text):
@@ -181,7 +181,7 @@ class Question:
                 if number_of(text):
                     spans.append((*match.span(), text))
         spans += [(*match.span(), match.group()) for match in _NUMBER_WORD.finditer(self.text)]
-        return tuple(Mentioned(text, self._relations(start, end)) for start, end, text in sorted(spans))
+        return tuple(Mention(text, self._relations(start, end)) for start, end, text in sorted(spans))
 
     def _dates(self) -> list[tuple[int, int, str]]:
         """(start, end, text) of the dates and times, each as long as can be, four words at most."""

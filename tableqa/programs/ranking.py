@@ -136,13 +136,15 @@ class Ranking:
             score += _NODE + self._part(node)
             if isinstance(node, Number):
                 score += _CONSTANT
-        return score + self._answer(program) + _UNUSED * max(0, self._unused(program) - mention_count)
+        return (
+            score + self._answer(program) + _UNUSED * max(0, self._unused_mentions(program) - mention_count)
+        )
 
-    def _unused(self, program: Program) -> int:
+    def _unused_mentions(self, program: Program) -> int:
         """How many of the question's numbers no column of the program has in its header."""
         columns = {node.column for node in program.walk() if hasattr(node, "column")}
         headers = {word for column in columns for word in self.layout.column_words(column)}
-        return sum(mention.text not in headers for mention in self.question.mentioned)
+        return sum(mention.text not in headers for mention in self.question.mentions)
 
     @cached_property
     def _cues(self) -> frozenset[str]:
@@ -214,7 +216,7 @@ class Ranking:
             return score - (1.0 if "than" in self.question.words else 2.5)
         if node.relation in ("greater", "less", "at_least", "at_most"):
             relations = next(
-                (mention.relations for mention in self.question.mentioned if mention.text == node.value), None
+                (mention.relations for mention in self.question.mentions if mention.text == node.value), None
             )
             if relations is None:
                 return score - 3.0
@@ -232,7 +234,7 @@ class Ranking:
             score += 1.0 + 0.4 * min(len(value), 5)
         elif value == ("0",) and node.relation == "equals" and not _NEGATIONS.isdisjoint(self.question.words):
             score += 1.0  # "did not win": no wins
-        elif any(mention.text == node.value for mention in self.question.mentioned):
+        elif any(mention.text == node.value for mention in self.question.mentions):
             score += 1.0
         elif any(
             value == words(name) for word in self.question.words for name in NAMES_OF_RESULTS.get(word, ())

@@ -23,11 +23,11 @@ from tableqa.programs.candidates import (
     counts,
     lookups,
     places,
-    whether,
+    yes_no_comparisons,
 )
 from tableqa.programs.conditions import Conditions
 from tableqa.programs.derivations import from_derivation
-from tableqa.programs.indexed_table import Sight, Spent
+from tableqa.programs.indexed_table import SearchContext, StepLimitReached
 from tableqa.programs.layout import CellRef
 from tableqa.programs.logical_forms import from_logical_form
 from tableqa.programs.semantics import reads, run
@@ -59,7 +59,7 @@ Source = Literal["derivation", "logical_form", "search"]
 
 
 @dataclass(frozen=True)
-class Found(Sequence[Program]):
+class SearchResult(Sequence[Program]):
     """Programs whose denotation is the gold answer, the likeliest first, and how the search went.
 
     scores   of each program, higher is likelier; sums of small hand-set weights, not probabilities
@@ -88,7 +88,7 @@ class Found(Sequence[Program]):
         return len(self.programs)
 
 
-def find_programs(example: Example, cells: Sequence[CellRef] | None = None) -> Found:
+def find_programs(example: Example, cells: Sequence[CellRef] | None = None) -> SearchResult:
     """The programs that yield the gold answers of `example` on its table, the likeliest first, twenty at most.
 
     What the source says comes first: a derivation (TAT-QA) or a logical form (WikiSQL) in meta; then what the search
@@ -101,21 +101,30 @@ def find_programs(example: Example, cells: Sequence[CellRef] | None = None) -> F
         (program, "logical_form") for program in from_logical_form(example)
     ]
     if not any(answer.strip() for answer in example.answers):
-        return _found(example, source_programs, [], "")
+        return _search_result(example, source_programs, [], "")
     source_programs[:0] = [(program, "derivation") for program in from_derivation(example, cells)]
     if len(example.table.rows) * len(example.table.header) > MOST_CELLS:
-        return _found(example, source_programs, [], TOO_LARGE.format(cells=number(f"{MOST_CELLS:,}")))
+        return _search_result(example, source_programs, [], TOO_LARGE.format(cells=number(f"{MOST_CELLS:,}")))
     ranked, cut_off = _search(example, cells or ())
-    return _found(example, source_programs, ranked, STOPPED_EARLY if cut_off else "")
+    return _search_result(example, source_programs, ranked, STOPPED_EARLY if cut_off else "")
 
 
 def _search(example: Example, evidence: Sequence[CellRef]) -> tuple[list[tuple[float, Program]], bool]:
     """What is found, the likeliest first, and whether a part of the search ran out of steps."""
-    sight = Sight(example, evidence, MOST_STEPS)
+    sight = SearchContext(example, evidence, MOST_STEPS)
     conditions = Conditions(sight)
     candidates = Candidates(sight, conditions)
     cut_off = False
-    families = (lookups, places, counts, aggregates, arithmetic, comparisons, across_columns, whether)
+    families = (
+        lookups,
+        places,
+        counts,
+        aggregates,
+        arithmetic,
+        comparisons,
+        across_columns,
+        yes_no_comparisons,
+    )
     parts: list[Callable[[], object]] = [
         conditions.collect,
         *(partial(family, candidates) for family in families),
@@ -124,7 +133,7 @@ def _search(example: Example, evidence: Sequence[CellRef]) -> tuple[list[tuple[f
         sight.steps = MOST_STEPS
         try:
             part()
-        except Spent:
+        except StepLimitReached:
             cut_off = True
     scored = [
         (sight.ranking.score(program, mentions.bit_count()), program)
@@ -150,12 +159,12 @@ def _overlap(program: Program, example: Example, evidence_cells: frozenset[CellR
     return len(read & evidence_cells) / len(read | evidence_cells)
 
 
-def _found(
+def _search_result(
     example: Example,
     source_programs: Sequence[tuple[Program, Source]],
     ranked: Sequence[tuple[float, Program]],
     note: str,
-) -> Found:
+) -> SearchResult:
     best = max(ranked[0][0], 0.0) if ranked else 0.0
     programs: dict[Program, tuple[float, Source]] = {}
     for rank, (program, source) in enumerate(source_programs):
@@ -163,13 +172,13 @@ def _found(
     for score, program in ranked:
         if len(programs) >= MOST_PROGRAMS:
             break
-        if program not in programs and gives(program, example):
+        if program not in programs and yields_gold_answer(program, example):
             programs[program] = (score, "search")
     scores = tuple(round(score, 3) for score, _ in programs.values())
-    return Found(tuple(programs), scores, tuple(source for _, source in programs.values()), note)
+    return SearchResult(tuple(programs), scores, tuple(source for _, source in programs.values()), note)
 
 
-def gives(program: Program | Mapping[str, Any], example: Example) -> bool:
+def yields_gold_answer(program: Program | Mapping[str, Any], example: Example) -> bool:
     """Whether a program has the answer of the example."""
     try:
         return compare(run(program, example.table), example.answers).equal

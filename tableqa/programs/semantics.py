@@ -153,7 +153,7 @@ class _Cells:
             )
         return self.table.column_index(column)
 
-    def _note(self, rows: Iterable[int], column: str) -> None:
+    def _record_read(self, rows: Iterable[int], column: str) -> None:
         self.read.update((self.table.row_ids[i], column) for i in rows)
 
     def _place(self, node: Cell) -> str:
@@ -202,9 +202,9 @@ class _Evaluation(_Cells):
         return text
 
     def _select(self, node: Select) -> list[str]:
-        j, rows = self._column(node.column), self._some(self.rows(node.rows))
+        j, rows = self._column(node.column), self._require_rows(self.rows(node.rows))
         texts = [self.table.rows[i][j] for i in rows]
-        self._note(rows, node.column)
+        self._record_read(rows, node.column)
         filled_texts = [text for text in texts if text.strip()]
         if not filled_texts:
             raise ProgramError("no_value", gettext("The answer cells are empty."))
@@ -214,7 +214,7 @@ class _Evaluation(_Cells):
         if year := year_in(text):
             return year
         raise ProgramError(
-            "no_value", gettext("{quoted} contains no year, or more than one.").format(quoted=_quoted(text))
+            "no_value", gettext("{quoted} contains no year, or more than one.").format(quoted=_quote(text))
         )
 
     def _most_common(self, node: MostCommon) -> list[str]:
@@ -224,7 +224,7 @@ class _Evaluation(_Cells):
             seen = reading(self.table.rows[i][j])
             if not seen.silent:
                 groups.setdefault(seen.plain, []).append(self.table.rows[i][j])
-        self._note(rows, node.column)
+        self._record_read(rows, node.column)
         if not groups:
             raise ProgramError("no_value", gettext("The cells to count are empty."))
         best = (max if node.which == "largest" else min)(map(len, groups.values()))
@@ -238,12 +238,12 @@ class _Evaluation(_Cells):
         ]
 
     def _those(self, node: Those) -> list[str]:
-        chosen = self._chosen(node)
+        chosen = self._matching_choices(node)
         if not chosen:
             raise ProgramError("no_value", gettext("None of the compared values matches."))
         return [self._label(choice) for choice in chosen]
 
-    def _chosen(self, node: Those) -> list[Choice]:
+    def _matching_choices(self, node: Those) -> list[Choice]:
         than = self.number(node.than)
         return [
             choice
@@ -297,12 +297,12 @@ class _Evaluation(_Cells):
             case Rounded():
                 return rounded(self.number(node.of), node.places)
             case Count(of=Those() as those):
-                return Decimal(len(self._chosen(those)))
+                return Decimal(len(self._matching_choices(those)))
             case Count():
                 return Decimal(self._count(node.of))
             case CountDifferent():
                 j, rows = self._column(node.column), self.rows(node.rows)
-                self._note(rows, node.column)
+                self._record_read(rows, node.column)
                 seen = [reading(self.table.rows[i][j]) for i in rows]
                 return Decimal(len({cell_reading.plain for cell_reading in seen if not cell_reading.silent}))
             case Aggregate(function="largest" | "smallest"):
@@ -320,21 +320,21 @@ class _Evaluation(_Cells):
         raise ProgramError(
             "not_a_number",
             gettext("{place} contains {quoted}, which is not a number.").format(
-                place=self._place(node), quoted=_quoted(text)
+                place=self._place(node), quoted=_quote(text)
             ),
         )
 
     def _count(self, rows: Node) -> int:
         counted = self.rows(rows)
         if not any(isinstance(node, Where | Extreme) for node in rows.walk()) and self.table.column_ids:
-            self._note(counted, self.table.column_ids[0])
+            self._record_read(counted, self.table.column_ids[0])
         return len(counted)
 
     def _sum(self, node: Aggregate) -> Decimal:
         j = self._column(node.column)
         values = []
         rows = self.rows(node.rows)
-        self._note(rows, node.column)
+        self._record_read(rows, node.column)
         for i in rows:
             text = self.table.rows[i][j]
             seen = reading(text)
@@ -347,7 +347,7 @@ class _Evaluation(_Cells):
                 raise ProgramError(
                     "not_a_number",
                     gettext("{place} contains {quoted}, which is not a number.").format(
-                        place=location, quoted=_quoted(text)
+                        place=location, quoted=_quote(text)
                     ),
                 )
         if node.function == "sum":
@@ -370,7 +370,7 @@ class _Evaluation(_Cells):
                 "no_value",
                 gettext("{name} contains no number, date or time to compare.").format(name=name),
             )
-        self._note([i for i, _ in keys], column)
+        self._record_read([i for i, _ in keys], column)
         values = [key for _, key in keys]
         best = max(values) if which == "largest" else min(values)
         return [(i, key) for i, key in keys if key == best]
@@ -385,14 +385,14 @@ class _Evaluation(_Cells):
             case Where():
                 return self._where(node)
             case Extreme():
-                rows = self._some(self.rows(node.rows))
+                rows = self._require_rows(self.rows(node.rows))
                 return [i for i, _ in self._extreme(node.column, node.which, rows)]
             case Place():
-                rows = self._some(self.rows(node.rows))
+                rows = self._require_rows(self.rows(node.rows))
                 return [rows[0] if node.which == "first" else rows[-1]]
             case Beside():
                 step = 1 if node.which == "after" else -1
-                beside = {i + step for i in self._some(self.rows(node.rows))}
+                beside = {i + step for i in self._require_rows(self.rows(node.rows))}
                 return sorted(beside & set(range(len(self.table.rows))))
         raise ProgramError("bad_program", gettext("{op} does not select rows.").format(op=node.op))
 
@@ -408,7 +408,7 @@ class _Evaluation(_Cells):
             j, fits = self._column(condition.column), self._condition(condition)
             rows = [i for i in rows if fits(reading(self.table.rows[i][j]))]
         for condition in conditions:
-            self._note(rows, condition.column)
+            self._record_read(rows, condition.column)
         return rows
 
     def _condition(self, node: Where) -> Callable[[Reading], bool]:
@@ -420,7 +420,7 @@ class _Evaluation(_Cells):
             value = reading(in_digits(self.number(node.value)))
         return meets(node.relation, value)
 
-    def _some(self, rows: list[int]) -> list[int]:
+    def _require_rows(self, rows: list[int]) -> list[int]:
         if not rows:
             raise ProgramError("no_value", gettext("No row matches."))
         return rows
@@ -500,5 +500,5 @@ def _row_name(row: str) -> str:
     return gettext("row {row}").format(row=row)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f"“{text if len(text) <= 60 else text[:59] + '…'}”"

@@ -306,7 +306,7 @@ class Template:
     stands_out: bool
 
 
-def mould(question: str) -> str:
+def question_template(question: str) -> str:
     """What is left of a question without its particulars: numbers are #, quoted and capitalised words after the first _."""
     text = re.sub(r"[\"“”«»][^\"“”«»]*[\"“”«»]", " _ ", question)
     words = re.findall(r"[^\W_]+(?:['’.,-][^\W_]+)*|_", text)
@@ -329,7 +329,10 @@ def templates(questions: Mapping[str, Sequence[str]], least: int = 10) -> tuple[
     It stands out where at least three of the person's questions are in it and their share lies above that of everybody
     else, beyond both intervals.
     """
-    moulds = {person: Counter(map(mould, person_questions)) for person, person_questions in questions.items()}
+    moulds = {
+        person: Counter(map(question_template, person_questions))
+        for person, person_questions in questions.items()
+    }
     everybody: Counter[str] = sum(moulds.values(), Counter())
     total = sum(everybody.values())
     person_templates = []

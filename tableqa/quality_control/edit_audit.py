@@ -25,7 +25,14 @@ from tableqa.data.tables import Table
 from tableqa.operations import OPERATIONS, Operation, RenameHeader, SetCell, describe, diff
 from tableqa.operations.alignment import align
 from tableqa.perturbations.contracts import Contract, check, structure
-from tableqa.quality_control.spreadsheet_damage import DAMAGE, damage, repaired, short_date, worn, worn_header
+from tableqa.quality_control.spreadsheet_damage import (
+    DAMAGE,
+    cell_damage,
+    damage,
+    header_damage,
+    repair_encoding,
+    short_date,
+)
 
 CONTRACTS: Mapping[str, Contract] = {
     "answer_changes": Contract(
@@ -164,14 +171,14 @@ def audit(
         other = others.pop(example.id, None)
         if other is None:
             if not subset:
-                items.append(_alone(example, "only_in_base"))
+                items.append(_unpaired_item(example, "only_in_base"))
             continue
         item = audit_item(example, other, contract)
         items.append(item)
         if example.table.shape == other.table.shape:
             small += len(item.operations) in (1, 2)
             meant += sum(not _is_damage(each) for each in item.operations) in (1, 2)
-    items += [_alone(example, "only_in_edited") for example in others.values()]
+    items += [_unpaired_item(example, "only_in_edited") for example in others.values()]
     return Audit(tuple(items), _totals(items, small, meant))
 
 
@@ -180,21 +187,21 @@ def audit_item(base: Example, edited: Example, contract: Contract) -> AuditedIte
 
     The contract is held against the edit that it permits, if one leads to the table; answer and damage go by the cells.
     """
-    table = matched(base.table, edited.table)
+    table = match_ids(base.table, edited.table)
     changes = diff(base.table, table, match="ids")
-    operations = diff(base.table, permitted(base.table, edited.table, contract, table), match="ids")
+    operations = diff(base.table, permitted_alignment(base.table, edited.table, contract, table), match="ids")
     findings: list[Finding] = []
     if "id" in base.meta or "id" in edited.meta:
-        findings.append(_about("repeated_id"))
+        findings.append(_finding_for_item("repeated_id"))
     if base.question != edited.question:
-        findings.append(_about("question_differs"))
-    violations = check(contract, base, _on(table, edited), operations)
+        findings.append(_finding_for_item("question_differs"))
+    violations = check(contract, base, _with_table(table, edited), operations)
     findings += [
         Finding(violation.code, violation.message, violation.level)
         for violation in violations
         if violation.code not in DAMAGE  # that is told once, with all its places
     ]
-    recomputed = _recomputed(base, edited, table)
+    recomputed = _recompute(base, edited, table)
     if recomputed.answers is not None and not recomputed.agrees:
         findings.append(_computed_differs(base, edited, recomputed.answers))
     findings += _damage(base.table, table, changes, recomputed)
@@ -212,15 +219,15 @@ def _is_damage(operation: Operation) -> bool:
     return isinstance(operation, SetCell | RenameHeader) and damage(operation.old, operation.new) is not None
 
 
-def _on(table: Table, example: Example) -> Example:
+def _with_table(table: Table, example: Example) -> Example:
     return example.over(table)
 
 
-def _alone(example: Example, code: str) -> AuditedItem:
-    return AuditedItem(id=example.id, violations=(_about(code),))
+def _unpaired_item(example: Example, code: str) -> AuditedItem:
+    return AuditedItem(id=example.id, violations=(_finding_for_item(code),))
 
 
-def _about(code: str) -> Finding:
+def _finding_for_item(code: str) -> Finding:
     return Finding(code, PAIRING[code])
 
 
@@ -252,7 +259,7 @@ def _totals(items: Sequence[AuditedItem], small: int, meant: int) -> dict[str, A
 # The edited table with the ids of the base ----------------------------------------------------------------------------
 
 
-def matched(base: Table, edited: Table) -> Table:
+def match_ids(base: Table, edited: Table) -> Table:
     """`edited` with the ids of the rows and columns of `base` that its own come from, and n1, n2, ... for the new ones.
 
     Two texts that differ in a table of equal shape are two changed cells. Otherwise exact texts are compared first, as
@@ -267,10 +274,10 @@ def matched(base: Table, edited: Table) -> Table:
     return min(candidates, key=lambda table: sum(map(_weight, diff(base, table, match="ids"))))
 
 
-def permitted(base: Table, edited: Table, contract: Contract, table: Table) -> Table:
+def permitted_alignment(base: Table, edited: Table, contract: Contract, table: Table) -> Table:
     """`edited` with the ids that `contract` permits, where several edits lead to it; `table` if none of them is permitted.
 
-    `table` is what `matched` gives. A row with several changed cells, for instance, may have been replaced by a new
+    `table` is what `match_ids` gives. A row with several changed cells, for instance, may have been replaced by a new
     one: a removal and an insertion.
     """
     candidates = (table, *_permitted_candidates(base, edited, contract))
@@ -532,7 +539,7 @@ def _meaning(text: str) -> str:
         return f"{size.normalize():f}" if abs(size.adjusted()) < 40 else str(size)
     if day := short_date(text):
         return f"{day.day or ''}.{day.month}.{'' if day.year is None else day.year}"
-    return "".join(fold(repaired(text)).casefold().split())
+    return "".join(fold(repair_encoding(text)).casefold().split())
 
 
 # The answer, computed again -------------------------------------------------------------------------------------------
@@ -545,7 +552,7 @@ _Program: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class _Recomputed:
+class _Recomputation:
     """What the base's derivation gives on the edited table.
 
     answers   None where there is no derivation that gives the base's answer, or it cannot be followed any more
@@ -560,14 +567,14 @@ class _Recomputed:
     restored: _Texts = field(default_factory=dict)
 
 
-def _recomputed(base: Example, edited: Example, table: Table) -> _Recomputed:
+def _recompute(base: Example, edited: Example, table: Table) -> _Recomputation:
     if not _derivation(base):
-        return _Recomputed()
+        return _Recomputation()
     # Programs are half of this library, and most audits have no use for them.
     from tableqa.programs import ProgramError, reads, run
 
-    source = _on(_with_cells(base.table, _points_missing(base)), base)
-    refuted: _Recomputed | None = None
+    source = _with_table(_with_cells(base.table, _missing_points(base)), base)
+    refuted: _Recomputation | None = None
     for program in _readings(source, table):
         read = reads(program, source.table)
 
@@ -580,23 +587,23 @@ def _recomputed(base: Example, edited: Example, table: Table) -> _Recomputed:
         answers_as_is = answers({})
         ways = (
             [answers_as_is, answers(signs)]
-            if (signs := _signs_put_back(base.table, table, read))
+            if (signs := _restored_signs(base.table, table, read))
             else [answers_as_is]
         )
         for way in ways:
             if way is not None and compare(way, edited.answers).equal:
-                return _Recomputed(way, read=read, agrees=True)
+                return _Recomputation(way, read=read, agrees=True)
         points = [
             restored
-            for restored in _points_put_back(base.table, table, read)
+            for restored in _restored_points(base.table, table, read)
             if (mended := answers(restored)) is not None and compare(mended, edited.answers).equal
         ]
         computed = next((way for way in reversed(ways) if way is not None), None)
         if points or (refuted is None and computed is not None):
-            refuted = _Recomputed(computed, read=read, restored=points[0] if points else {})
+            refuted = _Recomputation(computed, read=read, restored=points[0] if points else {})
         if points:
             break
-    return refuted or _Recomputed()
+    return refuted or _Recomputation()
 
 
 def _readings(base: Example, table: Table) -> Iterator[_Program]:
@@ -661,7 +668,7 @@ def _changed_texts(base: Table, table: Table, cells: Iterable[_Cell]) -> Iterato
                 yield (row, column), old, new
 
 
-def _signs_put_back(base: Table, table: Table, cells: Iterable[_Cell]) -> dict[_Cell, str]:
+def _restored_signs(base: Table, table: Table, cells: Iterable[_Cell]) -> dict[_Cell, str]:
     """Cells with a minus that the base does not have, without it: a base that lost it has it in the derivation alone."""
     restored = {}
     for cell, old, new in _changed_texts(base, table, cells):
@@ -683,7 +690,7 @@ def _with_point(text: str) -> str | None:
     return f"{match['front']}.0{match['last']}{match['after']}" if match else None
 
 
-def _points_put_back(base: Table, table: Table, cells: Iterable[_Cell]) -> Iterator[dict[_Cell, str]]:
+def _restored_points(base: Table, table: Table, cells: Iterable[_Cell]) -> Iterator[dict[_Cell, str]]:
     """Changed whole numbers with the point that they may have lost: all of them, then each alone."""
     changed = _changed_texts(base, table, cells)
     restored = {cell: mended for cell, _, new in changed if (mended := _with_point(new)) is not None}
@@ -693,7 +700,7 @@ def _points_put_back(base: Table, table: Table, cells: Iterable[_Cell]) -> Itera
         yield from ({cell: text} for cell, text in restored.items())
 
 
-def _points_missing(base: Example) -> dict[_Cell, str]:
+def _missing_points(base: Example) -> dict[_Cell, str]:
     """Cells of the base whose number stands in the derivation with a point that they have lost."""
     derivation_values = {
         number.value for digits in _NUMBER.findall(_derivation(base)) if (number := number_of(digits))
@@ -725,7 +732,7 @@ _WARNINGS = ("blanks_changed", "case_changed", "date_rewritten", "number_reforma
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _DamageOccurrence:
     code: str
     words: str
     sure: bool = True
@@ -733,16 +740,16 @@ class _Place:
 
 
 def _damage(
-    base: Table, table: Table, operations: Sequence[Operation], recomputed: _Recomputed
+    base: Table, table: Table, operations: Sequence[Operation], recomputed: _Recomputation
 ) -> list[Finding]:
-    occurrences = [*_changed_places(base, operations, recomputed), *_worn_places(base, table)]
+    occurrences = [*_changed_occurrences(base, operations, recomputed), *_worn_occurrences(base, table)]
     by_code = {code: [occurrence for occurrence in occurrences if occurrence.code == code] for code in DAMAGE}
     return [_finding(code, matches) for code, matches in by_code.items() if matches]
 
 
-def _changed_places(
-    base: Table, operations: Sequence[Operation], recomputed: _Recomputed
-) -> Iterator[_Place]:
+def _changed_occurrences(
+    base: Table, operations: Sequence[Operation], recomputed: _Recomputation
+) -> Iterator[_DamageOccurrence]:
     for operation in operations:
         if isinstance(operation, RenameHeader):
             code = damage(operation.old, operation.new)
@@ -755,28 +762,34 @@ def _changed_places(
         if cell in recomputed.restored:
             mended = recomputed.restored[cell]
             words = f"{describe(operation, base)}; {mended} would give the answer"
-            yield _Place("decimal_point_lost", words)
+            yield _DamageOccurrence("decimal_point_lost", words)
         elif code == "decimal_point_lost":
             # A number that the derivation reads was meant as it is where the answer comes out right with it.
             if not (cell in recomputed.read and (recomputed.agrees or recomputed.restored)):
-                yield _Place(code, describe(operation, base), sure=worn(operation.new) is not None)
-        elif code is not None and worn(operation.new) is None:
-            yield _Place(code, describe(operation, base))
+                yield _DamageOccurrence(
+                    code, describe(operation, base), sure=cell_damage(operation.new) is not None
+                )
+        elif code is not None and cell_damage(operation.new) is None:
+            yield _DamageOccurrence(code, describe(operation, base))
 
 
-def _worn_places(base: Table, table: Table) -> Iterator[_Place]:
+def _worn_occurrences(base: Table, table: Table) -> Iterator[_DamageOccurrence]:
     """What can be seen on the edited table alone, and whether the base has the same text."""
     names, texts = set(base.header), {cell for row in base.rows for cell in row}
     for k, name in enumerate(table.header):
-        if code := worn_header(table.header, k):
-            yield _Place(code, f"header of column {k + 1}: {_quoted(name)}", inherited=name in names)
+        if code := header_damage(table.header, k):
+            yield _DamageOccurrence(
+                code, f"header of column {k + 1}: {_quoted(name)}", inherited=name in names
+            )
     for i, row in enumerate(table.rows):
         for k, cell in enumerate(row):
-            if code := worn(cell):
-                yield _Place(code, f"row {i + 1}, column {k + 1}: {_quoted(cell)}", inherited=cell in texts)
+            if code := cell_damage(cell):
+                yield _DamageOccurrence(
+                    code, f"row {i + 1}, column {k + 1}: {_quoted(cell)}", inherited=cell in texts
+                )
 
 
-def _finding(code: str, occurrences: Sequence[_Place]) -> Finding:
+def _finding(code: str, occurrences: Sequence[_DamageOccurrence]) -> Finding:
     number = f"{len(occurrences)} {'place' if len(occurrences) == 1 else 'places'}"
     inherited = sum(occurrence.inherited for occurrence in occurrences)
     if inherited:

@@ -3,7 +3,7 @@
 Whoever edits a table by way of a spreadsheet or a data frame gets more changes than they made. Each kind of them has a
 code here, and most need the text that stood there before: "13.5" is no fault, "13.50" that became "13.5" is one. So
 `damage(old, new)` compares two texts and names what happened to the first without anyone's judgement, if anything did;
-`worn(text)` and `worn_header` say what can be seen on a text alone.
+`cell_damage(text)` and `header_damage` say what can be seen on a text alone.
 
 The kinds are those found in the released human edits of FREB-TQA (Zhou et al., NAACL 2024), part 3.
 """
@@ -46,7 +46,7 @@ def damage(old: str, new: str, column: Sequence[str] = ()) -> str | None:
         return "line_break_escaped"
     if visible(old) == visible(new):
         return "blanks_changed"
-    if worn(new) == "nan_cell":
+    if cell_damage(new) == "nan_cell":
         return "nan_cell"
     has_letters = any(map(str.isalpha, old))
     if has_letters and "".join(old.split()).casefold() == "".join(new.split()).casefold():
@@ -60,16 +60,16 @@ def damage(old: str, new: str, column: Sequence[str] = ()) -> str | None:
     return _number_damage(old, new, column)
 
 
-def worn(text: str) -> str | None:
+def cell_damage(text: str) -> str | None:
     """The code of the damage that can be seen on a cell alone: nan_cell, number_malformed or encoding_lost."""
     if text.strip() in ("nan", "NaN"):
         return "nan_cell"
     if _MALFORMED.fullmatch(text.strip()):
         return "number_malformed"
-    return "encoding_lost" if not text.isascii() and repaired(text) != text else None
+    return "encoding_lost" if not text.isascii() and repair_encoding(text) != text else None
 
 
-def worn_header(header: Sequence[str], index: int) -> str | None:
+def header_damage(header: Sequence[str], index: int) -> str | None:
     """The code of the damage that can be seen on a header: unnamed_header, numbered_header, or as for a cell."""
     name = header[index]
     if _UNNAMED.fullmatch(name):
@@ -77,7 +77,7 @@ def worn_header(header: Sequence[str], index: int) -> str | None:
     match = _NUMBERED.fullmatch(name)
     if match and match["name"] in header[:index]:
         return "numbered_header"
-    return worn(name)
+    return cell_damage(name)
 
 
 _UNNAMED = re.compile(r"Unnamed: ?\d+(?:_level_\d+)?")
@@ -101,7 +101,7 @@ _GBK_READ_AS_LATIN = re.compile("[\u00a1-\u00a9][\u0040-\u007e\u00a1-\u00fe]")
 
 
 @lru_cache(maxsize=65_536)
-def repaired(text: str) -> str:
+def repair_encoding(text: str) -> str:
     """The text with what a wrong encoding made of single characters turned back, as far as it can be told.
 
     UTF-8 that was read as Latin-1 or Windows-1252 (Ã© for é), and GBK read as Latin-1 (¡ª for a dash, ¨® for ó), where
@@ -131,9 +131,12 @@ def _decoded(text: str, wrong: str, right: str) -> str:
 
 def _lost_characters(old: str, new: str) -> bool:
     """Whether `new` is `old` in which characters beyond ASCII, and nothing else, have been replaced or dropped."""
-    if repaired(new) != new and fold(repaired(new)).casefold() == fold(repaired(old)).casefold():
+    if (
+        repair_encoding(new) != new
+        and fold(repair_encoding(new)).casefold() == fold(repair_encoding(old)).casefold()
+    ):
         return True
-    before = repaired(old)
+    before = repair_encoding(old)
     if before.isascii():
         return False
     if fold(before) == new and fold(old) != old:

@@ -29,7 +29,7 @@ from tableqa.readers.interface import (
     Rejected,
     Sifting,
     Splitting,
-    checked,
+    checked_outcomes,
     credit,
     published_id,
 )
@@ -67,7 +67,7 @@ __all__ = [
     "Rejected",
     "Sifting",
     "Splitting",
-    "checked",
+    "checked_outcomes",
     "credit",
     "published_id",
 ]

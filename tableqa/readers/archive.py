@@ -42,7 +42,7 @@ def is_archive(path: Path) -> bool:
 
 
 @contextmanager
-def unpacked_by(folder_of: Callable[[Path], Path | None]) -> Iterator[None]:
+def use_unpacked_folders(folder_of: Callable[[Path], Path | None]) -> Iterator[None]:
     """Within it `unpacked` asks `folder_of` for the folder of an archive first; None unpacks it for a while as usual."""
     token = _FOLDER_OF.set(folder_of)
     try:
@@ -67,10 +67,10 @@ def unpacked(path: Path) -> Iterator[Path]:
         try:
             yield inner[0] if len(inner) == 1 and inner[0].is_dir() else folder
         except ReaderError as error:
-            raise named(error, name, path.name) from error
+            raise with_archive_name(error, name, path.name) from error
 
 
-def named(error: ReaderError, folder: str, archive: str) -> ReaderError:
+def with_archive_name(error: ReaderError, folder: str, archive: str) -> ReaderError:
     """The same fault with the archive, which people know, in place of the folder that it was unpacked to for a while."""
 
     def shown(text: str) -> str:
@@ -87,7 +87,7 @@ def unpack(path: Path, folder: Path) -> None:
     ReaderError for a file that is no archive (a workbook is none), a damaged or locked one, too many or too large files, a
     link, a name that is there twice or missing, and a path that leads out.
     """
-    with _translated(path), _opened(path) as archive:
+    with _zip_errors_translated(path), _open_zip(path) as archive:
         remaining_bytes = MOST_UNPACKED
         for name, member in _members(path, archive).items():
             target = folder / name
@@ -95,7 +95,7 @@ def unpack(path: Path, folder: Path) -> None:
             remaining_bytes = unpack_file(path, archive.open(member), target, remaining_bytes)
 
 
-def _opened(path: Path) -> zipfile.ZipFile:
+def _open_zip(path: Path) -> zipfile.ZipFile:
     if is_workbook(path):
         raise is_excel(path)
     if not zipfile.is_zipfile(path):
@@ -107,7 +107,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def _zip_errors_translated(path: Path) -> Iterator[None]:
     """What Python's zipfile raises, as ReaderError."""
     try:
         yield
@@ -190,10 +190,10 @@ def partly_unpacked(path: Path, folder: Path) -> Iterator[None]:
     """
     later: dict[Path, zipfile.ZipInfo] = {}
     with ExitStack() as stack:
-        with _translated(path):
-            archive = stack.enter_context(_opened(path))
+        with _zip_errors_translated(path):
+            archive = stack.enter_context(_open_zip(path))
             members = _members(path, archive)
-            crowded = _crowded(members)
+            crowded = _crowded_folders(members)
             for inner in {posixpath.dirname(name) for name in members}:
                 (folder / inner).mkdir(parents=True, exist_ok=True)
             remaining_bytes = MOST_UNPACKED
@@ -208,7 +208,7 @@ def partly_unpacked(path: Path, folder: Path) -> Iterator[None]:
         def fetch(target: Path) -> None:
             before(target)
             if target in later:
-                with _translated(path):
+                with _zip_errors_translated(path):
                     unpack_file(path, archive.open(later[target]), target, MOST_UNPACKED)
                 del later[target]
 
@@ -219,7 +219,7 @@ def partly_unpacked(path: Path, folder: Path) -> Iterator[None]:
             FETCH.reset(token)
 
 
-def _crowded(names: Iterable[str]) -> set[str]:
+def _crowded_folders(names: Iterable[str]) -> set[str]:
     """The folders below the one of the questions that hold many files."""
     files = Counter(posixpath.dirname(name) for name in names)
     tops = {name.split("/")[0] if "/" in name else "" for name in names}

@@ -14,7 +14,7 @@ from tableqa.core.canonical_json import thaw
 from tableqa.core.json_text import read_json
 from tableqa.core.translation import gettext_noop, grouped, phrase, reason_of
 from tableqa.data.examples import Example, ExampleError
-from tableqa.readers.class_labels import labelled, names_in_card, names_in_features
+from tableqa.readers.class_labels import names_in_card, names_in_features, with_label_names
 from tableqa.readers.dataset_card import features
 from tableqa.readers.interface import (
     MAX_TABLE_BYTES,
@@ -25,13 +25,13 @@ from tableqa.readers.interface import (
     TolerantReader,
     all_of,
     check_names,
-    inside,
+    path_in_folder,
     read_text,
     start_of,
 )
-from tableqa.readers.mapped_records import checked, mapped_example
+from tableqa.readers.mapped_records import check_fields, mapped_example
 from tableqa.readers.reading_options import option, with_options
-from tableqa.readers.records import Fields, Number, Place, read_records
+from tableqa.readers.records import Fields, Location, Number, read_records
 from tableqa.readers.split_names import parquet_files
 from tableqa.writers.hub import CROISSANT, NO_URL, SPDX
 from tableqa.writers.whole_examples import FIELDS, HUB, example_of
@@ -66,7 +66,7 @@ class Arrow(TolerantReader):
 
     def with_fields(self, fields: Mapping[str, str]) -> "Arrow":
         """The same reader for data that name their columns so, {part: column}; ValueError for an unknown part."""
-        return dataclasses.replace(self, fields=checked(fields))
+        return dataclasses.replace(self, fields=check_fields(fields))
 
     def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         return with_options(self.fields, self._outcomes(path, tables))
@@ -78,11 +78,11 @@ class Arrow(TolerantReader):
         for file, split in dataset_files(path, tables):
             for row, record in enumerate(records_of(file, labels), start=1):
                 number += 1
-                fields = Fields(Place(file, row, record=row), record)
+                fields = Fields(Location(file, row, record=row), record)
                 further = {"split": split} if split and "split" not in record else {}
                 try:
                     yield (
-                        _ours(fields, names)
+                        _example_of_release(fields, names)
                         if record.keys() == FIELDS
                         else mapped_example(fields, self.fields, names, number, further)
                     )
@@ -112,7 +112,7 @@ def credit_of_folder(folder: Path) -> Credit | None:
     return _croissant(folder / CROISSANT) or _info(folder)
 
 
-def _ours(fields: Fields, names: Names) -> Example:
+def _example_of_release(fields: Fields, names: Names) -> Example:
     """An example that a release of Askew in the format hf holds, with what became of which example in `lineage`."""
     try:
         stored_example = example_of(fields.value)
@@ -189,7 +189,7 @@ def _spdx(licence: str) -> str:
 def _folder(path: Path, tables: str | Path | None) -> Path:
     """The folder of a dataset, which a page sends as an archive beside one file of it."""
     if path.is_file() and path.name.endswith((_INFO, _SPLITS)):
-        return _unpacked(Path(tables)) if tables is not None else path.parent
+        return _dataset_folder(Path(tables)) if tables is not None else path.parent
     return path
 
 
@@ -203,10 +203,10 @@ def dataset_files(path: Path, tables: str | Path | None = None) -> Iterator[tupl
         yield path / HUB, ""
     elif (path / _SPLITS).is_file():
         for split in _splits(path / _SPLITS):
-            for file in _saved(_below(path / _SPLITS, path, split)):
+            for file in _saved_split_files(_below(path / _SPLITS, path, split)):
                 yield file, split
     elif (path / _STATE).is_file():
-        for file in _saved(path):
+        for file in _saved_split_files(path):
             yield file, ""
     else:
         files = parquet_files(path)
@@ -219,7 +219,7 @@ def dataset_files(path: Path, tables: str | Path | None = None) -> Iterator[tupl
         yield from files
 
 
-def _unpacked(folder: Path) -> Path:
+def _dataset_folder(folder: Path) -> Path:
     """The folder of an unpacked archive, or the one in it, that holds a dataset."""
     folders = [folder, *sorted(inner for inner in folder.glob("*") if inner.is_dir())]
     marker_files = (_SPLITS, _STATE, HUB)
@@ -229,7 +229,7 @@ def _unpacked(folder: Path) -> Path:
 
 
 def _splits(path: Path) -> list[str]:
-    return Fields(Place(path, 1), _json(path)).texts("splits")
+    return Fields(Location(path, 1), _json(path)).texts("splits")
 
 
 def _below(said_in: Path, folder: Path, name: str) -> Path:
@@ -239,14 +239,14 @@ def _below(said_in: Path, folder: Path, name: str) -> Path:
     return folder / name
 
 
-def _saved(folder: Path) -> Iterator[Path]:
+def _saved_split_files(folder: Path) -> Iterator[Path]:
     """The files of one split that save_to_disk wrote, in the order of its state.json; ReaderError."""
     path = folder / _STATE
     mend = phrase("Save the dataset again with save_to_disk")
-    for file in Fields(Place(path, 1), _json(path)).nested_each("_data_files"):
+    for file in Fields(Location(path, 1), _json(path)).nested_each("_data_files"):
         name = file.text("filename")
         try:
-            data_path = inside(folder, name)
+            data_path = path_in_folder(folder, name)
         except ValueError as error:
             raise file.error(
                 "filename",
@@ -284,15 +284,15 @@ def records_of(path: Path, in_card: Mapping[str, Any]) -> Iterator[dict[str, Any
         for line in read_records(path):
             yield line.fields.value
         return
-    with _reading(path):
+    with _arrow_errors_translated(path):
         labels: Mapping[str, Any] | None = None
         batches = _parquet(path) if path.suffix.lower() == ".parquet" else _stream(path)
         for batch in _within_budget(path, batches):
             if labels is None:
                 labels = _labels_of(path, batch.schema.metadata or {}, in_card)
             for record in batch.to_pylist():
-                named = {name: labelled(value, labels.get(name)) for name, value in record.items()}
-                yield _written(named, batch.schema)
+                named = {name: with_label_names(value, labels.get(name)) for name, value in record.items()}
+                yield _json_value(named, batch.schema)
 
 
 def _labels_of(path: Path, metadata: Mapping[bytes, bytes], in_card: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -358,7 +358,7 @@ def _stream(path: Path) -> Iterator[Any]:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _arrow_errors_translated(path: Path) -> Iterator[None]:
     """What pyarrow says of a file that it cannot read, as a ReaderError."""
     import pyarrow
 
@@ -384,7 +384,7 @@ _FLOAT_CODES = {"float": "f", "halffloat": "e"}
 """How `struct` calls the types of numbers with fewer bits than Python's."""
 
 
-def _written(value: Any, kind: Any = None) -> Any:
+def _json_value(value: Any, kind: Any = None) -> Any:
     """A value as a JSON file would have it: a number with its shortest text, anything that JSON does not know as a text.
 
     `kind` is its type in the file: as a double, 0.1 in 32 bits would be 0.10000000149011612.
@@ -397,10 +397,10 @@ def _written(value: Any, kind: Any = None) -> Any:
         )  # with a key twice: pairs
     if isinstance(value, dict):
         types = {field.name: field.type for field in kind} if hasattr(kind, "get_field_index") else {}
-        return {str(name): _written(inner, types.get(name, of_map)) for name, inner in value.items()}
+        return {str(name): _json_value(inner, types.get(name, of_map)) for name, inner in value.items()}
     kind = getattr(kind, "value_type", kind)  # that of a list or dictionary
     if isinstance(value, list | tuple):
-        return [_written(inner, kind) for inner in value]
+        return [_json_value(inner, kind) for inner in value]
     if isinstance(value, float):
         # NaN is how pandas writes a missing value. An infinite number is refused unless its text is wanted.
         if value != value or math.isinf(value):

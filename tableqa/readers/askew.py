@@ -15,7 +15,7 @@ from tableqa.core.canonical_json import file_digest, thaw
 from tableqa.core.disk_collections import Shelf
 from tableqa.core.translation import gettext_noop, joined, phrase, reason_of
 from tableqa.data.examples import BESIDE, Example, ExampleError
-from tableqa.data.positional_ids import by_place
+from tableqa.data.positional_ids import with_positional_ids
 from tableqa.data.tables import Table, TableError
 from tableqa.operations import OperationError, from_dict, replay
 from tableqa.readers.interface import (
@@ -28,7 +28,7 @@ from tableqa.readers.interface import (
     joined_credit,
     read_text,
 )
-from tableqa.readers.records import Fields, Place, fields_of, marked_cells, plain, read_records
+from tableqa.readers.records import Fields, Location, fields_of, marked_cells, plain, read_records
 from tableqa.readers.report import in_record
 from tableqa.readers.table_files import TableLines, line_at, lines_with_places
 
@@ -83,8 +83,8 @@ class AskewRelease(FileReader):
             _check(manifest, folder / name, described)
         raw = _Raw(folder / _SOURCES)
         names = Names()
-        against = _listed(manifest, described, "contradicted")
-        excluded = against.keys() | _listed(manifest, described, "unverified").keys()
+        against = _listed_examples(manifest, described, "contradicted")
+        excluded = against.keys() | _listed_examples(manifest, described, "unverified").keys()
         for source, id in raw.originals:
             unique = names.unique(id)
             original = raw.original(source, id)
@@ -116,19 +116,19 @@ class AskewRelease(FileReader):
                     id = example.name("id")
                     edited[source, id] = 1
                     if (source, id) not in excluded:
-                        yield _edited(example, source, raw, names)
+                        yield _edited_example(example, source, raw, names)
         if _AUTOMATIC in described["files"]:
             _check(manifest, folder / _AUTOMATIC, described)
             for record in read_records(folder / _AUTOMATIC):
                 if "digest" in record.fields and _automatic_key(record.fields) not in excluded:
-                    yield _automatic(record.fields, raw, names)
+                    yield _automatic_example(record.fields, raw, names)
         mixes = next((name for name in _MIXES[described["layout"]] if name in described["files"]), None)
         if mixes is not None:
             _check(manifest, folder / mixes, described, mixes)
             for record in read_records(folder / mixes):
                 # Those of another format are RobuT's items, and read by that reader.
                 if "parts" in record.fields:
-                    yield _mixed(record.fields, names)
+                    yield _mixed_example(record.fields, names)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The manifest: it holds the checksums of all the others."""
@@ -138,9 +138,9 @@ class AskewRelease(FileReader):
         """What of the whole release is not given, and why, in sentences; "" where all is."""
         manifest = self.located(path, tables)[0]
         described = _manifest(manifest)
-        against = _listed(manifest, described, "contradicted").values()
+        against = _listed_examples(manifest, described, "contradicted").values()
         number = sum(bool(entry.value.get("left_out")) for entry in against)
-        unverified = len(_listed(manifest, described, "unverified"))
+        unverified = len(_listed_examples(manifest, described, "unverified"))
         sentences = [
             phrase(
                 "Excluded because people contradicted their answer or that of their original: {number} "
@@ -164,7 +164,7 @@ class AskewRelease(FileReader):
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
         """The licences and citations of the release's sources, each once, licences joined by AND as SPDX has it."""
         manifest = self.located(path, tables)[0]
-        location = Place(manifest, 1, "sources")
+        location = Location(manifest, 1, "sources")
         sources = [Fields(location, source) for source in _manifest(manifest)["sources"]]
         return joined_credit(
             Credit(*(source.text(name, default="") for name in ("licence", "citation", "url")))
@@ -180,7 +180,7 @@ def _manifest(path: Path) -> dict[str, Any]:
         raise ReaderError(
             path, line, phrase("this is not JSON: {error}", error=reason_of(error)), _WHOLE, _VERIFY
         ) from error
-    fields = Fields(Place(path, 1), manifest)
+    fields = Fields(Location(path, 1), manifest)
     if fields.value.get("layout") not in LAYOUTS:
         mend = phrase("Name the {manifest} of a release of Askew", manifest=MANIFEST)
         what = phrase("it is not a release of layout {names}", names=" or ".join(map(str, LAYOUTS)))
@@ -190,12 +190,12 @@ def _manifest(path: Path) -> dict[str, Any]:
     return dict(fields.value)
 
 
-def _listed(path: Path, described: Mapping[str, Any], name: str) -> dict[tuple[str, str], Fields]:
+def _listed_examples(path: Path, described: Mapping[str, Any], name: str) -> dict[tuple[str, str], Fields]:
     """A list of examples in the manifest, by source and id: "contradicted", or "unverified" in a release for evaluation.
 
     Contradicted originals are given all the same, and marked.
     """
-    location = Place(path, 1, name)
+    location = Location(path, 1, name)
     listed = described.get(name, [])
     if not isinstance(listed, list):
         raise location.error(phrase("is not a list"), _WHOLE, _VERIFY)
@@ -254,8 +254,8 @@ class _Raw:
     def original(self, source: str, id: str) -> Example:
         """An original by its source and its id there; KeyError if there is none, ReaderError if it cannot be read."""
         line, offset = self.originals[source, id]
-        fields = fields_of(Place(self._path, line), line_at(self._path, offset))
-        return _example(fields, id, self.base(fields), _more(fields))
+        fields = fields_of(Location(self._path, line), line_at(self._path, offset))
+        return _example(fields, id, self.base(fields), _extra_fields(fields))
 
     def base(self, fields: Fields) -> Table:
         """The source table that a record names; ReaderError."""
@@ -295,7 +295,7 @@ def _table(fields: Fields) -> tuple[Table, dict[str, Any]]:
     return table, {}
 
 
-def _more(fields: Fields) -> dict[str, Any]:
+def _extra_fields(fields: Fields) -> dict[str, Any]:
     """What `Example.beside` wrote, as far as the example has it."""
     if "more" not in fields:
         return {}
@@ -312,7 +312,7 @@ def _example(fields: Fields, id: str, table: Table, more: Mapping[str, Any]) -> 
         raise fields.place.error(reason_of(error), _WHOLE, _VERIFY) from error
 
 
-def _edited(fields: Fields, source: str, raw: _Raw, names: Names) -> Example:
+def _edited_example(fields: Fields, source: str, raw: _Raw, names: Names) -> Example:
     lineage = {
         "source": source,
         "parent": fields.text("parent"),
@@ -320,7 +320,7 @@ def _edited(fields: Fields, source: str, raw: _Raw, names: Names) -> Example:
         "operations": plain(fields.listed("operations")),
         "base": fields.text("table"),
     }
-    table = _replayed(fields, raw.base(fields), lineage["operations"])
+    table = _replayed_table(fields, raw.base(fields), lineage["operations"])
     if table.digest() != fields.text("digest"):
         raise fields.error(
             "digest",
@@ -330,10 +330,10 @@ def _edited(fields: Fields, source: str, raw: _Raw, names: Names) -> Example:
             _WHOLE,
             _VERIFY,
         )
-    return _named_anew(fields, names, fields.name("id"), table, _more(fields), lineage)
+    return _with_positional_ids(fields, names, fields.name("id"), table, _extra_fields(fields), lineage)
 
 
-def _automatic(fields: Fields, raw: _Raw, names: Names) -> Example:
+def _automatic_example(fields: Fields, raw: _Raw, names: Names) -> Example:
     """The instance that a line of automatic perturbations names, made again."""
     from tableqa.perturbations import PERTURBATIONS, instances
 
@@ -377,10 +377,10 @@ def _automatic(fields: Fields, raw: _Raw, names: Names) -> Example:
     content_fields = Fields(
         fields.place, {"question": perturbed.question, "answers": list(perturbed.answers)}
     )
-    return _named_anew(content_fields, names, instance.id_of(id), perturbed.table, more, lineage)
+    return _with_positional_ids(content_fields, names, instance.id_of(id), perturbed.table, more, lineage)
 
 
-def _replayed(fields: Fields, base: Table, operations: list[Any]) -> Table:
+def _replayed_table(fields: Fields, base: Table, operations: list[Any]) -> Table:
     try:
         return replay(base, [from_dict(operation) for operation in operations])
     except OperationError as error:
@@ -392,7 +392,7 @@ def _replayed(fields: Fields, base: Table, operations: list[Any]) -> Table:
         ) from error
 
 
-def _mixed(fields: Fields, names: Names) -> Example:
+def _mixed_example(fields: Fields, names: Names) -> Example:
     """An example of the file of mixes; its table stands in its record."""
     try:
         table = Table.from_dict(fields.required("table"))
@@ -413,10 +413,10 @@ def _mixed(fields: Fields, names: Names) -> Example:
     more = plain(
         {name: fields.value[name] for name in ("alternatives", "context", "history") if name in fields}
     )
-    return _named_anew(fields, names, fields.name("id"), table, more, lineage)
+    return _with_positional_ids(fields, names, fields.name("id"), table, more, lineage)
 
 
-def _named_anew(
+def _with_positional_ids(
     fields: Fields,
     names: Names,
     published: str,
@@ -426,7 +426,7 @@ def _named_anew(
 ) -> Example:
     """The example with the ids of a source table: those of an edited one mean nothing without its operations."""
     unique = names.unique(published)
-    positional_example = by_place(_example(fields, unique, table, more))
+    positional_example = with_positional_ids(_example(fields, unique, table, more))
     meta = thaw(positional_example.meta)
     if unique != published:
         lineage["id"] = published

@@ -6,7 +6,7 @@ from tableqa.core.translation import phrase
 from tableqa.data.tables import Span, Table, default_ids
 from tableqa.readers.html_tables import Cell, HtmlTableError, table_of_cells
 from tableqa.readers.interface import ReaderError
-from tableqa.readers.records import Fields, Place, kind, table_of, text_of
+from tableqa.readers.records import Fields, Location, kind, table_of, text_of
 
 _REGION = ("first_row", "last_row", "first_column", "last_column")
 
@@ -16,7 +16,7 @@ def is_hitab(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict) and isinstance(value.get("texts"), list) and "merged_regions" in value
 
 
-def hitab_table(location: Place, value: dict[str, Any], title: str = "", caption: str = "") -> Table:
+def hitab_table(location: Location, value: dict[str, Any], title: str = "", caption: str = "") -> Table:
     """The table of HiTab's texts. A merged region that leaves the table ends with it, as in HTML. ReaderError."""
     fields = Fields(location, value)
     texts = fields.listed("texts")
@@ -60,12 +60,12 @@ def is_totto(value: object) -> TypeGuard[list[Any]]:
     )
 
 
-def totto_table(location: Place, value: list[Any], title: str = "", caption: str = "") -> Table:
+def totto_table(location: Location, value: list[Any], title: str = "", caption: str = "") -> Table:
     """The table of ToTTo's cells, laid out as a browser does with those of HTML. ReaderError."""
     return _laid_out(location, value, title, caption)[0]
 
 
-def highlighted_ids(location: Place, value: list[Any], highlighted: object) -> list[list[str]]:
+def highlighted_ids(location: Location, value: list[Any], highlighted: object) -> list[list[str]]:
     """ToTTo's highlighted cells, each by its row and its number in it, as [row id, column id]; ReaderError."""
     _, ids = _laid_out(location, value, "", "")
     pairs = highlighted if isinstance(highlighted, list) else []
@@ -86,7 +86,7 @@ def _is_pair(pair: object, ids: list[list[tuple[str, str]]]) -> bool:
 
 
 def _laid_out(
-    location: Place, value: list[Any], title: str, caption: str
+    location: Location, value: list[Any], title: str, caption: str
 ) -> tuple[Table, list[list[tuple[str, str]]]]:
     rows = [
         [_cell(Fields(location.inside(f"[{i}][{j}]"), cell)) for j, cell in enumerate(row)]

@@ -39,11 +39,11 @@ def _of_card(feature: Any) -> Any:
     if not isinstance(feature, Mapping):
         return None
     if "class_label" in feature:
-        return _listed(feature["class_label"])
+        return _label_names(feature["class_label"])
     return next((inner for key in _INNER if (inner := _of_card(feature.get(key)))), None)
 
 
-def _listed(label: Any) -> list[str]:
+def _label_names(label: Any) -> list[str]:
     """The names of a class label: a list, or an object with the number of each."""
     names = label.get("names") if isinstance(label, Mapping) else None
     if isinstance(names, Mapping):
@@ -56,16 +56,16 @@ def _listed(label: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def labelled(value: Any, names: Any) -> Any:
+def with_label_names(value: Any, names: Any) -> Any:
     """A value with the names of its class labels in place of their numbers; -1, which is no label, is None."""
     if names is None:
         return value
     if isinstance(value, list):
-        return [labelled(inner, names) for inner in value]
+        return [with_label_names(inner, names) for inner in value]
     if isinstance(names, Mapping):
         if not isinstance(value, dict):
             return value
-        return {name: labelled(inner, names.get(name)) for name, inner in value.items()}
+        return {name: with_label_names(inner, names.get(name)) for name, inner in value.items()}
     number = _number(value, names)
     if number is None or number >= len(names):
         return value

@@ -11,7 +11,7 @@ from tableqa.core.translation import gettext_noop, phrase
 from tableqa.data.examples import Example
 from tableqa.readers.delimited import names_columns, read_questions, read_table
 from tableqa.readers.interface import FileReader, Rejected, file_at, outcomes_of_rows
-from tableqa.readers.records import Place, context_of, example
+from tableqa.readers.records import Location, context_of, example
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import check_kind
 
@@ -49,7 +49,7 @@ class CsvTables(FileReader):
 
     def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejected]:
         rows = read_questions(path, ",", _COLUMNS)
-        return outcomes_of_rows(path, rows, lambda line, row: _example(Place(path, line), row, tables))
+        return outcomes_of_rows(path, rows, lambda line, row: _example(Location(path, line), row, tables))
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of questions, then each table once, in the order in which they are named; ReaderError as for reading."""
@@ -58,7 +58,7 @@ class CsvTables(FileReader):
         yield from library.files((row["table"], line) for line, row in rows if not isinstance(row, Rejected))
 
 
-def _example(location: Place, row: dict[str, str], tables: TableFiles) -> Example:
+def _example(location: Location, row: dict[str, str], tables: TableFiles) -> Example:
     if not row["id"]:
         raise location.error(phrase("the id is empty"), phrase("Give each question its own id"))
     check_kind(location, row["table"], _TABLES)

@@ -21,14 +21,14 @@ from tableqa.readers.interface import (
     separator_hint,
 )
 from tableqa.readers.reading_options import offering, option, unescaped
-from tableqa.readers.records import ADDED, Fields, Place
+from tableqa.readers.records import ADDED, Fields, Location
 from tableqa.readers.text_form import ROWS_COMPARED, fields_of_lines, separator_name, text_lines
 
 QUOTES = "quotes"
 """Notes on rows that quotes would join (`noting`)."""
 
 
-def ragged(path: Path, line: int, cells: Sequence[str], names: Sequence[str]) -> Rejected:
+def ragged_row(path: Path, line: int, cells: Sequence[str], names: Sequence[str]) -> Rejected:
     """A row with more or fewer cells than there are columns."""
     what = phrase(
         "the row has {number} fields, the first line names {expected}",
@@ -159,7 +159,7 @@ def read_questions(
     with_reasons = all(name in header for name in ADDED)
     for line, fields in rows:
         if len(fields) != len(header):
-            yield line, ragged(path, line, fields, header)
+            yield line, ragged_row(path, line, fields, header)
             continue
         row = dict(zip(header, fields, strict=True))
         yield line, {name: text for name, text in row.items() if not with_reasons or name not in ADDED}
@@ -190,7 +190,7 @@ def named_rows(
     first_rows = list(islice(rows, 1))
     if first_rows and len(first_rows[0][1]) == len(names) + 1:
         first_rows += islice(rows, ROWS_COMPARED)
-    names = widened(names, [cells for _, cells in first_rows], has_row_names)
+    names = widened_header(names, [cells for _, cells in first_rows], has_row_names)
     if unnamed := len(names) - len(list(filter(str.strip, header))):
         note("unnamed", path.name, unnamed, line)
     for line, cells in chain(first_rows, rows):
@@ -201,12 +201,12 @@ def named_rows(
             yield Rejected(ReaderError(path, line, phrase("the line repeats the first one"), mend), {})
             continue
         if len(cells) != len(names):
-            yield ragged(path, line, cells, names)
+            yield ragged_row(path, line, cells, names)
             continue
-        yield Fields(Place(path, line), dict(zip(names, cells, strict=True)))
+        yield Fields(Location(path, line), dict(zip(names, cells, strict=True)))
 
 
-def widened(names: list[str], rows: Iterable[Sequence[str]], has_row_names: bool) -> list[str]:
+def widened_header(names: list[str], rows: Iterable[Sequence[str]], has_row_names: bool) -> list[str]:
     """The names of columns with "" for the row names of R, or for what follows the separator that ends each row."""
     full = [row for row in rows if any(row)]
     if not full or "" in names or any(len(row) != len(names) + 1 for row in full):

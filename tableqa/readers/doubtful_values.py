@@ -8,7 +8,7 @@ from tableqa.data.answers import LONG_ANSWER, alternatives_of, in_words
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers.record_forms import looks_like_list
-from tableqa.readers.report import Notes, collected
+from tableqa.readers.report import Notes, current_notes
 
 _BETWEEN = "\0"
 """Between texts that are searched together: no text holds it."""
@@ -23,7 +23,7 @@ _NUMBER, _YEAR = re.compile(r"[-+\u2212]?\d[\d.,]*\s?%?"), re.compile(r"[12]\d{3
 
 def note_doubts(example: Example, has_new_table: bool) -> None:
     """Note what is doubtful in an example that was just read, and in its table where that is a new one."""
-    if (notes := collected()) is None:
+    if (notes := current_notes()) is None:
         return
     own = (value for value in example.meta.values() if isinstance(value, str))
     _examine_texts(notes, "line_breaks", [example.question, *example.answers, *own])

@@ -52,7 +52,7 @@ def _is_release(path: Path) -> bool:
     return record.keys() == FIELDS
 
 
-def detected(path: Path) -> str:
+def detect_reader(path: Path) -> str:
     """The name of the reader that suits a file of questions, else OWN; ReaderError where it cannot be opened."""
     if path.name == "manifest.json":
         return "askew"

@@ -31,7 +31,7 @@ from tableqa.data.tables import Table
 from tableqa.readers.interface import FileReader, Names, ReaderError, Rejected
 from tableqa.readers.records import (
     Fields,
-    Place,
+    Location,
     Record,
     cell_at,
     context_of,
@@ -87,8 +87,8 @@ class FrebTqa(FileReader):
 def _example(path: Path, record: Record, names: Names) -> Example:
     fields = record.fields
     published = fields.text("id")
-    location = Place(path, record.line, f"id {published}") if published else fields.place
-    meta = _kept(location, fields)
+    location = Location(path, record.line, f"id {published}") if published else fields.place
+    meta = _preserved_fields(location, fields)
     table, about = _table(location, fields.required("table"))
     meta |= about
     if cells := _relevant_cells(location, meta, table):
@@ -107,7 +107,7 @@ def _example(path: Path, record: Record, names: Names) -> Example:
     )
 
 
-def _kept(location: Place, fields: Fields) -> dict[str, Any]:
+def _preserved_fields(location: Location, fields: Fields) -> dict[str, Any]:
     """The fields beside the four, and those of "meta", which are taken out of it, each under its own name."""
     record = fields.value
     inner = fields.nested("meta").value if "meta" in record else {}
@@ -122,7 +122,7 @@ def _kept(location: Place, fields: Fields) -> dict[str, Any]:
     return meta
 
 
-def _table(location: Place, value: object) -> tuple[Table, dict[str, Any]]:
+def _table(location: Location, value: object) -> tuple[Table, dict[str, Any]]:
     """The table, and what to keep of the way in which it is written."""
     if isinstance(value, list):
         if not value:
@@ -139,7 +139,7 @@ def _table(location: Place, value: object) -> tuple[Table, dict[str, Any]]:
     return table_of(location, fields.required("header"), fields.required("rows")), about
 
 
-def _context(location: Place, meta: Mapping[str, Any]) -> Context | None:
+def _context(location: Location, meta: Mapping[str, Any]) -> Context | None:
     """TAT-QA's paragraphs and scale, for people to read."""
     paragraphs = meta.get("paragraphs", [])
     if not isinstance(paragraphs, list):
@@ -153,10 +153,10 @@ def _context(location: Place, meta: Mapping[str, Any]) -> Context | None:
     return context_of(location, text="\n\n".join(texts), scale=scale)
 
 
-def _relevant_cells(location: Place, meta: Mapping[str, Any], table: Table) -> list[list[str]]:
+def _relevant_cells(location: Location, meta: Mapping[str, Any], table: Table) -> list[list[str]]:
     """The ids of the cells that "rel_cell" means; none where its places are not those of this table."""
     places = meta.get("rel_cell", [])
-    if not isinstance(places, list) or not all(_is_place(pair) for pair in places):
+    if not isinstance(places, list) or not all(_is_position(pair) for pair in places):
         mend = phrase("Both are counted from 0, rows from below the header")
         raise location.error(phrase("rel_cell is not a list of [row, column]"), mend)
     rows, columns = table.shape
@@ -170,7 +170,7 @@ def _relevant_cells(location: Place, meta: Mapping[str, Any], table: Table) -> l
     return [cell_at(location, table, row, column) for row, column in places]
 
 
-def _is_place(value: object) -> bool:
+def _is_position(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(type(n) is int and n >= 0 for n in value)
 
 

@@ -15,7 +15,7 @@ from tableqa.core.translation import phrase
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.ingestion import ROWS, ReadRequest, ReadResult, Rows, checksum_of
 from tableqa.readers.interface import Ids, ReaderError, Rejected
-from tableqa.readers.records import Fields, Record, decoded, each_record, plain
+from tableqa.readers.records import Fields, Record, decode_json, each_record, plain
 from tableqa.readers.rejections import Rejections
 from tableqa.readers.text_form import text_form
 
@@ -96,7 +96,7 @@ def _answer(record: Fields, is_csv: bool) -> GoldAnswer:
     else:
         if text := record.value.get("response"):
             inside = location.inside("response")
-            response = plain(Fields(inside, decoded(inside, text, _CORRECT)).value)
+            response = plain(Fields(inside, decode_json(inside, text, _CORRECT)).value)
         cells = {name: text for name, text in record.value.items() if name and name not in FIELDS}
         if twice := next((name for name, text in cells.items() if text and name in response), None):
             what = phrase("{field} is both a column and in the response", field=twice)

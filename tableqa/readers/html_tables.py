@@ -227,7 +227,7 @@ class _Page:
     def _raise(self, line: list[str], start: int) -> None:
         """Write the end of a line as a superscript."""
         if text := "".join(line[start:]).strip():
-            line[start:] = [raised(text)]
+            line[start:] = [superscript(text)]
             note("superscripts")
 
     def data(self, data: str | None) -> None:
@@ -241,7 +241,7 @@ class _Page:
         self.line += data.count("\n")
 
 
-def raised(text: str) -> str:
+def superscript(text: str) -> str:
     """A text as a superscript: ², or ^a where a character has no such sign."""
     signs = text.translate(_RAISED)
     return signs if set(signs).isdisjoint(text) else f"^{text}"

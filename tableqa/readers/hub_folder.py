@@ -16,7 +16,7 @@ from tableqa.readers.dataset_card import (
     licence,
 )
 from tableqa.readers.interface import Credit, ReaderError
-from tableqa.readers.split_names import SPLITS, has_parquet, refuse_configurations, same_split, split_of
+from tableqa.readers.split_names import SPLITS, has_parquet, is_same_split, refuse_configurations, split_of
 
 _ARROW = (".parquet", ".arrow", ".feather")
 _TEXTS = (".jsonl", ".json", ".csv", ".tsv")
@@ -91,7 +91,7 @@ def splits(path: Path) -> list[str]:
 def data_files(path: Path, only_split: str = "") -> Iterator[tuple[Path, str]]:
     """The files of records with their splits, "" where there is only one; those of one split alone. ReaderError."""
     for file, split in _data_files(path):
-        if not only_split or same_split(split, only_split):
+        if not only_split or is_same_split(split, only_split):
             yield file, split
 
 

@@ -31,17 +31,17 @@ from tableqa.readers import (
     Rejected,
     Sifting,
     Splitting,
-    checked,
+    checked_outcomes,
     published_id,
 )
 from tableqa.readers import credit as credit_of
-from tableqa.readers.archive import has_many_tables, partly_unpacked, unpack, unpacked_by
+from tableqa.readers.archive import has_many_tables, partly_unpacked, unpack, use_unpacked_folders
 from tableqa.readers.doubtful_values import note_doubts
 from tableqa.readers.interface import Credit, Tolerant, cannot_open
 from tableqa.readers.own_data import ONLY_SPLIT, OwnData
 from tableqa.readers.record_forms import PARTS
 from tableqa.readers.rejections import Problem, Rejections
-from tableqa.readers.report import Report, about_columns, in_record, noting
+from tableqa.readers.report import Report, about_columns, collect_notes, in_record
 
 ROWS = 1_000
 """Rows that are read at once, and tables that are remembered as written."""
@@ -121,13 +121,15 @@ def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda numb
     """Read and check all records; `progress` is told how many were read. ReaderError where nothing can be read."""
     path = Path(request.path)
     with unpacking(request) as tables, Rejections(request.shown, request.by_command) as rejections:
-        reader, fields = _as_chosen(request, path, tables)
+        reader, fields = _reader_and_columns(request, path, tables)
         checksum = checksum_of(reader.files(path, tables), request.limit, fields)
         if checksum in request.known:
             return ReadResult(checksum)
-        with Rows.written(Path(request.rows)) as rows, noting() as notes:
+        with Rows.written(Path(request.rows)) as rows, collect_notes() as notes:
             numbered = list(
-                add_outcomes(rows, rejections, checked(reader, path, tables, request.limit), path, progress)
+                add_outcomes(
+                    rows, rejections, checked_outcomes(reader, path, tables, request.limit), path, progress
+                )
             )
         if not rows.number and not rejections.number:
             mend = phrase("Check that this is the right file")
@@ -230,7 +232,9 @@ class Rows:
                 yield [json.loads(line) for line in lines]
 
 
-def _as_chosen(request: ReadRequest, path: Path, tables: Path | None) -> tuple[Reader, Mapping[str, str]]:
+def _reader_and_columns(
+    request: ReadRequest, path: Path, tables: Path | None
+) -> tuple[Reader, Mapping[str, str]]:
     """The reader for the chosen split, with the columns of the source that it continues where none are named."""
     reader, fields = with_split(
         reader_with_fields(request.reader, request.fields), request.split, path, tables, request.fields
@@ -293,7 +297,7 @@ def unpacking(request: ReadRequest) -> Iterator[Path | None]:
             folder = folder_of(Path(request.tables_in), tables)
             if folder is not None and folder != tables:
                 tables.symlink_to(folder)
-        stack.enter_context(unpacked_by(folder_of))
+        stack.enter_context(use_unpacked_folders(folder_of))
         yield tables
 
 

@@ -151,7 +151,7 @@ class Tolerant(Protocol):
         """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
 
 
-def checked(
+def checked_outcomes(
     reader: Reader, path: Path, tables: Path | None = None, limit: int | None = None
 ) -> "Iterator[Example | Rejected]":
     """Every record of the files as an example or rejected. A reader that stops at the first fault ends with that."""
@@ -172,14 +172,14 @@ def only_examples(outcomes: Iterable[Example | Rejected]) -> Iterator[Example]:
         yield outcome
 
 
-def until(outcomes: Iterable[Example | Rejected], limit: int | None) -> Iterator[Example | Rejected]:
+def limit_examples(outcomes: Iterable[Example | Rejected], limit: int | None) -> Iterator[Example | Rejected]:
     """The outcomes up to example number `limit`; ValueError for a negative limit."""
     if limit is not None and limit < 0:
         raise ValueError(f"limit is {limit}; it must be 0 or more")
-    return _until(outcomes, limit)
+    return _limited(outcomes, limit)
 
 
-def _until(outcomes: Iterable[Example | Rejected], limit: int | None) -> Iterator[Example | Rejected]:
+def _limited(outcomes: Iterable[Example | Rejected], limit: int | None) -> Iterator[Example | Rejected]:
     number = 0
     if limit == 0:
         return
@@ -205,7 +205,7 @@ class TolerantReader:
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
     ) -> Iterator[Example | Rejected]:
         """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
-        return until(self._every_outcome(Path(path), tables), limit)
+        return limit_examples(self._every_outcome(Path(path), tables), limit)
 
     def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         raise NotImplementedError
@@ -594,7 +594,7 @@ FETCH: ContextVar[Callable[[Path], None]] = ContextVar("fetch", default=lambda p
 """Called with the path of a file before it is opened: it may lie in an archive of which only a part is unpacked."""
 
 
-def inside(folder: Path, name: str) -> Path | None:
+def path_in_folder(folder: Path, name: str) -> Path | None:
     """The path of the file `name` in `folder`, or None if there is none; ValueError if it leads out of the folder.
 
     `name` comes from a file, so it is not trusted: an absolute path, "..", a drive, a backslash, and a link that leads

@@ -14,7 +14,7 @@ from tableqa.readers.records import (
     Fields,
     Record,
     RecordFile,
-    Repeated,
+    RepeatedObjects,
     check_parted,
     context_of,
     example,
@@ -48,7 +48,7 @@ class Jsonl(RecordFile):
     mend = phrase("Name one .jsonl file whose lines have id, question, answers and table")
 
     def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
-        ids, repeated = Ids(path), Repeated()
+        ids, repeated = Ids(path), RepeatedObjects()
 
         def make(record: Record) -> Example:
             fields = record.fields

@@ -13,7 +13,7 @@ from typing import Any
 from tableqa.core.translation import gettext_noop, grouped, joined, phrase
 from tableqa.data.examples import Example
 from tableqa.readers.interface import Credit, Names, Rejected, joined_credit, stated_credit
-from tableqa.readers.mapped_records import checked, mapped_example
+from tableqa.readers.mapped_records import check_fields, mapped_example
 from tableqa.readers.reading_options import with_options
 from tableqa.readers.records import Fields, Record, RecordFile, outcomes_of, plain, read_records
 
@@ -42,7 +42,7 @@ class LabelStudio(RecordFile):
 
     def with_fields(self, fields: Mapping[str, str]) -> "LabelStudio":
         """The same reader for a project that names its fields so, {part: field}; ValueError for an unknown part."""
-        return LabelStudio(checked(fields))
+        return LabelStudio(check_fields(fields))
 
     def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
         names = Names()
@@ -55,7 +55,7 @@ class LabelStudio(RecordFile):
                 name: plain(record.fields.listed(name)) for name in _KEPT if name in record.fields
             }
             if control:
-                answers = _said(record.fields, control)
+                answers = _annotated_texts(record.fields, control)
                 data = Fields(data.place, {**data.value, "answers": answers})
                 return mapped_example(
                     data,
@@ -78,7 +78,7 @@ class LabelStudio(RecordFile):
         control = self.fields.get("answers", "").partition(_FROM)[2]
         annotations = tasks = 0
         for record in islice(read_records(*self.located(path)), limit):
-            number = len(_counting(record.fields))
+            number = len(_valid_annotations(record.fields))
             if control and number:
                 number -= 1  # its answers are those of the example
             annotations += number
@@ -114,9 +114,9 @@ def _data(record: Record) -> Fields:
     return data if "id" in data else Fields(data.place, {"id": id, **data.value})
 
 
-def _said(task: Fields, control: str) -> list[str]:
+def _annotated_texts(task: Fields, control: str) -> list[str]:
     """What the annotation that counts says under a control: the texts of a text area, choices or labels."""
-    counting = sorted(_counting(task), key=lambda candidate: not candidate.value.get("ground_truth"))
+    counting = sorted(_valid_annotations(task), key=lambda candidate: not candidate.value.get("ground_truth"))
     for annotation in counting[:1]:
         texts: list[str] = []
         for result in annotation.nested_each("result"):
@@ -126,7 +126,7 @@ def _said(task: Fields, control: str) -> list[str]:
     return []
 
 
-def _counting(task: Fields) -> list[Fields]:
+def _valid_annotations(task: Fields) -> list[Fields]:
     """The annotations of a task that were not cancelled."""
     annotations = list(task.nested_each("annotations")) if "annotations" in task else []
     return [annotation for annotation in annotations if not annotation.value.get("was_cancelled")]

@@ -18,7 +18,7 @@ from tableqa.core.translation import phrase
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.ingestion import ROWS, ReadRequest, ReadResult, Rows, checksum_of
 from tableqa.readers.interface import ReaderError, Rejected
-from tableqa.readers.records import ADDED, Fields, decoded, plain
+from tableqa.readers.records import ADDED, Fields, decode_json, plain
 from tableqa.readers.rejections import Rejections
 from tableqa.readers.text_form import text_form
 
@@ -85,7 +85,7 @@ def read_labels(request: ReadRequest, progress: Callable[[int], None] = lambda n
     """
     path, columns = Path(request.path), Columns(**request.chosen or {})
     form = text_form(path, columns=(columns.example, columns.annotator))
-    lines = _padded(read_delimited(path, form.separator, form.encoding, blank=True))
+    lines = _padded_rows(read_delimited(path, form.separator, form.encoding, blank=True))
     result = ReadResult(checksum_of([path], None, {}))
     if (form.encoding.removesuffix("-sig"), form.separator) != ("utf-8", ","):
         result.read_as = form.sentence(path)
@@ -122,7 +122,7 @@ def read_labels(request: ReadRequest, progress: Callable[[int], None] = lambda n
     return result
 
 
-def _padded(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+def _padded_rows(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
     """The rows with empty cells at the end of short ones."""
     width = 0
     for line, cells in rows:
@@ -191,7 +191,9 @@ def _is_simulated(record: Fields, column: str | None) -> bool:
 def _forms(record: Fields, columns: Columns) -> list[dict[str, Any]]:
     if record.value.get(columns.response, "").strip():
         location = record.place.inside(columns.response)
-        forms = [plain(Fields(location, decoded(location, record.value[columns.response], _CORRECT)).value)]
+        forms = [
+            plain(Fields(location, decode_json(location, record.value[columns.response], _CORRECT)).value)
+        ]
     else:
         names = [name for name in _fields(list(record.value), columns) if name != columns.response]
         as_text = {columns.fields.get(name, name): text for name in names if (text := record.value[name])}
@@ -208,6 +210,6 @@ def _json(record: Fields, cell: str) -> Any:
     if not _JSON.match(cell):
         return cell
     try:
-        return plain(decoded(record.place, cell))
+        return plain(decode_json(record.place, cell))
     except ReaderError:
         return cell

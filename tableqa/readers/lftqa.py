@@ -17,7 +17,7 @@ from tableqa.data.tables import Table
 from tableqa.readers.fetaqa import fetaqa_table
 from tableqa.readers.interface import FileReader, Ids, Rejected, file_at
 from tableqa.readers.qtsumm import qtsumm_table
-from tableqa.readers.records import Fields, Place, Record, example, has_fields, outcomes_of, read_records
+from tableqa.readers.records import Fields, Location, Record, example, has_fields, outcomes_of, read_records
 
 DIMENSIONS = ("faithfulness", "comprehensiveness")
 """What people rate from 1 to 5 (2.3); a score is the mean of theirs."""
@@ -67,7 +67,7 @@ class Lftqa(FileReader):
             if not text.strip():
                 ids.add(rated_id, record.line)
                 return None
-            table, question, reference = _asked(fields)
+            table, question, reference = _table_question_reference(fields)
             meta: dict[str, Any] = {
                 "rated_answer": {"text": text, "system": system},
                 "example_id": example_id,
@@ -140,11 +140,11 @@ def _dimension(path: Path) -> str:
     dimensions = [name for name in DIMENSIONS if name in path.stem]
     if len(dimensions) != 1:
         what = phrase("the name of the file says none of {names}", names=" and ".join(DIMENSIONS))
-        raise Place(path, 1).error(what, phrase("Call it human_faithfulness_scores.json, or remove it"))
+        raise Location(path, 1).error(what, phrase("Call it human_faithfulness_scores.json, or remove it"))
     return dimensions[0]
 
 
-def _asked(fields: Fields) -> tuple[Table, str, str | None]:
+def _table_question_reference(fields: Fields) -> tuple[Table, str, str | None]:
     """The table, question and reference of a record; they may stand in it or in its copy of the source's record."""
     source = fields.nested("metadata") if "metadata" in fields else fields
     if "table_array" in source:

@@ -23,10 +23,10 @@ from tableqa.readers.interface import Names, ReaderError, separator_hint
 from tableqa.readers.reading_options import check_options, offering, option, unescaped
 from tableqa.readers.records import (
     Fields,
-    Place,
+    Location,
     check_parted,
     context_of,
-    decoded,
+    decode_json,
     example,
     kind,
     passage_of,
@@ -63,7 +63,7 @@ _HEADER = ("header", "columns", "head")
 _ROWS = ("rows", "data")
 
 
-def checked(fields: Mapping[str, str]) -> dict[str, str]:
+def check_fields(fields: Mapping[str, str]) -> dict[str, str]:
     """A person's own names of fields, {part: field}, and options; ValueError for a part or value that there is not."""
     check_options(fields)
     if unknown := [
@@ -222,12 +222,12 @@ def _beside_the_cells(value: object) -> dict[str, Any]:
     }
 
 
-def table_from(location: Place, value: object, title: str = "", caption: str = "") -> Table:
+def table_from(location: Location, value: object, title: str = "", caption: str = "") -> Table:
     """The table of a record in any of the forms; ReaderError."""
     if isinstance(value, str):
         value = _from_text(location, value)
     if isinstance(value, Table):
-        return retitled(value, title, caption)
+        return with_titles(value, title, caption)
     if is_totto(value):
         return totto_table(location, value, title, caption)
     if is_hitab(value):
@@ -244,14 +244,16 @@ def table_from(location: Place, value: object, title: str = "", caption: str = "
             if isinstance(cells, list):
                 cells = [_without_links(row) for row in cells]
             labels = value.get("index") if (header, rows) == ("columns", "data") else None
-            return table_of(location, *_labelled(_without_links(value[header]), cells, labels), *titles)
+            return table_of(
+                location, *_with_row_labels(_without_links(value[header]), cells, labels), *titles
+            )
         if (columns := _columns(value)) is not None:
             names, labels, cells = columns
             if len(set(map(len, cells))) > 1:
                 mend = phrase("Give every column the same number of cells")
                 raise location.error(phrase("the columns are not of one length"), mend)
             rows_of = list(map(list, zip(*cells, strict=True)))
-            return table_of(location, *_labelled(names, rows_of, labels), title, caption)
+            return table_of(location, *_with_row_labels(names, rows_of, labels), title, caption)
     mend = phrase('Write {"header", "rows"}, a list of rows, a list of objects, an object of columns, or csv')
     error = location.error(phrase("there is {kind} that is not a table", kind=kind(value)), mend)
     if isinstance(value, dict) and (names := [name for name in value if isinstance(value[name], list)]):
@@ -283,7 +285,7 @@ def _columns(value: dict[str, Any]) -> tuple[list[str], list[str], list[list[Any
     )  # unknown which are names
 
 
-def _labelled(header: Any, rows: Any, labels: Any) -> tuple[Any, Any]:
+def _with_row_labels(header: Any, rows: Any, labels: Any) -> tuple[Any, Any]:
     """Header and rows with the labels of the rows as their first column, unless these are numbers from 0."""
     are_lists = all(
         isinstance(part, list) for part in (header, labels, rows, *(rows if isinstance(rows, list) else ()))
@@ -303,7 +305,7 @@ def _without_links(row: object) -> object:
     return [cell[0] for cell in row]
 
 
-def retitled(table: Table, title: str, caption: str) -> Table:
+def with_titles(table: Table, title: str, caption: str) -> Table:
     """The same table with the title and caption of its record, where that has any."""
     return Table(
         table.header,
@@ -315,7 +317,7 @@ def retitled(table: Table, title: str, caption: str) -> Table:
     )
 
 
-def _from_list(location: Place, value: list[Any], title: str, caption: str) -> Table:
+def _from_list(location: Location, value: list[Any], title: str, caption: str) -> Table:
     """A list of rows, the header first, or of objects with the same names in any order."""
     if value and all(isinstance(row, dict) for row in value):
         header = list(dict.fromkeys(name for row in value for name in row))
@@ -340,13 +342,13 @@ def is_table_text(line: str) -> bool:
     return line.lstrip()[:1] in ("{", "[", "<") or _INDEXED.match(line) is not None
 
 
-def _from_text(location: Place, text: str) -> object:
+def _from_text(location: Location, text: str) -> object:
     """What a text holds: JSON, HTML, or csv as RFC 4180 has it."""
     start = text.lstrip()[:1]
     if start in ("{", "["):
         return _literal(location, text)
     if _INDEXED.match(text):
-        return _indexed(location, text)
+        return _indexed_table(location, text)
     if start == "<" and _TABLE_BEGINS.search(text):
         try:
             return html_table(text)
@@ -366,7 +368,7 @@ def _from_text(location: Place, text: str) -> object:
             )
             mend = phrase("Put the table itself there. The reader csv reads tables in separate files")
             raise location.error(what, mend)
-        if _is_uneven(lines) and (rows := _parted(text)) is not None:
+        if _is_uneven(lines) and (rows := _split_rows(text)) is not None:
             return rows
         if lines and (hint := separator_hint(lines[0])):
             raise location.error(
@@ -385,12 +387,12 @@ def _from_text(location: Place, text: str) -> object:
         raise location.error(phrase("the text is not CSV: {error}", error=reason_of(error)), mend) from error
 
 
-def _literal(location: Place, text: str) -> object:
+def _literal(location: Location, text: str) -> object:
     """What a text holds as JSON, or as Python and NumPy print lists and objects."""
     with suppress(ValueError):
         return value_in(text)
     try:
-        return decoded(location, text, phrase("Write the table as JSON, HTML or csv"))
+        return decode_json(location, text, phrase("Write the table as JSON, HTML or csv"))
     except ReaderError as error:
         with suppress(ValueError):
             value_in(unescaped(text))
@@ -398,7 +400,7 @@ def _literal(location: Place, text: str) -> object:
         raise
 
 
-def _indexed(location: Place, text: str) -> Table:
+def _indexed_table(location: Location, text: str) -> Table:
     """The table of a text such as TAPEX reads: "col : a | b row 1 : 1 | 2"."""
     from tableqa.serialisations import SERIALISATIONS
 
@@ -425,7 +427,7 @@ def _is_uneven(rows: list[list[str]]) -> bool:
     return len(rows) > 1 and (len(rows[0]) == 1 or len({len(row) for row in rows}) > 1)
 
 
-def _parted(text: str) -> list[list[str]] | None:
+def _split_rows(text: str) -> list[list[str]] | None:
     """The rows of a text whose lines bars or number signs part into equally many fields; None where they do not."""
     lines = [line for line in text.splitlines() if line.strip()]
     of_bars = [line for line in lines if not _RULE.fullmatch(line.strip())]

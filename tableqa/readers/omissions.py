@@ -80,7 +80,7 @@ def losses(reader: str, split: str, columns: Collection[str]) -> tuple[str, ...]
     split    of the source, "" where neither its file nor a person names one
     columns  that stay in the meta of the examples (`columns_of`)
     """
-    has_people = any(_PEOPLE.fullmatch(word) for name in columns for word in _words(name))
+    has_people = any(_PEOPLE.fullmatch(word) for name in columns for word in _words_of_name(name))
     happens = {
         _SPLITS: bool(split) and "split" not in columns,
         _RECORD_SPLITS: "split" in columns,
@@ -93,16 +93,16 @@ def losses(reader: str, split: str, columns: Collection[str]) -> tuple[str, ...]
 
 def columns_of(metas: Iterable[Mapping[str, Any]]) -> set[str]:
     """The names in the meta of examples that hold anything, and "NAME.INNER" for those of the objects in it."""
-    return {name for meta in metas for name in _filled(meta)}
+    return {name for meta in metas for name in _filled_fields(meta)}
 
 
-def _filled(meta: Mapping[str, Any]) -> Iterator[str]:
+def _filled_fields(meta: Mapping[str, Any]) -> Iterator[str]:
     for name, value in meta.items():
         if value not in (None, "", [], (), {}):
             yield name
             if isinstance(value, Mapping):
-                yield from (f"{name}.{inner}" for inner in _filled(value))
+                yield from (f"{name}.{inner}" for inner in _filled_fields(value))
 
 
-def _words(name: str) -> list[str]:
+def _words_of_name(name: str) -> list[str]:
     return _SIGNS.split(_CAPITAL.sub(" ", name).casefold())

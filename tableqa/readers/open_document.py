@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.core.translation import phrase
-from tableqa.readers.html_tables import raised
+from tableqa.readers.html_tables import superscript
 from tableqa.readers.interface import ReaderError
 from tableqa.readers.reading_options import offering, option
-from tableqa.readers.workbook import MAX_SHEET_CELLS, Sheet, Workbook, date_text, is_open_document, trimmed
+from tableqa.readers.workbook import MAX_SHEET_CELLS, Sheet, Workbook, date_text, is_open_document, trim_rows
 
 _DATE_PARTS = {
     "year": "yyyy",
@@ -85,7 +85,7 @@ class OpenDocument(Workbook):
         """A sheet by its name; ReaderError for a cell that shows an error."""
         sheet = next(sheet for sheet, _ in self._sheets if sheet.name == name)
         width = max(map(len, sheet.rows), default=0)
-        rows = trimmed([[*row, *[""] * (width - len(row))] for row in sheet.rows])
+        rows = trim_rows([[*row, *[""] * (width - len(row))] for row in sheet.rows])
         for i, row in enumerate(rows):
             for j, text in enumerate(row):
                 if text is _ERROR and not option("missing"):
@@ -124,7 +124,7 @@ class OpenDocument(Workbook):
             if (kind := _local(cell)) not in ("table-cell", "covered-table-cell"):
                 continue
             of_cell, start_column = _attributes(cell), len(row) + empty
-            display_text, kinds = _shown(cell, self._styles.kinds)
+            display_text, kinds = _text_and_findings(cell, self._styles.kinds)
             text = (
                 "" if kind.startswith("covered") else self._text_of_cell(of_cell, start_column, display_text)
             )
@@ -176,7 +176,7 @@ _ERROR = str(b"\0error", "ascii")
 """The text of a cell that shows an error, until its sheet is read."""
 
 
-def opened(path: Path) -> Workbook:
+def open_workbook(path: Path) -> Workbook:
     """The workbook that a file is. ReaderError where it is damaged, locked or too large."""
     return OpenDocument(path) if is_open_document(path) else Workbook(path)
 
@@ -193,7 +193,7 @@ def _repeats(attributes: dict[str, str], of: str) -> int:
     return int(attributes.get(f"number-{of}-repeated", 1))
 
 
-def _shown(cell: Any, of_styles: Mapping[str, str]) -> tuple[str, list[str]]:
+def _text_and_findings(cell: Any, of_styles: Mapping[str, str]) -> tuple[str, list[str]]:
     """The paragraphs of a cell as lines, and the findings of its texts; its comment is none of them."""
     kinds: list[str] = []
     return "\n".join("".join(_texts(part, of_styles, kinds)) for part in cell if _local(part) == "p"), kinds
@@ -206,6 +206,6 @@ def _texts(element: Any, of_styles: Mapping[str, str], kinds: list[str]) -> list
         inner = [sign * int(_attributes(part).get("c", 1))] if sign else _texts(part, of_styles, kinds)
         if kind and _local(part) == "span" and "".join(inner).strip():
             kinds.append(kind)
-            inner = [raised("".join(inner))] if kind == "superscripts" else []
+            inner = [superscript("".join(inner))] if kind == "superscripts" else []
         texts += [*inner, part.tail or ""]
     return texts

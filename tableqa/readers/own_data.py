@@ -18,15 +18,15 @@ from tableqa.core.translation import gettext_noop, joined, phrase, word
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers import arrow, hub_folder, wikisql
-from tableqa.readers.archive import is_archive, named, unpacked
+from tableqa.readers.archive import is_archive, unpacked, with_archive_name
 from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_question
-from tableqa.readers.class_labels import labelled
+from tableqa.readers.class_labels import with_label_names
 from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.header_rows import check_header_row, names_header, with_header
 from tableqa.readers.interface import Credit, Ids, ReaderError, Rejected, TolerantReader
-from tableqa.readers.mapped_records import retitled, table_from, text_in, texts_of_answers
-from tableqa.readers.open_document import opened
+from tableqa.readers.mapped_records import table_from, text_in, texts_of_answers, with_titles
+from tableqa.readers.open_document import open_workbook
 from tableqa.readers.plain_copies import plain_copy
 from tableqa.readers.question_files import header_at, is_page, questions_of, rows_of_page, sheets_of_questions
 from tableqa.readers.reading_options import READING, check_options, option, reading_options, with_options
@@ -43,14 +43,14 @@ from tableqa.readers.record_forms import (
     parts_of,
     questions_in,
     records_inside,
-    unboxed,
     with_nested,
+    with_unboxed_texts,
 )
 from tableqa.readers.records import (
     Fields,
-    Place,
+    Location,
     context_of,
-    corrected,
+    corrected_record,
     each_record,
     example,
     passage_of,
@@ -102,7 +102,7 @@ class Sheets:
 
     def __init__(self, path: Path, header_row: str = "") -> None:
         self._header_row = header_row
-        workbook = opened(path) if is_workbook(path) else None
+        workbook = open_workbook(path) if is_workbook(path) else None
         self.names = workbook.sheet_names if workbook else []
         # Excel knows no capitals in names.
         self._sheets = {name.casefold(): partial(workbook.sheet, name) for name in self.names if workbook}
@@ -172,14 +172,16 @@ class OwnData(TolerantReader):
 
     def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         with (
-            self._found(path, tables) as (data_path, folder),
-            self._plain(data_path, folder) as (questions, beside),
+            self._located(path, tables) as (file, folder),
+            self._plain_copy(file, folder) as (questions, beside),
         ):
-            if path != data_path or data_path.is_dir():
-                _refuse_wikisql(data_path)
-            for outcome in joined_answers(self._of_questions(questions, beside)):
+            if path != file or file.is_dir():
+                _refuse_wikisql(file)
+            for result in joined_answers(self._of_questions(questions, beside)):
                 yield (
-                    _named(outcome, questions, data_path, path) if isinstance(outcome, Rejected) else outcome
+                    _with_known_path(result, questions, file, path)
+                    if isinstance(result, Rejected)
+                    else result
                 )
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
@@ -193,7 +195,7 @@ class OwnData(TolerantReader):
                 yield from (file for file, _ in self._data_files(data_path))
             else:
                 yield from questions_of(data_path, self._fits) if data_path.is_dir() else [data_path]
-            with self._plain(data_path, tables) as (questions, beside):
+            with self._plain_copy(data_path, tables) as (questions, beside):
                 library = _library(questions, beside, self._table_encoding(questions, beside))
                 yield from self._named_tables(questions, library, None)
 
@@ -242,7 +244,7 @@ class OwnData(TolerantReader):
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
         """How the file of questions was understood: separator, encoding, and which column is which; ReaderError."""
         with self._opened(Path(path), tables) as (questions, folder):
-            name = Path(path).name if questions.is_dir() else questions.name
+            name = (Path(path) if questions.is_dir() else questions).name
             form = _sentence(questions, name, self.fields)
             first = next(self._records(questions), None)
             columns = _columns(first, self.fields) if first else {}
@@ -270,18 +272,18 @@ class OwnData(TolerantReader):
         """The file of questions or its plain copy, and the folder of the tables where it is another, with the options."""
         with (
             reading_options(self.fields),
-            self._found(path, tables) as located_paths,
-            self._plain(*located_paths) as opened_files,
+            self._located(path, tables) as pair,
+            self._plain_copy(*pair) as files,
         ):
-            yield opened_files
+            yield files
 
     @contextmanager
-    def _plain(self, data_path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
-        with plain_copy(data_path, self.fields.get("encoding", "")) as questions:
-            yield questions, data_path.parent if questions != data_path and tables is None else tables
+    def _plain_copy(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
+        with plain_copy(path, self.fields.get("encoding", "")) as questions:
+            yield questions, path.parent if questions != path and tables is None else tables
 
     @contextmanager
-    def _found(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
+    def _located(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
         """The file of questions, and the folder of the tables where it is another; an archive holds both."""
         if is_archive(path):
             with unpacked(path) as folder:
@@ -305,10 +307,10 @@ class OwnData(TolerantReader):
             columns: dict[str, str] = {}
             example_id = ""
             try:
-                record = corrected(record)
+                record = corrected_record(record)
                 columns = _columns(record, self.fields)
-                record = unboxed(record, columns)
-                _require(record, columns, parts)
+                record = with_unboxed_texts(record, columns)
+                _require_parts(record, columns, parts)
                 parts |= columns.keys()
                 example_id = _id(record, columns.get("id"), number)
                 separator = self.fields.get("answer_separator", "")
@@ -370,12 +372,12 @@ class OwnData(TolerantReader):
         for file, split in self._data_files(path):
             if file.suffix.lower() in (".parquet", ".arrow", ".feather"):
                 records: Iterator[Fields | Rejected] = (
-                    Fields(Place(file, row, record=row), record)
+                    Fields(Location(file, row, record=row), record)
                     for row, record in enumerate(arrow.records_of(file, labels), start=1)
                 )
             else:
                 records = (
-                    Fields(record.place, labelled(record.value, labels))
+                    Fields(record.place, with_label_names(record.value, labels))
                     if isinstance(record, Fields)
                     else record
                     for record in self._each_record(file)
@@ -412,7 +414,7 @@ class OwnData(TolerantReader):
         if is_json(path):
             if (inner := records_inside(path, self.fields.get("question", ""))) is not None:
                 return (
-                    Fields(Place(path, 1, record=number), record)
+                    Fields(Location(path, 1, record=number), record)
                     for number, record in enumerate(inner, start=1)
                 )
             records = each_record(path, is_header=partial(is_header, fields=self.fields))
@@ -438,7 +440,7 @@ def _example(
     try:
         if (file := file_named(value[columns["table"]])) is not None:
             table = _table_named(file, sheets, library, location)
-            table = retitled(table, title, caption)
+            table = with_titles(table, title, caption)
             further["table"] = file
         else:
             table = table_from(location.inside(columns["table"]), value[columns["table"]], title, caption)
@@ -533,7 +535,7 @@ def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
     if hub_folder.is_dataset(path):
         return hub_folder.sentence(path, name)
     if is_workbook(path):
-        sheets = sheets_of_questions(opened(path), fields)
+        sheets = sheets_of_questions(open_workbook(path), fields)
         values = {"file": path.name, "name": ", ".join(sheet.name for sheet in sheets)}
         if is_open_document(path):
             return phrase(
@@ -548,16 +550,22 @@ def _is_no_passage(value: object) -> bool:
     return value is not None and passage_of(value) is None
 
 
-def _named(outcome: Rejected, questions: Path, data_path: Path, path: Path) -> Rejected:
+def _with_known_path(outcome: Rejected, questions: Path, data_path: Path, path: Path) -> Rejected:
     """The same with the file or archive that people know in place of its plain copy and the folder it was unpacked to."""
-    error = outcome.error if questions == data_path else named(outcome.error, str(questions), str(data_path))
+    error = (
+        outcome.error
+        if questions == data_path
+        else with_archive_name(outcome.error, str(questions), str(data_path))
+    )
     if is_archive(path):
-        error = named(error, str(data_path if data_path.is_dir() else data_path.parent), path.name)
+        error = with_archive_name(
+            error, str(data_path if data_path.is_dir() else data_path.parent), path.name
+        )
     return Rejected(error, outcome.record)
 
 
 def _rows_of_workbook(path: Path, fields: Mapping[str, str]) -> Iterator[Fields | Rejected]:
-    workbook = opened(path)
+    workbook = open_workbook(path)
     if hidden := [name for name in workbook.sheet_names if name not in workbook.visible_names]:
         note("hidden_sheets", ", ".join(hidden), len(hidden), line=1)
     for sheet in sheets_of_questions(workbook, fields):
@@ -573,7 +581,7 @@ def _rows_of_sheet(path: Path, sheet: Sheet, first: int) -> Iterator[Fields | Re
     return named_rows(path, enumerate(sheet.rows[first:], start=first + 1))
 
 
-def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str]) -> None:
+def _require_parts(record: Fields, columns: Mapping[str, str], earlier: Collection[str]) -> None:
     """ReaderError where a record has no question or no table; `earlier` are the parts of the records before it."""
     for part in ("question", "table"):
         if part in columns:
@@ -600,7 +608,7 @@ def _id(record: Fields, column: str | None, number: int) -> str:
     return record.name(column).strip()
 
 
-def _table_named(name: str, sheets: Sheets, library: TableFiles, location: Place) -> Table:
+def _table_named(name: str, sheets: Sheets, library: TableFiles, location: Location) -> Table:
     """The table of a sheet or file; ReaderError where there is neither."""
     if name in sheets:
         return sheets[name]

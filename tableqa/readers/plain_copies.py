@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tableqa.core.translation import phrase
-from tableqa.readers.archive import MOST_UNPACKED, named, unpack_file
+from tableqa.readers.archive import MOST_UNPACKED, unpack_file, with_archive_name
 from tableqa.readers.encoding_detection import Guess, encoding_by_letters
 from tableqa.readers.interface import ReaderError, start_of
 from tableqa.readers.reading_options import option
 from tableqa.readers.record_forms import is_json
-from tableqa.readers.text_form import checked_encoding, known_or_sample, text_lines
+from tableqa.readers.text_form import checked_encoding, encoding_or_sample, text_lines
 
 _GZIP = b"\x1f\x8b"
 
@@ -43,7 +43,7 @@ def plain_copy(path: Path, encoding: str = "") -> Iterator[Path]:
                 copy = target
             yield copy
         except ReaderError as error:
-            raise error if copy == path else named(error, str(copy), str(path)) from error
+            raise error if copy == path else with_archive_name(error, str(copy), str(path)) from error
 
 
 def _unpack(path: Path, copy: Path) -> None:
@@ -58,7 +58,7 @@ def _unpack(path: Path, copy: Path) -> None:
 def _json_encoding(path: Path, encoding: str) -> str:
     """Python's name of the encoding of a JSON file; "" for UTF-8, and where reading has to say what is wrong."""
     try:
-        guess_or_sample = known_or_sample(path)
+        guess_or_sample = encoding_or_sample(path)
     except ReaderError as error:
         if encoding:
             return checked_encoding(path, encoding)

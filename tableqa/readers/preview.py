@@ -10,17 +10,17 @@ from tableqa.core.foreign_values import printable, printable_in
 from tableqa.core.translation import reason_of, with_texts
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
-from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked
+from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked_outcomes
 from tableqa.readers import credit as credit_of
 from tableqa.readers.doubtful_values import note_doubts
-from tableqa.readers.format_detection import detected
+from tableqa.readers.format_detection import detect_reader
 from tableqa.readers.ingestion import OF_FILES, ReadRequest, unpacking
 from tableqa.readers.interface import Credit
 from tableqa.readers.omissions import columns_of, losses
 from tableqa.readers.own_data import OPTIONS, REQUIRED, Layout, OwnData
-from tableqa.readers.record_forms import PARTS, guessed
-from tableqa.readers.rejections import Problem, described
-from tableqa.readers.report import Report, about_columns, in_record, noting
+from tableqa.readers.record_forms import PARTS, guess_columns
+from tableqa.readers.rejections import Problem, describe
+from tableqa.readers.report import Report, about_columns, collect_notes, in_record
 from tableqa.readers.split_names import split_in_name
 
 SHOWN = 5
@@ -61,7 +61,7 @@ class Preview:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenColumns:
     """What a person chose for the columns of a file: {part: name} with "" for none, and {option: text}.
 
     `columns` are those that they chose from; after another separator the file may have others. () takes any.
@@ -79,18 +79,18 @@ def preview(request: ReadRequest, progress: Callable[[int], None] = lambda numbe
         name = request.reader
         layout, fields = Layout(), dict(request.fields)
         try:
-            name = name or detected(path)
+            name = name or detect_reader(path)
             read = READERS[name]
             if isinstance(read, OwnData):
                 read, layout, fields = _with_columns(request, read, path, tables)
             elif isinstance(read, Mapped) and fields:
                 read = read.with_fields(fields)
-            problems, examples, report = _first(read, path, tables, request)
+            problems, examples, report = _first_outcomes(read, path, tables, request)
             credit = credit_of(read, path, tables)
             read_as = read.read_as(path, tables) if isinstance(read, Describing) else ""
         except (ReaderError, ValueError) as error:
             problem = (
-                described(error, request.shown, request.by_command)
+                describe(error, request.shown, request.by_command)
                 if isinstance(error, ReaderError)
                 else Problem(path.name, None, "", printable(reason_of(error)), "")
             )
@@ -124,7 +124,7 @@ def _columns_kept(layout: Layout, examples: Sequence[Example]) -> set[str]:
     return own | split | columns_of(example.meta for example in examples)
 
 
-def _first(
+def _first_outcomes(
     read: Reader, path: Path, tables: Path | None, request: ReadRequest
 ) -> tuple[tuple[Problem, ...], tuple[Example, ...], Report]:
     """The problems of the first records, the first examples, and the report of these records."""
@@ -132,12 +132,12 @@ def _first(
     examples: list[Example] = []
     seen: set[str] = set()
     good = 0
-    with noting() as notes:
-        outcomes = checked(read, path, tables)
+    with collect_notes() as notes:
+        outcomes = checked_outcomes(read, path, tables)
         for outcome in islice(outcomes, MOST_READ):
             if isinstance(outcome, Rejected):
                 in_record(outcome.error.line or 0, "")
-                problems.append(described(outcome.error, request.shown, request.by_command))
+                problems.append(describe(outcome.error, request.shown, request.by_command))
                 continue
             good += 1
             note_doubts(outcome, outcome.table.digest() not in seen)
@@ -157,15 +157,15 @@ def _with_columns(
     request: ReadRequest, own: OwnData, path: Path, tables: Path | None
 ) -> tuple[OwnData, Layout, dict[str, str]]:
     """The reader with the columns that were chosen, the layout by it, and what differs from what is detected."""
-    chosen = Chosen(**request.chosen) if request.chosen is not None else None
+    chosen = ChosenColumns(**request.chosen) if request.chosen is not None else None
     options = _differing_options(own, path, tables, chosen.options if chosen else {})
     columns = own.with_fields(options).layout(path, tables).columns
     parts: Mapping[str, str] = chosen.parts if chosen and tuple(chosen.columns) in ((), columns) else {}
     if chosen is None:
-        earlier = dict(request.fields) or _remembered(request.earlier, columns)
+        earlier = dict(request.fields) or _columns_of_last_import(request.earlier, columns)
         options |= {name: earlier.pop(name) for name in OPTIONS if name in earlier}
         parts = earlier
-    fields = {**differing(parts, columns), **options}
+    fields = {**unguessed_columns(parts, columns), **options}
     read = own.with_fields(fields)
     layout = read.layout(path, tables)
     # A name that cannot be stored is shown escaped. Its records have a problem, so nobody can choose it.
@@ -191,20 +191,20 @@ def _differing_options(
     return differing
 
 
-def differing(parts: Mapping[str, str], columns: Sequence[str]) -> dict[str, str]:
+def unguessed_columns(parts: Mapping[str, str], columns: Sequence[str]) -> dict[str, str]:
     """The columns of parts that have to be said because they are not guessed; names that no column has are left out."""
     present_parts = {
         part: name for part, name in parts.items() if name in columns or (not name and part not in REQUIRED)
     }
-    guess = guessed(columns, {})
+    guess = guess_columns(columns, {})
     fields = {part: name for part, name in present_parts.items() if name != guess.get(part, "")}
-    resolved_parts = {**guessed(columns, fields), **fields}
+    resolved_parts = {**guess_columns(columns, fields), **fields}
     if any(resolved_parts.get(part, "") != name for part, name in present_parts.items()):
         return present_parts  # one choice changes the guess for another part
     return fields
 
 
-def _remembered(earlier: Sequence[Mapping[str, str]], columns: Sequence[str]) -> dict[str, str]:
+def _columns_of_last_import(earlier: Sequence[Mapping[str, str]], columns: Sequence[str]) -> dict[str, str]:
     """The columns that were chosen in the last import of files with these columns; {} if none were."""
     for fields in earlier:
         named = [name for part, name in fields.items() if part in PARTS and name]

@@ -71,7 +71,7 @@ def parts_of(columns: Collection[str], fields: Mapping[str, str]) -> dict[str, s
     """Which column is which part of an example: as `fields` say, "" for none, else by its name."""
     chosen_parts = {part: name for part, name in fields.items() if part in PARTS}
     return {
-        **guessed(columns, chosen_parts),
+        **guess_columns(columns, chosen_parts),
         **{part: name for part, name in chosen_parts.items() if name and name in columns},
     }
 
@@ -82,7 +82,7 @@ def is_header(row: Sequence[Any], fields: Mapping[str, str]) -> bool:
     return are_texts and {"question", "table"} <= parts_of(row, fields).keys()
 
 
-def guessed(columns: Iterable[str], chosen_parts: Mapping[str, str] | None = None) -> dict[str, str]:
+def guess_columns(columns: Iterable[str], chosen_parts: Mapping[str, str] | None = None) -> dict[str, str]:
     """Which column is probably which part of an example, {part: column}, without the columns of `chosen_parts`."""
     chosen_parts = chosen_parts or {}
     free = {_plain_name(name): name for name in columns if name not in chosen_parts.values()}
@@ -134,7 +134,7 @@ def _of_object(members: Mapping[str, Any], question: str) -> list[dict[str, Any]
     """
 
     def asks(names: Collection[str]) -> bool:
-        return bool(question and question in names) or "question" in guessed(names)
+        return bool(question and question in names) or "question" in guess_columns(names)
 
     values = list(members.values())
     are_objects = bool(values) and all(isinstance(value, dict) for value in values)
@@ -151,9 +151,9 @@ def _of_object(members: Mapping[str, Any], question: str) -> list[dict[str, Any]
         return (records if is_numbered(labels) else list(map(_with_id, map(str, labels), records))) or None
     lists = [value for value in values if is_list_of_objects(value)]
     if len(lists) == 1 and _TABLES.isdisjoint(members):
-        context = guessed(members).get("context")
+        context = guess_columns(members).get("context")
         outer = {context: members[context]} if context else {}
-        return [record if "context" in guessed(record) else {**outer, **record} for record in lists[0]]
+        return [record if "context" in guess_columns(record) else {**outer, **record} for record in lists[0]]
     if lists and len(lists) == len(values) and all(map(asks, chain.from_iterable(lists))):
         return [{"split": name, **record} for name in members for record in members[name]]
     if are_objects and (is_numbered(members) or all(map(asks, values))):
@@ -171,7 +171,7 @@ def _from_columns(members: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _with_id(name: str, record: dict[str, Any]) -> dict[str, Any]:
-    return record if "id" in guessed(record) else {"id": name, **record}
+    return record if "id" in guess_columns(record) else {"id": name, **record}
 
 
 def questions_in(record: Fields, question: str, table: str) -> Iterator[Fields]:
@@ -185,17 +185,17 @@ def questions_in(record: Fields, question: str, table: str) -> Iterator[Fields]:
         for name, value in record.value.items()
         if isinstance(value, dict | list) and _holds_questions(value)
     ]
-    if len(holders) != 1 or question in record.value or "question" in guessed(record.value):
+    if len(holders) != 1 or question in record.value or "question" in guess_columns(record.value):
         yield _with_table(record, table)
         return
     value = record.value[holders[0]]
     outer = _with_answers(
         {name: column for name, column in record.value.items() if name != holders[0]}, value
     )
-    id_column = guessed(outer).get("id", "")
+    id_column = guess_columns(outer).get("id", "")
     for at, inner in enumerate(value if isinstance(value, list) else [value]):
         merged = {f"record.{name}" if name in inner else name: column for name, column in outer.items()}
-        if isinstance(value, list) and id_column and "id" not in guessed(inner):
+        if isinstance(value, list) and id_column and "id" not in guess_columns(inner):
             merged[id_column] = f"{text_of(outer[id_column])}-{at + 1}"
         within = f"{holders[0]}[{at}]" if isinstance(value, list) else holders[0]
         yield _with_table(Fields(record.place.inside(within), {**merged, **inner}), table)
@@ -203,13 +203,13 @@ def questions_in(record: Fields, question: str, table: str) -> Iterator[Fields]:
 
 def _with_answers(outer: dict[str, Any], inner: object) -> dict[str, Any]:
     """The columns beside the questions, with those of the only object that has their answers: Argilla's metadata."""
-    if any("answers" in guessed(columns) for columns in (outer, inner) if isinstance(columns, dict)):
+    if any("answers" in guess_columns(columns) for columns in (outer, inner) if isinstance(columns, dict)):
         return outer
     objects = {
         name: value
         for name, value in outer.items()
         if isinstance(value, dict)
-        and (answers := guessed(value).get("answers"))
+        and (answers := guess_columns(value).get("answers"))
         and not isinstance(value[answers], dict)
         and not is_list_of_objects(value[answers])
     }
@@ -243,11 +243,11 @@ def with_nested(record: Fields, chosen: Iterable[str]) -> Fields:
     for name in chosen:
         if "." in name and name not in value:
             with suppress(KeyError, TypeError, IndexError):
-                value = _taken_out(value, name)
+                value = _with_member_as_column(value, name)
     return record if value is record.value else Fields(record.place, value)
 
 
-def unboxed(record: Fields, columns: Mapping[str, str]) -> Fields:
+def with_unboxed_texts(record: Fields, columns: Mapping[str, str]) -> Fields:
     """The record with a text in place of a list of one text, as R writes it, where no part holds lists."""
     names = [name for part, name in columns.items() if part not in (*OF_GOLD, "context")]
     list_values = {name: record.value[name] for name in names if isinstance(record.value.get(name), list)}
@@ -278,7 +278,7 @@ def part_of_object(error: ReaderError, columns: Mapping[str, str], record: Mappi
     return error
 
 
-def _taken_out(value: dict[str, Any], name: str) -> dict[str, Any]:
+def _with_member_as_column(value: dict[str, Any], name: str) -> dict[str, Any]:
     """A copy of an object in which a member of an inner object is a column of its own."""
     *path, last = name.split(".")
     inner = copy = dict(value)

@@ -96,23 +96,23 @@ def cell_text(value: object) -> str | None:
     return text_of(value)
 
 
-def as_written(value: Any, ascii: bool = True) -> str:
+def source_json(value: Any, ascii: bool = True) -> str:
     """A JSON value as one line of JSON, its numbers as they are written in their file."""
     if isinstance(value, Number):
         return value.text
     if isinstance(value, Mapping):
         members = (
-            f"{json.dumps(key, ensure_ascii=ascii)}: {as_written(inner, ascii)}"
+            f"{json.dumps(key, ensure_ascii=ascii)}: {source_json(inner, ascii)}"
             for key, inner in value.items()
         )
         return "{" + ", ".join(members) + "}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(as_written(inner, ascii) for inner in value)}]"
+        return f"[{', '.join(source_json(inner, ascii) for inner in value)}]"
     return json.dumps(value, ensure_ascii=ascii)
 
 
 def decoded_line(line: str) -> Any:
-    """The JSON value that a line of `as_written` holds."""
+    """The JSON value that a line of `source_json` holds."""
     return _DECODER.decode(line)
 
 
@@ -136,7 +136,7 @@ def kind(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where something stands in a file: its line, counted from 1, and where in the line, if that needs to be said."""
 
     file: Path
@@ -150,8 +150,8 @@ class Place:
         where = joined([record, self.within], by=", ")
         return ReaderError(self.file, self.line, joined([where, what], by=": "), mend, command)
 
-    def inside(self, name: str) -> "Place":
-        return Place(self.file, self.line, f"{self.within}, {name}" if self.within else name, self.record)
+    def inside(self, name: str) -> "Location":
+        return Location(self.file, self.line, f"{self.within}, {name}" if self.within else name, self.record)
 
 
 def _with_way(error: ReaderError, value: object) -> ReaderError:
@@ -168,7 +168,7 @@ def _in_column(error: ReaderError, name: str) -> ReaderError:
 class Fields:
     """A JSON object whose fields are taken by name and kind; ReaderError names the place and the field."""
 
-    def __init__(self, location: Place, value: object) -> None:
+    def __init__(self, location: Location, value: object) -> None:
         if not isinstance(value, dict):
             mend = phrase("Put an object of fields there")
             raise location.error(phrase("there is {kind}, not an object", kind=kind(value)), mend)
@@ -280,7 +280,7 @@ class Record:
     fields: Fields
 
 
-class Repeated:
+class RepeatedObjects:
     """Objects that stood in earlier records, such as the table of the question before, and what was made of them.
 
     Where the same text stands again it is the same value: it is neither parsed nor checked again. So nobody may change it.
@@ -347,7 +347,7 @@ class Repeated:
             self._made.pop(id(value), None)
 
 
-def read_records(path: Path, repeated: Repeated | None = None) -> Iterator[Record]:
+def read_records(path: Path, repeated: RepeatedObjects | None = None) -> Iterator[Record]:
     """The objects of a UTF-8 file of JSON Lines, or of one JSON array, one at a time; memory stays flat.
 
     `repeated` holds objects of earlier lines, where a reader can do with such as several records share. What the file is,
@@ -370,7 +370,7 @@ _MEND = phrase("A file of records has one JSON object per line, or one JSON arra
 
 
 def each_record(
-    path: Path, repeated: Repeated | None = None, is_header: Callable[[list[Any]], bool] | None = None
+    path: Path, repeated: RepeatedObjects | None = None, is_header: Callable[[list[Any]], bool] | None = None
 ) -> Iterator[Record | ReaderError]:
     """The objects of a file as `read_records` gives them; a line or member that is none is given as its fault.
 
@@ -385,12 +385,12 @@ def each_record(
             continue
         number += 1
         try:
-            yield Record(line, number, _fields(Place(path, line), text, repeated))
+            yield Record(line, number, _fields(Location(path, line), text, repeated))
         except ReaderError as error:
             yield error
 
 
-def _fields(location: Place, text: str, repeated: Repeated | None) -> "Fields":
+def _fields(location: Location, text: str, repeated: RepeatedObjects | None) -> "Fields":
     if repeated is not None:
         try:
             members = repeated.fields(text)
@@ -405,7 +405,7 @@ ADDED = ("problem", "fix", "line")
 """What the file of rejected records has beside the record."""
 
 
-def corrected(fields: Fields) -> Fields:
+def corrected_record(fields: Fields) -> Fields:
     """A record of a file of rejected ones without the reason, and as the option `characters` says."""
     if option("characters"):
         fields = Fields(fields.place, replaced(fields.value))
@@ -415,7 +415,7 @@ def corrected(fields: Fields) -> Fields:
 
 
 def outcomes_of(
-    path: Path, make: Callable[[Record], Example | None], repeated: Repeated | None = None
+    path: Path, make: Callable[[Record], Example | None], repeated: RepeatedObjects | None = None
 ) -> Iterator[Example | Rejected]:
     """What `make` gives for each record of a file, and those for which it raises ReaderError; None gives nothing.
 
@@ -426,7 +426,7 @@ def outcomes_of(
             yield Rejected(record, {})
             continue
         try:
-            new_example = make(dataclasses.replace(record, fields=corrected(record.fields)))
+            new_example = make(dataclasses.replace(record, fields=corrected_record(record.fields)))
         except ReaderError as error:
             error.record = error.record or text_of(record.fields.value.get("id")) or ""
             yield Rejected(error, record.fields.value)
@@ -435,18 +435,18 @@ def outcomes_of(
             yield new_example
 
 
-def fields_of(location: Place, text: str) -> Fields:
+def fields_of(location: Location, text: str) -> Fields:
     """The object that a line holds; ReaderError."""
-    return Fields(location, decoded(location, text))
+    return Fields(location, decode_json(location, text))
 
 
-def decoded(location: Place, text: str, mend: str = _MEND) -> Any:
+def decode_json(location: Location, text: str, mend: str = _MEND) -> Any:
     """The JSON value that a text holds, its numbers as they are written; ReaderError."""
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise _as_offered(
-            error, location.error(phrase("this is not JSON: {why}", why=_why(error)), mend)
+            error, location.error(phrase("this is not JSON: {why}", why=_reason(error)), mend)
         ) from error
 
 
@@ -471,7 +471,7 @@ def _array(path: Path, is_header: Callable[[list[Any]], bool] | None) -> Iterato
             if names and isinstance(value, list) and len(value) == len(names):
                 value = dict(zip(names, value, strict=True))
             try:
-                fields = Fields(Place(path, line, record=number), value)
+                fields = Fields(Location(path, line, record=number), value)
             except ReaderError as error:
                 yield error
             else:
@@ -483,10 +483,10 @@ def _array(path: Path, is_header: Callable[[list[Any]], bool] | None) -> Iterato
         source.skip("]")
         if not source.at_end():
             what = phrase("unexpected content after the end of the array")
-            raise Place(path, source.line_here()).error(what, _MEND)
+            raise Location(path, source.line_here()).error(what, _MEND)
 
 
-def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
+def read_members(path: Path) -> Iterator[tuple[str, Location, Any]]:
     """The members of a UTF-8 file that is one JSON object, as (name, place, value), one at a time; memory stays flat.
 
     Raises ReaderError as `read_records` does, and for a name that is given twice.
@@ -510,19 +510,19 @@ def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
                     if is_text
                     else phrase("no name")
                 )
-                raise Place(path, line).error(what, phrase("Give every object of the file its own name"))
+                raise Location(path, line).error(what, phrase("Give every object of the file its own name"))
             names[name] = line
             source.skip(":")
             line = source.line_here()
             value = source.value()
-            yield name, Place(path, line, name), value
+            yield name, Location(path, line, name), value
             closed = source.next_is("}")
             if not closed:
                 source.skip(",")
         source.skip("}")
         if not source.at_end():
             what = phrase("unexpected content after the end of the object")
-            raise Place(path, source.line_here()).error(what, _MEND)
+            raise Location(path, source.line_here()).error(what, _MEND)
 
 
 def whole_object(path: Path) -> dict[str, Any] | None:
@@ -562,7 +562,7 @@ class _Source:
         if next_character != character:
             description = repr(next_character) if next_character else phrase("the end of the file")
             what = phrase("there is {shown}, not {character!r}", shown=description, character=character)
-            raise Place(self._path, self.line_here()).error(what, _MEND)
+            raise Location(self._path, self.line_here()).error(what, _MEND)
         self._place += 1
 
     def value(self) -> Any:
@@ -579,7 +579,7 @@ class _Source:
                         "a record is longer than {most} bytes, or is never closed",
                         most=grouped(MAX_RECORD_BYTES),
                     )
-                    raise Place(self._path, self.line_here()).error(what, _MEND) from error
+                    raise Location(self._path, self.line_here()).error(what, _MEND) from error
                 # Not all of it is here yet. Twice as much each time: a long record is not parsed again and again.
                 self._more(max(_BLOCK, len(self._text) - self._place))
             else:
@@ -589,9 +589,9 @@ class _Source:
         at = error.pos if isinstance(error, json.JSONDecodeError) else self._place
         line = self._line + self._text.count("\n", 0, at)
         column = at - self._text.rfind("\n", 0, at) + (0 if "\n" in self._text[:at] else self._column)
-        why = _why(error, column)
+        why = _reason(error, column)
         return _as_offered(
-            error, Place(self._path, line).error(phrase("this is not JSON: {why}", why=why), _MEND)
+            error, Location(self._path, line).error(phrase("this is not JSON: {why}", why=why), _MEND)
         )
 
     def _peek(self) -> str:
@@ -618,7 +618,7 @@ class _Source:
             line = self._line + self._text.count("\n") + error.object.count(b"\n", 0, error.start)
             what = phrase("the byte 0x{byte} there is not UTF-8", byte=f"{error.object[error.start]:02x}")
             mend = phrase("Save the file as UTF-8, or fetch it again from its source")
-            raise Place(self._path, line).error(what, mend) from error
+            raise Location(self._path, line).error(what, mend) from error
         self._text += new
 
 
@@ -638,7 +638,7 @@ _JSON_FAULTS = (
 """What Python's json says is wrong, for translators."""
 
 
-def _why(error: Exception, column: int = 0) -> str:
+def _reason(error: Exception, column: int = 0) -> str:
     if isinstance(error, json.JSONDecodeError):
         number = grouped(column or error.colno)
         return phrase("{reason} at character {number}", reason=word(error.msg), number=number)
@@ -653,7 +653,7 @@ def _as_offered(reason: Exception, error: ReaderError) -> ReaderError:
     return offering(error, *reason.args[1:]) if isinstance(reason, _Refusal) else error
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
@@ -688,7 +688,7 @@ class _Decoder(json.JSONDecoder):
 
 
 _DECODER = _Decoder(
-    object_pairs_hook=_once, parse_float=Number, parse_int=_integer, parse_constant=_no_number
+    object_pairs_hook=_unique_members, parse_float=Number, parse_int=_integer, parse_constant=_no_number
 )
 
 
@@ -712,7 +712,7 @@ def list_in(text: str, of: type = object) -> list[Any] | None:
 
 
 def table_of(
-    location: Place, header: object, rows: object, title: str = "", caption: str = "", **more: Any
+    location: Location, header: object, rows: object, title: str = "", caption: str = "", **more: Any
 ) -> Table:
     """The table of a record: lists of texts, in which numbers are taken as they are written; ReaderError."""
     names = _cells(location, header, 0)
@@ -731,7 +731,7 @@ def table_of(
         raise _as_storable(location.error(reason_of(error), mend), [names, *body]) from error
 
 
-def check_parted(location: Place, table: Table) -> None:
+def check_parted(location: Location, table: Table) -> None:
     """ReaderError if a table has one column because its lines were read with another separator than they have."""
     if hint := unparted_hint(table.header, table.rows):
         raise location.error(
@@ -743,7 +743,7 @@ def _row_name(number: int) -> str:
     return phrase("row {number}", number=number) if number else phrase("the header")
 
 
-def _cells(location: Place, row: object, number: int) -> list[str]:
+def _cells(location: Location, row: object, number: int) -> list[str]:
     """The cells of a row of this number; 0 is the header."""
     if not isinstance(row, list):
         what = phrase("{where} is {kind}, not a list", where=_row_name(number), kind=kind(row))
@@ -757,7 +757,7 @@ def _cells(location: Place, row: object, number: int) -> list[str]:
     return cells
 
 
-def _as_texts(location: Place, row: list[Any], number: int) -> list[str]:
+def _as_texts(location: Location, row: list[Any], number: int) -> list[str]:
     cells = []
     for j, cell in enumerate(row):
         text = cell_text(cell)
@@ -774,7 +774,7 @@ def _as_texts(location: Place, row: list[Any], number: int) -> list[str]:
     return cells
 
 
-def cell_at(location: Place, table: Table, row: int, column: int) -> list[str]:
+def cell_at(location: Location, table: Table, row: int, column: int) -> list[str]:
     """[row id, column id] of a cell by its places, counted from 0; row -1 is the header. ReaderError if there is none."""
     rows, columns = table.shape
     if not (-1 <= row < rows and 0 <= column < columns):
@@ -792,7 +792,7 @@ def cell_at(location: Place, table: Table, row: int, column: int) -> list[str]:
     return [table.header_id if row == -1 else table.row_ids[row], table.column_ids[column]]
 
 
-def marked_cells(location: Place, table: Table, name: str, value: object) -> list[list[str]]:
+def marked_cells(location: Location, table: Table, name: str, value: object) -> list[list[str]]:
     """Marked cells that are given by their ids, [[row id, column id], ...], each checked; ReaderError."""
     mend = phrase(
         'Mark cells by their ids: ["r0", "c0"] is the first one below the header, "{header}" the header row',
@@ -819,7 +819,7 @@ def marked_cells(location: Place, table: Table, name: str, value: object) -> lis
 
 
 def example(
-    location: Place,
+    location: Location,
     id: str,
     question: str,
     table: Table,
@@ -831,15 +831,15 @@ def example(
     columns: Mapping[str, str] | None = None,
 ) -> Example:
     """An Example, or the ReaderError that names the place of what cannot be one. columns: of its parts, for a report."""
-    with _naming(location, [id, question, answers, meta]):
+    with _errors_located(location, [id, question, answers, meta]):
         new_example = Example(id, question, table, answers, meta, program, context, history or [])
     in_record(location.line, id, columns)
     return new_example
 
 
-def turn_of(location: Place, question: str, answers: list[str]) -> Turn:
+def turn_of(location: Location, question: str, answers: list[str]) -> Turn:
     """A Turn, or the ReaderError that names the place of what cannot be one."""
-    with _naming(location):
+    with _errors_located(location):
         return Turn(question, answers)
 
 
@@ -891,16 +891,16 @@ def passage_of(value: object) -> str | None:
     return None
 
 
-def context_of(location: Place, text: str = "", unit: str = "", scale: str = "") -> Context | None:
+def context_of(location: Location, text: str = "", unit: str = "", scale: str = "") -> Context | None:
     """A Context, or None where there is nothing in it; ReaderError."""
     if not (text or unit or scale):
         return None
-    with _naming(location):
+    with _errors_located(location):
         return Context(text, unit, scale)
 
 
 @contextmanager
-def _naming(location: Place, parts: object = None) -> Iterator[None]:
+def _errors_located(location: Location, parts: object = None) -> Iterator[None]:
     """What cannot be a part of an example, as the ReaderError that names its place."""
     try:
         yield

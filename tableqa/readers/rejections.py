@@ -14,7 +14,7 @@ from typing import Any
 from tableqa.core.foreign_values import printable, printable_in
 from tableqa.core.translation import joined, phrase, with_texts
 from tableqa.readers.interface import ReaderError, Rejected
-from tableqa.readers.records import ADDED, Number, as_written, decoded_line
+from tableqa.readers.records import ADDED, Number, decoded_line, source_json
 
 MOST_DESCRIBED = 100
 """Problems of one import that are listed; the file of rejected records has all."""
@@ -77,7 +77,7 @@ class Problem:
     ways: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def described(
+def describe(
     error: ReaderError, hide_folders: Callable[[str], str] = str, by_command: bool = False
 ) -> Problem:
     """A fault for people; `hide_folders` gives a text without folders that they do not know.
@@ -138,16 +138,16 @@ class Rejections:
 
     def add(self, rejected: Rejected) -> None:
         """Keep a record and describe its problem."""
-        problem = described(rejected.error, self._shown, self._by_command)
+        problem = describe(rejected.error, self._shown, self._by_command)
         self.number += 1
         if self.number == 1:
-            self.cause = described(rejected.because or rejected.error, self._shown, self._by_command)
+            self.cause = describe(rejected.because or rejected.error, self._shown, self._by_command)
         self.whole = rejected.record is not None
         if len(self.first) < MOST_DESCRIBED:
             self.first.append(problem)
-        record = {**(rejected.record or {}), **_added(problem)}
+        record = {**(rejected.record or {}), **_reason_fields(problem)}
         self._columns.update(dict.fromkeys(record))
-        self._file.write(as_written(record) + "\n")
+        self._file.write(source_json(record) + "\n")
 
     def include(self, path: Path, number: int, first: Sequence[Problem]) -> None:
         """Add the records of a file that `write` wrote as JSON Lines elsewhere, and their problems."""
@@ -189,7 +189,7 @@ class Rejections:
 
 def _readable(value: Any) -> str:
     """JSON with letters of all languages as they are."""
-    return as_written(value, ascii=False)
+    return source_json(value, ascii=False)
 
 
 def _member(record: Mapping[str, Any]) -> str:
@@ -199,7 +199,7 @@ def _member(record: Mapping[str, Any]) -> str:
     return f"{json.dumps(name, ensure_ascii=False)}: {_readable(entries)}"
 
 
-def _added(problem: Problem) -> dict[str, Any]:
+def _reason_fields(problem: Problem) -> dict[str, Any]:
     where = f"{problem.column}: " if problem.column and problem.column not in problem.what else ""
     return {"problem": f"{where}{problem.what}", "fix": problem.fix, "line": problem.line}
 

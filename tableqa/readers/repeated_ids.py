@@ -7,7 +7,7 @@ from tableqa.core.translation import phrase
 from tableqa.data.examples import Example
 from tableqa.readers.interface import Ids, ReaderError, Rejected
 from tableqa.readers.reading_options import offering, option
-from tableqa.readers.records import Place
+from tableqa.readers.records import Location
 
 
 def is_same_question(before: Example, example: Example) -> bool:
@@ -16,7 +16,7 @@ def is_same_question(before: Example, example: Example) -> bool:
     return same_text and before.table.digest() == example.table.digest()
 
 
-def add_id(ids: Ids, example_id: str, location: Place, is_column: bool, is_further: bool) -> None:
+def add_id(ids: Ids, example_id: str, location: Location, is_column: bool, is_further: bool) -> None:
     """ReaderError for an id that repeats, with the ways out: another answer of one question, or ids by number."""
     try:
         ids.add(example_id, location.line, location.file)

@@ -1,6 +1,6 @@
 """The report of an import: how many records its files have, what was read as what, and everything doubtful.
 
-Readers tell what they notice (`note`) and where a record is (`in_record`); `noting` collects both.
+Readers tell what they notice (`note`) and where a record is (`in_record`); `collect_notes` collects both.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -224,7 +224,7 @@ _NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
 
 
 @contextmanager
-def noting() -> Iterator[Notes]:
+def collect_notes() -> Iterator[Notes]:
     """Collect what readers note within the block."""
     token = _NOTES.set(notes := Notes())
     try:
@@ -234,18 +234,18 @@ def noting() -> Iterator[Notes]:
 
 
 def note(kind: str, text: str = "", number: int = 1, line: int = 0) -> None:
-    """Count something doubtful for `noting`; see `Notes.add`."""
+    """Count something doubtful for `collect_notes`; see `Notes.add`."""
     if (notes := _NOTES.get()) is not None:
         notes.add(kind, text, number, line)
 
 
-def collected() -> Notes | None:
-    """What `noting` collects; None outside of it."""
+def current_notes() -> Notes | None:
+    """What `collect_notes` collects; None outside of it."""
     return _NOTES.get()
 
 
 def in_record(line: int, record: str, columns: Mapping[str, str] | None = None) -> None:
-    """Say for `noting` which record was made, and of which columns."""
+    """Say for `collect_notes` which record was made, and of which columns."""
     if (notes := _NOTES.get()) is not None:
         notes.at(line, record)
         if columns:

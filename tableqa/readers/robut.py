@@ -18,7 +18,7 @@ from tableqa.data.tables import Table
 from tableqa.readers.interface import Names, ReaderError, Rejected, TolerantReader, ways_to_tables
 from tableqa.readers.records import (
     Fields,
-    Place,
+    Location,
     Record,
     example,
     has_fields,
@@ -67,7 +67,7 @@ class Robut(TolerantReader):
 
     def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         names = Names()
-        for questions in _located(path):
+        for questions in _find_question_files(path):
             yield from self._outcomes(questions, _tables_file(questions, tables), names)
 
     def _outcomes(self, path: Path, tables_file: Path | None, names: Names) -> Iterator[Example | Rejected]:
@@ -80,7 +80,7 @@ class Robut(TolerantReader):
             yield from outcomes_of(path, make_whole)
             return
         with tempfile.NamedTemporaryFile(prefix="askew-tables-") as spool:
-            tables, bad = _kept_in(tables_file, Path(spool.name))
+            tables, bad = _spool_tables(tables_file, Path(spool.name))
 
             def make(record: Record) -> Example:
                 fields = record.fields
@@ -105,13 +105,13 @@ class Robut(TolerantReader):
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """Each file of questions and, where there is one, that of its tables; ReaderError as for reading."""
-        for questions in _located(path):
+        for questions in _find_question_files(path):
             yield questions
             if tables_file := _tables_file(questions, tables):
                 yield tables_file
 
 
-def _located(path: str | Path) -> list[Path]:
+def _find_question_files(path: str | Path) -> list[Path]:
     path = Path(path)
     if not path.is_dir():
         return [path]
@@ -146,7 +146,7 @@ def _tables_file(questions: Path, tables: str | Path | None) -> Path | None:
     raise ReaderError(questions, None, what, mend, command)
 
 
-def _kept_in(path: Path, spool: Path) -> tuple[TableLines, Mapping[str, ReaderError]]:
+def _spool_tables(path: Path, spool: Path) -> tuple[TableLines, Mapping[str, ReaderError]]:
     """The tables of one JSON object, laid down one a line in a file of their own, where they can be found again.
 
     And what is wrong with those that are none: a problem of the questions about them.
@@ -165,10 +165,10 @@ def _kept_in(path: Path, spool: Path) -> tuple[TableLines, Mapping[str, ReaderEr
             line = json.dumps({"table": table.to_dict(), "about": about}).encode() + b"\n"
             places[name] = len(places) + 1, offset
             offset += out.write(line)
-    return TableLines(spool, places, _laid_down), bad
+    return TableLines(spool, places, _spooled_table), bad
 
 
-def _laid_down(fields: Fields) -> tuple[Table, dict[str, Any]]:
+def _spooled_table(fields: Fields) -> tuple[Table, dict[str, Any]]:
     return Table.from_dict(fields.required("table")), dict(plain(fields.nested("about").value))
 
 
@@ -186,7 +186,7 @@ def _example(
     path: Path, line: int, fields: Fields, table_entry: tuple[Table, Mapping[str, Any]], names: Names
 ) -> Example:
     published = fields.name("id") if "id" in fields else _made_id(fields)
-    location = Place(path, line, f"id {published}")
+    location = Location(path, line, f"id {published}")
     if reserved_name := next((name for name in _MADE if name in fields.value), None):
         mend = phrase("Rename the field: the reader uses this name")
         raise location.error(phrase("there is a field {taken}", taken=reserved_name), mend)

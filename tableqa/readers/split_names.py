@@ -18,14 +18,14 @@ _PARQUET = [any_case(pattern) for pattern in ("*.parquet", "*/*.parquet", "*/*/*
 _SHARD = re.compile(r"(^|[-_.])[0-9]+(-of-[0-9]+)?$")
 
 
-def same_split(first: str, second: str) -> bool:
+def is_same_split(first: str, second: str) -> bool:
     """Whether two names are of one split: dev is validation."""
     return SPLITS.get(first.lower(), first) == SPLITS.get(second.lower(), second)
 
 
 def check_split(path: Path, split: str, names: Sequence[str]) -> None:
     """ReaderError where none of the splits of a dataset is the one that was chosen."""
-    if not any(same_split(name, split) for name in names):
+    if not any(is_same_split(name, split) for name in names):
         what = phrase("there is no split {split!r}", split=split)
         raise ReaderError(path, None, what, phrase("The splits are: {names}", names=", ".join(names)))
 

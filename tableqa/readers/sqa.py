@@ -14,7 +14,7 @@ from tableqa.data.examples import Example, Turn
 from tableqa.data.tables import Table
 from tableqa.readers.delimited import names_columns, read_questions
 from tableqa.readers.interface import FileReader, Ids, ReaderError, Rejected, file_at
-from tableqa.readers.records import Place, cell_at, example, list_in
+from tableqa.readers.records import Location, cell_at, example, list_in
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.wtq import read_table
 
@@ -63,7 +63,7 @@ class Sqa(FileReader):
                     fault = row.error
                     break
                 try:
-                    location = Place(path, line)
+                    location = Location(path, line)
                     new_example, position = _example(location, row, tables, history, last)
                     ids.add(new_example.id, line)
                 except ReaderError as error:
@@ -71,7 +71,7 @@ class Sqa(FileReader):
                     break
                 examples.append(new_example)
                 last, history = position, [*history, Turn(new_example.question, new_example.answers)]
-            yield from examples if fault is None else _all_rejected(path, sequence, fault)
+            yield from examples if fault is None else _reject_sequence(path, sequence, fault)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
@@ -97,7 +97,7 @@ def _sequence_of(row: dict[str, str] | Rejected) -> tuple[str, str]:
     return record.get("id", ""), record.get("annotator", "")
 
 
-def _all_rejected(path: Path, sequence: _Rows, fault: ReaderError) -> Iterator[Rejected]:
+def _reject_sequence(path: Path, sequence: _Rows, fault: ReaderError) -> Iterator[Rejected]:
     """The rows of a sequence, of which one has a fault."""
     for line, row in sequence:
         record = row.record if isinstance(row, Rejected) else row
@@ -110,11 +110,11 @@ def _all_rejected(path: Path, sequence: _Rows, fault: ReaderError) -> Iterator[R
 
 
 def _example(
-    location: Place, row: dict[str, str], tables: TableFiles, history: list[Turn], last: int
+    location: Location, row: dict[str, str], tables: TableFiles, history: list[Turn], last: int
 ) -> tuple[Example, int]:
     """The example of a row, after the questions of `history`, and its position; `last` is that of the one before."""
-    position = _whole(location, row, "position")
-    annotator = _whole(location, row, "annotator")
+    position = _whole_number(location, row, "position")
+    annotator = _whole_number(location, row, "annotator")
     if not row["id"]:
         raise location.error(phrase("the id is empty"), phrase("Give the sequence the id of its question"))
     if position <= last:
@@ -135,14 +135,14 @@ def _example(
     return example(location, id, row["question"], table, answers, meta, history=history), position
 
 
-def _whole(location: Place, row: dict[str, str], name: str) -> int:
+def _whole_number(location: Location, row: dict[str, str], name: str) -> int:
     if _NUMBER.fullmatch(row[name]) is None:
         mend = phrase("It is a whole number from 0 on")
         raise location.error(phrase("the {name} is {text!r}", name=name, text=row[name][:40]), mend)
     return int(row[name])
 
 
-def _texts(location: Place, row: dict[str, str], name: str) -> list[str]:
+def _texts(location: Location, row: dict[str, str], name: str) -> list[str]:
     """A list of strings as Python writes it, read without running it."""
     value = list_in(row[name], str)
     if value is None:
@@ -152,7 +152,9 @@ def _texts(location: Place, row: dict[str, str], name: str) -> list[str]:
     return value
 
 
-def _answer_cells(location: Place, row: dict[str, str], table: Table, answers: list[str]) -> list[list[str]]:
+def _answer_cells(
+    location: Location, row: dict[str, str], table: Table, answers: list[str]
+) -> list[list[str]]:
     """The cells that the coordinates name; ReaderError unless each holds its answer, character by character."""
     coordinates = _texts(location, row, "answer_coordinates")
     mend = phrase("Correct or remove the line; coordinates count from 0 below the header")

@@ -14,7 +14,7 @@ from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.interface import FileReader, ReaderError, Rejected, file_at, read_lines
-from tableqa.readers.records import ADDED, Place, example, kind, read_members
+from tableqa.readers.records import ADDED, Location, example, kind, read_members
 from tableqa.readers.table_files import TableFiles
 
 LABELS = {1: "entailed", 0: "refuted"}
@@ -75,7 +75,7 @@ class TabFact(FileReader):
                 yield library.find(table_id, location.line)
 
 
-def _statements(location: Place, table_id: str, value: Any, tables: TableFiles) -> Iterator[Example]:
+def _statements(location: Location, table_id: str, value: Any, tables: TableFiles) -> Iterator[Example]:
     statements, labels, caption = _member(location, value)
     table = tables.table(table_id, location.line)
     titled = Table(table.header, table.rows, caption=caption)
@@ -97,7 +97,7 @@ def _is_reason(last: list[Any]) -> bool:
     return all(isinstance(reason, dict) and reason.keys() == set(ADDED) for reason in last) and bool(last)
 
 
-def _member(location: Place, value: Any) -> tuple[list[str], list[int], str]:
+def _member(location: Location, value: Any) -> tuple[list[str], list[int], str]:
     """The statements of a table, their labels, and its caption; ReaderError."""
     mend = phrase("Write [[statements], [labels], caption], a label of 1 or 0 for each statement")
     if isinstance(value, list) and _is_reason(value[-1:]):

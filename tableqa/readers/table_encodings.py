@@ -12,8 +12,8 @@ from tableqa.readers.interface import ReaderError
 from tableqa.readers.text_form import (
     checked_encoding,
     encoding_name,
+    encoding_or_sample,
     is_unicode,
-    known_or_sample,
     words_beyond_ascii,
 )
 
@@ -40,7 +40,7 @@ class TableEncoding:
         """Python's name of the encoding of a file; ReaderError."""
         if self.chosen and not is_unicode(path):
             return checked_encoding(path, self.chosen)
-        detected = known_or_sample(path, is_page(path))
+        detected = encoding_or_sample(path, is_page(path))
         if isinstance(detected, Guess):
             return detected.encoding
         return (self.shared or encoding_by_letters(detected)).encoding
@@ -63,7 +63,7 @@ class TableEncoding:
         samples = []
         for file in islice(self._files(), MOST_FILES):
             with suppress(ReaderError):  # reading the table tells it
-                detected = known_or_sample(file, is_page(file))
+                detected = encoding_or_sample(file, is_page(file))
                 if isinstance(detected, bytes):
                     lines = (line for line in detected.splitlines(keepends=True) if not line.isascii())
                     samples.append(b"".join(islice(lines, _LINES)))

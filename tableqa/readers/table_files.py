@@ -11,8 +11,8 @@ from cachetools import LRUCache
 from tableqa.core.disk_collections import Shelf
 from tableqa.core.translation import gettext_noop, joined, phrase, reason_of
 from tableqa.data.tables import Table
-from tableqa.readers.interface import ReaderError, inside, read_lines, start_of
-from tableqa.readers.records import MAX_RECORD_BYTES, Fields, Place, fields_of
+from tableqa.readers.interface import ReaderError, path_in_folder, read_lines, start_of
+from tableqa.readers.records import MAX_RECORD_BYTES, Fields, Location, fields_of
 
 CACHED_CELLS = 250_000
 """Cells of tables that are kept while reading: all 1,679 tables of WTQ's release, and a bound for anything larger."""
@@ -70,7 +70,7 @@ class TableFiles:
         try:
             for folder in self._folders:
                 for candidate in names:
-                    if table_file := inside(folder, candidate):
+                    if table_file := path_in_folder(folder, candidate):
                         return table_file
         except ValueError as error:
             what = phrase("the table {name!r} is refused: {error}", name=name, error=reason_of(error))
@@ -117,7 +117,7 @@ class TableLines:
     def __getitem__(self, name: str) -> tuple[Table, dict[str, Any]]:
         """A table and what is said of it; KeyError if there is none of this name, ReaderError if it cannot be read."""
         line, offset = self._places[name]
-        location = Place(self._path, line)
+        location = Location(self._path, line)
         if name not in self._tables:
             self._tables[name] = self._read(fields_of(location, line_at(self._path, offset)))
         return self._tables[name]
@@ -135,7 +135,7 @@ def lines_with_places(path: Path) -> Iterator[tuple[int, int, Fields]]:
     offset = len(BOM_UTF8) if start_of(path).startswith(BOM_UTF8) else 0
     for line, text in read_lines(path, longest=MAX_RECORD_BYTES, keep_ends=True):
         if text.strip():
-            yield line, offset, fields_of(Place(path, line), text)
+            yield line, offset, fields_of(Location(path, line), text)
         offset += len(text.encode())
 
 

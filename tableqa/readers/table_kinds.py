@@ -6,14 +6,14 @@ from pathlib import Path
 
 from tableqa.core.translation import grouped, phrase
 from tableqa.data.tables import Table
-from tableqa.readers.delimited import read_delimited, table_of_rows, widened
+from tableqa.readers.delimited import read_delimited, table_of_rows, widened_header
 from tableqa.readers.header_rows import with_header
 from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.interface import MAX_TABLE_BYTES, ReaderError
 from tableqa.readers.mapped_records import markdown_rows, table_from
-from tableqa.readers.open_document import opened
+from tableqa.readers.open_document import open_workbook
 from tableqa.readers.reading_options import offering, option
-from tableqa.readers.records import Place, decoded
+from tableqa.readers.records import Location, decode_json
 from tableqa.readers.table_encodings import PAGES, TableEncoding, is_page
 from tableqa.readers.text_form import ROWS_COMPARED, has_columns, may_have_row_names, text_form, text_lines
 from tableqa.readers.workbook import is_workbook, table_of_sheet
@@ -35,7 +35,7 @@ def suffix_of(name: str) -> str:
     return suffix if _SUFFIX.fullmatch(suffix) else ""
 
 
-def check_kind(location: Place, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> None:
+def check_kind(location: Location, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> None:
     """ReaderError where a question names a table file whose suffix is none of `suffixes`."""
     suffix = suffix_of(name)
     if suffix not in suffixes:
@@ -53,7 +53,7 @@ def table_in(path: Path, encoding: TableEncoding, header_row: str = "") -> Table
 
 def _table_in(path: Path, encoding: TableEncoding) -> Table:
     if is_workbook(path):
-        workbook = opened(path)
+        workbook = open_workbook(path)
         names = workbook.visible_names
         if len(names) != 1 and not (names and option("sheets")):
             what = phrase("the Excel file of a table has {number} sheets", number=len(names))
@@ -68,11 +68,15 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
         lines = list(text_lines(path, encoding.of(path)))
         if suffix in _JSON_LINES:
             return table_from(
-                Place(path, 1),
-                [decoded(Place(path, at), line) for at, line in enumerate(lines, start=1) if line.strip()],
+                Location(path, 1),
+                [
+                    decode_json(Location(path, at), line)
+                    for at, line in enumerate(lines, start=1)
+                    if line.strip()
+                ],
             )
         return (
-            table_from(Place(path, 1), "".join(lines))
+            table_from(Location(path, 1), "".join(lines))
             if suffix == ".json"
             else in_markdown(path, "".join(lines))
         )
@@ -84,7 +88,10 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
     first_rows = list(islice(rows, ROWS_COMPARED))
     if first_rows:
         below = [cells for _, cells in first_rows[1:]]
-        first_rows[0] = first_rows[0][0], widened(first_rows[0][1], below, may_have_row_names(path, form))
+        first_rows[0] = (
+            first_rows[0][0],
+            widened_header(first_rows[0][1], below, may_have_row_names(path, form)),
+        )
     return table_of_rows(path, chain(first_rows, rows))
 
 
@@ -112,4 +119,4 @@ def in_markdown(path: Path, text: str) -> Table:
         mend = phrase("Write one table: rows start and end with |, and a row of --- follows the header")
         raise ReaderError(path, None, what, mend)
     line = text.count("\n", 0, blocks[0].start()) + 1
-    return table_from(Place(path, line), markdown_rows(blocks[0][0]))
+    return table_from(Location(path, line), markdown_rows(blocks[0][0]))

@@ -177,7 +177,7 @@ def checked_encoding(path: Path, encoding: str) -> str:
 
 def detected_encoding(path: Path) -> Guess:
     """A file's encoding, by its byte order mark, by being valid UTF-8, or by its letters; ReaderError."""
-    detected = known_or_sample(path)
+    detected = encoding_or_sample(path)
     return detected if isinstance(detected, Guess) else encoding_by_letters(detected)
 
 
@@ -185,7 +185,7 @@ def is_unicode(path: Path) -> bool:
     """Whether a file has a byte order mark, or is valid UTF-8 with letters beyond ASCII; ReaderError."""
     try:
         with path.open("rb") as file:
-            if _marked(file.read(START)):
+            if _encoding_of_mark(file.read(START)):
                 return True
             file.seek(0)
             if _first_fault(file) is not None:
@@ -196,7 +196,7 @@ def is_unicode(path: Path) -> bool:
         raise cannot_open(path, error) from error
 
 
-def known_or_sample(path: Path, is_page: bool = False) -> Guess | bytes:
+def encoding_or_sample(path: Path, is_page: bool = False) -> Guess | bytes:
     """The encoding that a file tells, else lines of it by whose letters it is guessed.
 
     It tells by its byte order mark, by being valid UTF-8, or by <meta> of a page.
@@ -209,7 +209,7 @@ def known_or_sample(path: Path, is_page: bool = False) -> Guess | bytes:
             start = file.read(START)
             if not is_page:
                 check_is_text(path, start)
-            if marked := _marked(start):
+            if marked := _encoding_of_mark(start):
                 return Guess(marked, True)
             file.seek(0)
             fault = _first_fault(file)
@@ -246,7 +246,7 @@ def _stated_encoding(start: bytes) -> str:
     return "" if encoding.startswith("utf") else _AS_IN_BROWSERS.get(encoding, encoding)
 
 
-def _marked(start: bytes) -> str:
+def _encoding_of_mark(start: bytes) -> str:
     """The encoding that a byte order mark names, or the zero bytes of UTF-16 without one; "" where neither is there."""
     if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return "utf-32"
@@ -297,7 +297,7 @@ def _comments(path: Path, encoding: str, columns: Sequence[str]) -> int:
     column_names = {name.casefold() for name in columns}
     for number in range(MOST_TITLES + 1 if column_names else 0):
         for separator in SEPARATORS:
-            header, is_even = _shape(path, encoding, separator, number)
+            header, is_even = _first_row(path, encoding, separator, number)
             if is_even and len(column_names & {name.strip().casefold() for name in header}) > 1:
                 return number
     lines = enumerate(islice(text_lines(path, encoding), MOST_COMMENTS + 1))
@@ -308,7 +308,7 @@ def _comments(path: Path, encoding: str, columns: Sequence[str]) -> int:
 
 
 def _is_even(path: Path, encoding: str, separator: str, comments: int) -> bool:
-    header, is_even = _shape(path, encoding, separator, comments)
+    header, is_even = _first_row(path, encoding, separator, comments)
     return is_even and len(header) > 1
 
 
@@ -359,7 +359,7 @@ def detected_separator(path: Path, encoding: str, columns: Sequence[str] = (), c
     Of several, a tab, then the one that gives one of `columns` in the first row, is taken; otherwise ReaderError. Where
     none does, the one that the first row has most of: reading then says which row differs.
     """
-    shapes = {separator: _shape(path, encoding, separator, comments) for separator in SEPARATORS}
+    shapes = {separator: _first_row(path, encoding, separator, comments) for separator in SEPARATORS}
     fitting = [separator for separator, (header, even) in shapes.items() if even and len(header) > 1]
     if "\t" in fitting or len(fitting) == 1:
         return "\t" if "\t" in fitting else fitting[0]
@@ -392,7 +392,7 @@ def _rare_separator(path: Path, encoding: str, column_names: set[str]) -> str:
     """
     fitting = []
     for separator in RARE:
-        header, is_even = _shape(path, encoding, separator)
+        header, is_even = _first_row(path, encoding, separator)
         rows = islice(fields_of_lines(text_lines(path, encoding), separator), 2)
         if not is_even or len(header) < 2 or (separator == ":" and not column_names) or len(list(rows)) < 2:
             continue
@@ -406,7 +406,7 @@ def has_columns(path: Path, form: TextForm) -> bool:
     return _is_even(path, form.encoding, form.separator, form.comments)
 
 
-def _shape(path: Path, encoding: str, separator: str, comments: int = 0) -> tuple[list[str], bool]:
+def _first_row(path: Path, encoding: str, separator: str, comments: int = 0) -> tuple[list[str], bool]:
     """The first row that a separator gives, and whether the rows after it are as long."""
     rows = fields_of_lines(text_lines(path, encoding, comments), separator)
     header: list[str] = []

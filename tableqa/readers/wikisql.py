@@ -16,7 +16,7 @@ from tableqa.core.translation import gettext_noop, joined, phrase
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.programs import ProgramError, program_of, run
-from tableqa.readers.archive import is_archive, named, unpacked
+from tableqa.readers.archive import is_archive, unpacked, with_archive_name
 from tableqa.readers.interface import (
     FileReader,
     Ids,
@@ -27,7 +27,7 @@ from tableqa.readers.interface import (
     ways_to_tables,
 )
 from tableqa.readers.records import Fields, Record, example, has_fields, outcomes_of, table_of, text_of
-from tableqa.readers.split_names import SPLITS, check_split, same_split, split_of
+from tableqa.readers.split_names import SPLITS, check_split, is_same_split, split_of
 from tableqa.readers.table_encodings import PAGES
 from tableqa.readers.table_files import TableLines, lines_with_places
 from tableqa.readers.table_kinds import SEPARATED
@@ -74,13 +74,13 @@ class WikiSql(FileReader):
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The questions and the tables of each split that is read; those of an archive while it is unpacked."""
-        with _opened(Path(path), tables) as (folder, beside):
+        with _open_files(Path(path), tables) as (folder, beside):
             for questions in self._questions(folder):
                 yield from self.located(questions, beside)
 
     def with_split(self, split: str, path: Path, tables: str | Path | None = None) -> "WikiSql":
         """The same reader for one split of a folder or archive, or itself where that has one alone; ReaderError."""
-        with _opened(path, tables) as (folder, _):
+        with _open_files(path, tables) as (folder, _):
             names = [file.stem for file in self._questions(folder)]
         if len(names) < 2:
             return self
@@ -91,7 +91,7 @@ class WikiSql(FileReader):
 
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
         """Which splits a folder or archive has; "" for one alone. ReaderError."""
-        with _opened(Path(path), tables) as (folder, _):
+        with _open_files(Path(path), tables) as (folder, _):
             names = [file.stem for file in self._questions(folder)]
         if len(names) < 2:
             return ""
@@ -108,10 +108,10 @@ class WikiSql(FileReader):
             return [only_file(path, _PLACES, _has_questions, mend)]
         order = list(SPLITS.values())
         files.sort(key=lambda file: order.index(split_of(Path(file.name))))
-        return [file for file in files if not self._only_split or same_split(file.stem, self._only_split)]
+        return [file for file in files if not self._only_split or is_same_split(file.stem, self._only_split)]
 
     def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
-        with _opened(path, tables) as (folder, beside):
+        with _open_files(path, tables) as (folder, beside):
             files = self._questions(folder)
             located = [self.located(questions, beside) for questions in files]
             ids = Ids(files[0])
@@ -119,7 +119,9 @@ class WikiSql(FileReader):
                 split = {"split": questions.stem} if len(located) > 1 else {}
                 for outcome in self._outcomes(questions, tables_file, ids, split):
                     if isinstance(outcome, Rejected) and is_archive(path):
-                        yield Rejected(named(outcome.error, str(folder), path.name), outcome.record)
+                        yield Rejected(
+                            with_archive_name(outcome.error, str(folder), path.name), outcome.record
+                        )
                     else:
                         yield outcome
 
@@ -181,7 +183,7 @@ class WikiSql(FileReader):
 
 
 @contextmanager
-def _opened(path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
+def _open_files(path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
     """The file or folder itself and where its tables are; an archive is unpacked and holds both."""
     if is_archive(path):
         with unpacked(path) as folder:
@@ -192,7 +194,7 @@ def _opened(path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str |
 
 def is_release(path: Path) -> bool:
     """Whether a folder or zip archive holds questions of WikiSQL, with their tables or without any."""
-    with suppress(ReaderError, OSError), _opened(path, None) as (folder, _):
+    with suppress(ReaderError, OSError), _open_files(path, None) as (folder, _):
         return folder.is_dir() and holds_release(folder)
     return False
 

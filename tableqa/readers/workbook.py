@@ -21,7 +21,7 @@ from xml.parsers import expat
 from tableqa.core.translation import grouped, phrase, reason_of
 from tableqa.data.tables import MAX_COLUMNS, Span, Table
 from tableqa.readers.delimited import table_of_rows
-from tableqa.readers.html_tables import raised
+from tableqa.readers.html_tables import superscript
 from tableqa.readers.interface import MAX_TABLE_BYTES, START, ReaderError, cannot_open
 from tableqa.readers.number_formats import GENERAL, number_text
 from tableqa.readers.reading_options import offering, option
@@ -178,7 +178,7 @@ class Workbook:
             ]
             for i, row in enumerate(values)
         ]
-        rows = trimmed(rows)
+        rows = trim_rows(rows)
         hidden = [row + 1 for row in cells.hidden_rows if row < len(rows) and any(rows[row])]
         columns = [at + 1 for at in cells.hidden_columns if any(row[at] for row in rows if at < len(row))]
         dates = [i for i, row in enumerate(values, start=1) for value in row if isinstance(value, _DATES)]
@@ -396,7 +396,7 @@ def _text_of_run(run: Any) -> tuple[str, str]:
     if marks.get("strike", "0") not in ("0", "false"):
         return "", "struck"
     is_raised = marks.get("vertAlign") == "superscript" and text.strip()
-    return (raised(text), "superscripts") if is_raised else (text, "")
+    return (superscript(text), "superscripts") if is_raised else (text, "")
 
 
 def _parse(
@@ -492,7 +492,7 @@ def date_text(value: object, code: str) -> str:
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 
-def trimmed(rows: list[list[str]]) -> list[list[str]]:
+def trim_rows(rows: list[list[str]]) -> list[list[str]]:
     """The rows without empty ones and empty columns at the end: cells that only have a format."""
     while rows and not any(rows[-1]):
         rows.pop()

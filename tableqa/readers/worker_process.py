@@ -25,7 +25,7 @@ from tableqa.readers.gold_answers import read_gold
 from tableqa.readers.ingestion import ReadRequest, read_all
 from tableqa.readers.labels import read_labels
 from tableqa.readers.preview import preview
-from tableqa.readers.rejections import described
+from tableqa.readers.rejections import describe
 from tableqa.readers.responses.validation import read_responses
 
 _DIE_WITH_PARENT = 1
@@ -40,10 +40,12 @@ def main(folder: Path) -> None:
     answer: dict[str, Any]
     try:
         answer = {
-            "result": to_json(task_named(message["task"])(request, lambda number: _tell(folder, number)))
+            "result": to_json(
+                task_named(message["task"])(request, lambda number: _write_progress(folder, number))
+            )
         }
     except ReaderError as error:
-        answer = {"fault": asdict(described(error, request.shown, request.by_command))}
+        answer = {"fault": asdict(describe(error, request.shown, request.by_command))}
     except MemoryError:
         answer = {"memory": True}
     part = folder / "part"
@@ -90,7 +92,7 @@ def limit(message: Mapping[str, int]) -> None:
         sys.exit("whoever started this process is gone")
 
 
-def _tell(folder: Path, number: int) -> None:
+def _write_progress(folder: Path, number: int) -> None:
     (folder / "progress").write_text(str(number), encoding="ascii")
 
 

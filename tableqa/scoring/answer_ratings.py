@@ -181,7 +181,7 @@ def _named_scores(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     scores: dict[tuple[str, str], dict[str, float]] = {}
     for path in sorted(folder.glob("*.json")):
         for where, record in _records(path):
-            key = _named(record, _IDS, where), _named(record, _SYSTEMS, where)
+            key = _required_text(record, _IDS, where), _required_text(record, _SYSTEMS, where)
             named = scores.setdefault(key, {})
             if path.stem in named:
                 raise ScoresError(f"{where}: {key[0]} of {key[1]} has a score already; remove one of the two")
@@ -212,7 +212,7 @@ def read_column(name: str, path: Path, answers: Sequence[RatedAnswer]) -> ScoreC
     rated_keys = {answer.key for answer in answers}
     scores: dict[Key, float] = {}
     for where, record in _records(path):
-        example, system = _named(record, _IDS, where), _named(record, _SYSTEMS, where)
+        example, system = _required_text(record, _IDS, where), _required_text(record, _SYSTEMS, where)
         dataset = record.get("dataset") or (next(iter(datasets)) if len(datasets) == 1 else None)
         if dataset is None:
             raise ScoresError(
@@ -306,7 +306,7 @@ def _object(record: object, where: str) -> Mapping[str, Any]:
     return record
 
 
-def _named(record: Mapping[str, Any], names: Sequence[str], where: str) -> str:
+def _required_text(record: Mapping[str, Any], names: Sequence[str], where: str) -> str:
     for name in names:
         if isinstance(record.get(name), str | int) and not isinstance(record[name], bool):
             return str(record[name])

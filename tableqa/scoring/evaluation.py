@@ -91,7 +91,7 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedInstance:
     """An instance that a model answered: whether it, and what it is compared with, was answered rightly.
 
     `f1` is the score of its own answer between wrong and right, under a rule that has one.
@@ -110,7 +110,7 @@ class Judgement:
     `long_form` are the sources that are left out because their answers are sentences.
     """
 
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedInstance, ...]
     missing: int = 0
     left_out: int = 0
     long_form: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Unsupported:
+class UnsupportedAnswers:
     """Questions of a source that are answered rightly without their evidence, and what these right answers are.
 
     right     the ids of the questions that are right under at least one seed, in their order
@@ -207,7 +207,7 @@ class Evaluation:
     sequences: tuple[Row, ...] = ()
     incomplete: int = 0
     gaps: tuple[Gap, ...] = ()
-    unsupported: tuple[Unsupported, ...] = ()
+    unsupported: tuple[UnsupportedAnswers, ...] = ()
 
     def row(self, kind: str, source: str = MACRO) -> Row | None:
         """The row of that kind in that source, or over all sources."""
@@ -327,7 +327,7 @@ def judge(
         listed = ", ".join(f"{unanswered.id} ({unanswered.source})" for unanswered in missing[:5])
         raise EvaluationError(f"{len(missing)} of {len(eligible)} instances have no prediction: {listed}")
     judged = (
-        _judged(instance, before, after)
+        _judge_instance(instance, before, after)
         for instance in eligible
         if (after := scores.get((instance.source, instance.id))) is not None
         and (before := scores.get((instance.source, instance.baseline))) is not None
@@ -344,10 +344,12 @@ def long_form(instances: Iterable[Instance]) -> tuple[str, ...]:
     return tuple(sorted(source for source, lists in answers.items() if are_sentences(lists)))
 
 
-def _judged(instance: Instance, before: bool | tat_metric.Score, after: bool | tat_metric.Score) -> Judged:
+def _judge_instance(
+    instance: Instance, before: bool | tat_metric.Score, after: bool | tat_metric.Score
+) -> JudgedInstance:
     f1 = after.f1 if isinstance(after, tat_metric.Score) else None
     was, is_now = (score.em if isinstance(score, tat_metric.Score) else score for score in (before, after))
-    return Judged(instance, was, is_now, f1)
+    return JudgedInstance(instance, was, is_now, f1)
 
 
 def figures(judgement: Judgement, *, replicates: int = 1_000) -> Evaluation:
@@ -376,12 +378,12 @@ def compare(
         for judged in first_judgement.judged
         if (key := (judged.instance.source, judged.instance.id)) in theirs
     ]
-    kinds: dict[str, list[tuple[Judged, Judged]]] = {}
+    kinds: dict[str, list[tuple[JudgedInstance, JudgedInstance]]] = {}
     for pair in both:
         kinds.setdefault(pair[0].instance.kind, []).append(pair)
     differences = []
     for kind in _ordered(kinds):
-        for name, sources in _named(kinds[kind], lambda pair: pair[0].instance.source):
+        for name, sources in _rows_by_source(kinds[kind], lambda pair: pair[0].instance.source):
             of = [pair for pair in kinds[kind] if pair[0].instance.source in sources]
             first, second = _by_question([pair[0] for pair in of]), _by_question([pair[1] for pair in of])
             estimates = {
@@ -453,22 +455,22 @@ _ABOVE: dict[str, Callable[[bool, bool], float]] = {
 """What a pair adds above the line; below it stands 1, and for R-ACC whether it was right before."""
 
 
-def _rows(judged: Sequence[Judged], replicates: int) -> list[Row]:
+def _rows(judged: Sequence[JudgedInstance], replicates: int) -> list[Row]:
     """For every kind the row over all sources, then one for each where there are several."""
-    kinds: dict[str, list[Judged]] = {}
+    kinds: dict[str, list[JudgedInstance]] = {}
     for result in judged:
         kinds.setdefault(result.instance.kind, []).append(result)
     rows = []
     for kind in _ordered(kinds):
-        for name, sources in _named(kinds[kind], lambda result: result.instance.source):
+        for name, sources in _rows_by_source(kinds[kind], lambda result: result.instance.source):
             of = [result for result in kinds[kind] if result.instance.source in sources]
             rows.append(_row(kind, name, of, replicates))
             if name == MACRO and len(sources) > 1:
-                rows.append(_row(kind, MICRO, [_pooled(result) for result in of], replicates))
+                rows.append(_row(kind, MICRO, [_pool_sources(result) for result in of], replicates))
     return rows
 
 
-def _pooled(judged: Judged) -> Judged:
+def _pool_sources(judged: JudgedInstance) -> JudgedInstance:
     """The same as of one source that holds the questions of all."""
     instance = judged.instance
     question = f"{instance.source}/{instance.question}"
@@ -479,15 +481,15 @@ def _ordered(kinds: Iterable[str]) -> list[str]:
     return sorted(kinds, key=lambda kind: (kind != ORIGINAL, kind))
 
 
-def _named(of: Sequence[Any], source: Callable[[Any], str]) -> list[tuple[str, set[str]]]:
+def _rows_by_source(of: Sequence[Any], source: Callable[[Any], str]) -> list[tuple[str, set[str]]]:
     """The names of the rows of a kind, each with the sources that it is about."""
     sources = sorted({source(entry) for entry in of})
     return [(MACRO, set(sources)), *((entry, {entry}) for entry in sources if len(sources) > 1)]
 
 
-def _row(kind: str, name: str, judged: Sequence[Judged], replicates: int) -> Row:
+def _row(kind: str, name: str, judged: Sequence[JudgedInstance], replicates: int) -> Row:
     pairs = _by_question(judged)
-    by_seed: dict[int, list[Judged]] = {}
+    by_seed: dict[int, list[JudgedInstance]] = {}
     for result in judged:
         by_seed.setdefault(result.instance.seed, []).append(result)
     seeds = {seed: _by_question(by_seed[seed]) for seed in sorted(by_seed)}
@@ -516,7 +518,7 @@ def _row(kind: str, name: str, judged: Sequence[Judged], replicates: int) -> Row
     return row
 
 
-def _f1(judged: Sequence[Judged], replicates: int) -> Estimate | None:
+def _f1(judged: Sequence[JudgedInstance], replicates: int) -> Estimate | None:
     scores: dict[str, dict[str, list[float]]] = {}
     for result in judged:
         if result.f1 is None:
@@ -530,7 +532,7 @@ def _f1(judged: Sequence[Judged], replicates: int) -> Estimate | None:
     return ratio(parts, replicates=replicates)
 
 
-def _by_question(judged: Iterable[Judged]) -> Pairs:
+def _by_question(judged: Iterable[JudgedInstance]) -> Pairs:
     pairs: Pairs = {}
     for result in judged:
         of_source = pairs.setdefault(result.instance.source, {})
@@ -571,14 +573,14 @@ def _check_bounds(row: Row, of_one_source: bool) -> None:
 # -- dialogues, comparisons, evidence ---------------------------------------------------------------
 
 
-def _dialogues(judged: Sequence[Judged]) -> tuple[list[Judged], int]:
+def _dialogues(judged: Sequence[JudgedInstance]) -> tuple[list[JudgedInstance], int]:
     """Whole dialogues as if each were a question, right if all of its turns are; and how many lack a turn.
 
     A dialogue's turns are those of its originals, two or more, which have to be there from the first on without a hole. Of
     a kind and seed it needs exactly one instance for each.
     """
     turns: dict[tuple[str, str], set[int]] = {}
-    of: dict[tuple[str, str, str, int], list[Judged]] = {}
+    of: dict[tuple[str, str, str, int], list[JudgedInstance]] = {}
     for result in judged:
         instance = result.instance
         if not instance.sequence:
@@ -595,18 +597,20 @@ def _dialogues(judged: Sequence[Judged]) -> tuple[list[Judged], int]:
             continue
         whole = Instance(source, f"{sequence}~{kind}-{seed}", sequence, kind, seed, sequence, ())
         dialogues.append(
-            Judged(whole, all(result.before for result in members), all(result.after for result in members))
+            JudgedInstance(
+                whole, all(result.before for result in members), all(result.after for result in members)
+            )
         )
     return dialogues, incomplete
 
 
-def _gaps(judged: Sequence[Judged], replicates: int) -> list[Gap]:
+def _gaps(judged: Sequence[JudgedInstance], replicates: int) -> list[Gap]:
     """Table 6 of FREB-TQA. Over several sources, only those count that have questions of both groups."""
     moved = [result for result in judged if result.instance.kind == MOVED]
     comparing = _parts(_by_question(result for result in moved if result.instance.group == COMPARISON), "vp")
     others = _parts(_by_question(result for result in moved if result.instance.group != COMPARISON), "vp")
     gaps = []
-    for name, sources in _named(moved, lambda result: result.instance.source) if moved else ():
+    for name, sources in _rows_by_source(moved, lambda result: result.instance.source) if moved else ():
         both = sources & comparing.keys() & others.keys() if name == MACRO else sources
         first = {source: comparing[source] for source in both if source in comparing}
         second = {source: others[source] for source in both if source in others}
@@ -615,12 +619,12 @@ def _gaps(judged: Sequence[Judged], replicates: int) -> list[Gap]:
     return gaps
 
 
-def _unsupported(judged: Sequence[Judged]) -> list[Unsupported]:
+def _unsupported(judged: Sequence[JudgedInstance]) -> list[UnsupportedAnswers]:
     unsupported = []
     for kind in WITHOUT_EVIDENCE:
         sources = sorted({result.instance.source for result in judged if result.instance.kind == kind})
         for source in sources:
-            of: dict[str, list[Judged]] = {}
+            of: dict[str, list[JudgedInstance]] = {}
             for result in judged:
                 if (result.instance.kind, result.instance.source) == (kind, source):
                     of.setdefault(result.instance.question, []).append(result)
@@ -635,7 +639,9 @@ def _unsupported(judged: Sequence[Judged]) -> list[Unsupported]:
                 answers[gold] = answers.get(gold, 0.0) + share
             ordered = sorted(answers.items(), key=lambda result: (-result[1], result[0]))
             shares = tuple(right.values())
-            unsupported.append(Unsupported(kind, source, len(of), tuple(right), shares, tuple(ordered)))
+            unsupported.append(
+                UnsupportedAnswers(kind, source, len(of), tuple(right), shares, tuple(ordered))
+            )
     return unsupported
 
 

@@ -19,7 +19,7 @@ from tableqa.scoring.evaluation import (
     Evaluation,
     Gap,
     Row,
-    Unsupported,
+    UnsupportedAnswers,
 )
 from tableqa.statistics.robustness import Estimate
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, share, text
@@ -212,7 +212,7 @@ def _gaps(models: Mapping[str, Evaluation]) -> Sheet | None:
 
 
 def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
-    entries: list[tuple[str, Unsupported]] = [
+    entries: list[tuple[str, UnsupportedAnswers]] = [
         (model, entry) for model, of in models.items() for entry in of.unsupported
     ]
     if not entries:
@@ -326,7 +326,10 @@ def _sequences(models: Mapping[str, Evaluation]) -> Sheet | None:
     for kind, source in keys:
         line = [text(kind), text(_source_in_words(source))]
         for evaluation in models.values():
-            single, whole = _found(evaluation.turns, kind, source), _found(evaluation.sequences, kind, source)
+            single, whole = (
+                _find_row(evaluation.turns, kind, source),
+                _find_row(evaluation.sequences, kind, source),
+            )
             for row in (single, whole):
                 line += [_questions(row), _figure(row, "after")]
             line += _r_acc(whole)
@@ -349,7 +352,7 @@ def _sequences(models: Mapping[str, Evaluation]) -> Sheet | None:
     return Sheet("sequences", gettext("Dialogues (SQA)"), tuple(columns), tuple(lines), note)
 
 
-def _found(rows: Iterable[Row], kind: str, source: str) -> Row | None:
+def _find_row(rows: Iterable[Row], kind: str, source: str) -> Row | None:
     return next((row for row in rows if (row.kind, row.source) == (kind, source)), None)
 
 

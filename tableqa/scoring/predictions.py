@@ -75,7 +75,7 @@ def scaled(answers: Iterable[str], scale: str) -> Scaled:
     return scaled_answers
 
 
-class Asked(Protocol):
+class PredictionTarget(Protocol):
     """What a prediction is for: see `tableqa.scoring.evaluation.Instance`."""
 
     @property
@@ -135,7 +135,9 @@ def read_lines(
     return predictions
 
 
-def answer_to(predictions: Predictions, instance: Asked, named: dict[Question, str]) -> Sequence[str] | None:
+def answer_to(
+    predictions: Predictions, instance: PredictionTarget, named: dict[Question, str]
+) -> Sequence[str] | None:
     """What was predicted for an instance, or None.
 
     A prediction in FREB-TQA's form says of which question, kind and seed it is. Where several instances are of the same

@@ -285,7 +285,7 @@ def score_torr(
         if prompt["is_noop"]:
             noops.setdefault(dataset, {}).setdefault(example, set()).add(configuration)
         for name, replies in predictions.items():
-            reply, chosen = _said(replies, prompt, name), score(dataset)
+            reply, chosen = _reply_to(replies, prompt, name), score(dataset)
             value = max(_score(chosen, reply, tuple(form)) for form in _forms(prompt))
             scores[name].setdefault(dataset, {}).setdefault(example, {})[configuration] = value
     frozen = {
@@ -334,7 +334,7 @@ def score_suc(
             base = PLAIN
         for name, replies in predictions.items():
             key = name, prompt["task"], prompt["variant"]
-            answer = _said(replies, prompt, name)
+            answer = _reply_to(replies, prompt, name)
             if prompt.get("hidden"):
                 hidden[key] = hidden.get(key, 0) + 1
                 right.setdefault(key, {})
@@ -362,7 +362,7 @@ def _change(before: Mapping[str, bool], after: Mapping[str, bool]) -> float | No
     return sum(after[item] - before[item] for item in both) / len(both) if both else None
 
 
-def _said(predictions: Predictions, prompt: Mapping[str, Any], model: str) -> str:
+def _reply_to(predictions: Predictions, prompt: Mapping[str, Any], model: str) -> str:
     try:
         return predictions[prompt["id"]]
     except KeyError:

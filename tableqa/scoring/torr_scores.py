@@ -429,7 +429,7 @@ class TorrReport:
         yield self._by("win-rate", "Win rate of each serialisation", lambda entry: entry.wins)
         yield self._by("impact", "Mean absolute impact of each perturbation", lambda entry: entry.impacts)
         yield self._by("change", "Mean change by each perturbation", lambda entry: entry.changes)
-        ranks = _places(len(self.configurations))
+        ranks = _sampled_ranks(len(self.configurations))
         yield listed(
             "rank-curve",
             "Rank curve: the mean of each example's scores from the best to the worst",
@@ -481,8 +481,10 @@ def torr_report(
         separable=separability({result.name: result.p for result in results}),
         taus=dataset_tau(models, replicates) if len(models) > 1 and len(examples) > 1 else {},
         w={
-            "configurations": concordance(models, "configurations", _places(len(configurations), shift=1)),
-            "examples": concordance(models, "examples", _places(smallest, shift=1)),
+            "configurations": concordance(
+                models, "configurations", _sampled_ranks(len(configurations), shift=1)
+            ),
+            "examples": concordance(models, "examples", _sampled_ranks(smallest, shift=1)),
         }
         if len(models) > 1
         else {},
@@ -562,7 +564,7 @@ def _arrays(models: Mapping[str, ModelScores]) -> list[Array]:
     ]
 
 
-def _places(number: int, shift: int = 0) -> list[int]:
+def _sampled_ranks(number: int, shift: int = 0) -> list[int]:
     """A few places from the first to the last: for curves that are printed as a table."""
     ranks = (0, 1, 2, 4, 9, 14, 19, 24, 29, 49, 99, 199, 499, 999, number - 1)
     return sorted({rank + shift for rank in ranks if 0 <= rank < number})

@@ -134,6 +134,6 @@ def check_width(name: str, line: int, cells: int, columns: int) -> None:
         raise SerialisationError(name, line, f"the row has {cells} cells, the header has {columns}")
 
 
-def shown(text: str) -> str:
+def excerpt(text: str) -> str:
     """A piece of a text for a message."""
     return repr(text if len(text) <= 40 else text[:39] + "…")

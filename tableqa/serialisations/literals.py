@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from tableqa.data.tables import Table
-from tableqa.serialisations.forms import EVERYTHING, Serialisation, SerialisationError, as_dict, shown
+from tableqa.serialisations.forms import EVERYTHING, Serialisation, SerialisationError, as_dict, excerpt
 
 
 def _write_json(table: Table) -> str:
@@ -18,7 +18,7 @@ def _read_json(text: str) -> Table:
         if len(members) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
-            raise SerialisationError("json", None, f"an object has the name {shown(twice)} twice")
+            raise SerialisationError("json", None, f"an object has the name {excerpt(twice)} twice")
         return members
 
     try:
@@ -73,7 +73,7 @@ def _texts(node: ast.expr) -> list[str]:
     cells = []
     for element in node.elts if isinstance(node, ast.List) else [node]:
         if not isinstance(element, ast.Constant) or not isinstance(element.value, str):
-            what = f"{shown(ast.unparse(element))} is not a list of texts in quotation marks"
+            what = f"{excerpt(ast.unparse(element))} is not a list of texts in quotation marks"
             raise SerialisationError("dataframe", element.lineno, what)
         cells.append(element.value)
     return cells

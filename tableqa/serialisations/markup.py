@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from xml.parsers import expat  # nosec
 
 from tableqa.data.tables import MAX_COLUMNS, MAX_ROWS, Span, Table, default_ids
-from tableqa.serialisations.forms import EVERYTHING, Serialisation, SerialisationError, shown
+from tableqa.serialisations.forms import EVERYTHING, Serialisation, SerialisationError, excerpt
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class _HtmlReader(HTMLParser):
         for name, most in (("rowspan", MAX_ROWS), ("colspan", MAX_COLUMNS)):
             text = values.get(prefix + name, "1")
             if not re.fullmatch("[0-9]{1,6}", text) or not 1 <= int(text) <= most:
-                self.fail(f"{prefix}{name} is {shown(text)}: it is a number from 1 to {most}")
+                self.fail(f"{prefix}{name} is {excerpt(text)}: it is a number from 1 to {most}")
             extent.append(int(text))
         return _Cell(self.getpos()[0], extent[0], extent[1], not prefix)
 
@@ -187,7 +187,7 @@ class _HtmlReader(HTMLParser):
         elif self.open and self.open[-1] == "caption":
             self.caption += data
         elif data.strip():
-            self.fail(f"{shown(data.strip())} is outside the cells")
+            self.fail(f"{excerpt(data.strip())} is outside the cells")
 
     def handle_comment(self, data: str) -> None:
         self.fail("a comment has no place in a table")
@@ -339,7 +339,7 @@ class _XmlReader:
     def number(self, attributes: dict[str, str], name: str, least: int = 1, most: int = MAX_ROWS) -> int:
         text = attributes.get(name, "")
         if not re.fullmatch("[0-9]{1,6}", text) or not least <= int(text) <= most:
-            self.fail(f"{name} is {shown(text)}: it is a number from {least} to {most}")
+            self.fail(f"{name} is {excerpt(text)}: it is a number from {least} to {most}")
         return int(text)
 
     def end(self, tag: str) -> None:
@@ -349,7 +349,7 @@ class _XmlReader:
         if self.open[-1] in ("cell", "title", "caption"):
             self.add(data)
         elif data.strip():
-            self.fail(f"{shown(data.strip())} is outside the cells")
+            self.fail(f"{excerpt(data.strip())} is outside the cells")
 
     def add(self, data: str) -> None:
         inner = next(tag for tag in reversed(self.open) if tag != "char")

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from tableqa.data.tables import Table
-from tableqa.serialisations.forms import Serialisation, SerialisationError, at_line, check_width, shown
+from tableqa.serialisations.forms import Serialisation, SerialisationError, at_line, check_width, excerpt
 
 # -- quoted: CSV (RFC 4180), and the same with blanks -----------------------------------------------------
 
 
-def _quoted(separator: str) -> Callable[[Table], str]:
+def _quoted_writer(separator: str) -> Callable[[Table], str]:
     special = re.compile(rf'[{re.escape(separator)}"\r\n]')
 
     def field(cell: str, alone: bool) -> str:
@@ -26,7 +26,7 @@ def _quoted(separator: str) -> Callable[[Table], str]:
     return write
 
 
-def _unquoted(name: str, separator: str) -> Callable[[str], Table]:
+def _quoted_reader(name: str, separator: str) -> Callable[[str], Table]:
     sign = re.escape(separator)
     field = re.compile(rf'"((?:[^"]|"")*)"|([^{sign}"\r\n]*)')
     line_end = re.compile(r"\r\n|\n|\r")
@@ -50,7 +50,7 @@ def _unquoted(name: str, separator: str) -> Callable[[str], Table]:
             number += text.count("\n", start, end.end())
             offset = end.end()
         if offset < len(text):
-            what = f"{shown(text[offset:])} follows a field in quotation marks"
+            what = f"{excerpt(text[offset:])} follows a field in quotation marks"
             if text[offset] == '"' and not quoted:
                 what = "a quotation mark is not closed, or is in a field without quotation marks"
             raise SerialisationError(name, at_line(text, offset), what)
@@ -87,7 +87,7 @@ def _unescape(name: str, line: int, text: str, escapable: str) -> str:
         if match[1] in ("n", "r"):
             return "\n" if match[1] == "n" else "\r"
         if match[1] == "" or match[1] not in escapable + "\\":
-            raise SerialisationError(name, line, f"{shown(match[0])} is no escape")
+            raise SerialisationError(name, line, f"{excerpt(match[0])} is no escape")
         return match[1]
 
     return _ESCAPED.sub(plain, text) if "\\" in text else text
@@ -122,7 +122,7 @@ def _read_markdown(text: str) -> Table:
     if marks == [""]:
         marks = []
     if not all(re.fullmatch(r" *:?-+:? *", mark) for mark in marks):
-        raise SerialisationError("markdown", 2, f"{shown(lines[1][1])} is not |---|, once for each column")
+        raise SerialisationError("markdown", 2, f"{excerpt(lines[1][1])} is not |---|, once for each column")
     rows = []
     for number, line in (lines[0], *lines[2:]):
         cells = _between_pipes(number, line)
@@ -135,12 +135,12 @@ def _read_markdown(text: str) -> Table:
 
 def _between_pipes(number: int, line: str) -> list[str]:
     if not line.startswith("|"):
-        raise SerialisationError("markdown", number, f"{shown(line)} does not begin with a pipe")
+        raise SerialisationError("markdown", number, f"{excerpt(line)} does not begin with a pipe")
     cells, offset = [], 1
     while offset < len(line):
         match = _PIPE.match(line, offset)
         if match is None:
-            raise SerialisationError("markdown", number, f"no pipe follows {shown(line[offset:])}")
+            raise SerialisationError("markdown", number, f"no pipe follows {excerpt(line[offset:])}")
         cells.append(match[1])
         offset = match.end()
     if not cells:
@@ -155,7 +155,7 @@ def _plain_markdown(number: int, cell: str) -> str:
         if match[0] == "&#13;":
             return "\r"
         if match[1] not in ("\\", "|", "<", "&"):
-            raise SerialisationError("markdown", number, f"{shown(match[0])} is no escape")
+            raise SerialisationError("markdown", number, f"{excerpt(match[0])} is no escape")
         return match[1]
 
     return _MARKDOWN.sub(plain, cell)
@@ -215,7 +215,7 @@ def _read_lines(name: str, separator: str) -> Callable[[str], Table]:
 
 def _cell(name: str, number: int, text: str) -> str:
     if re.search(r"(?<!\\)(?:\\\\)*\|", text):
-        raise SerialisationError(name, number, f"a pipe within {shown(text)} has no backslash before it")
+        raise SerialisationError(name, number, f"a pipe within {excerpt(text)} has no backslash before it")
     return _unescape(name, number, text, "|")
 
 
@@ -243,7 +243,7 @@ def _read_indexed(text: str) -> Table:
         numbers = re.fullmatch(r"col((?: row \d+)*)", text)
         count = numbers[1].count("row") if numbers else 0
         if text != " ".join(("col", *(f"row {number}" for number in range(1, count + 1)))):
-            raise SerialisationError(name, 1, f"{shown(text)} does not begin with “col : ”")
+            raise SerialisationError(name, 1, f"{excerpt(text)} does not begin with “col : ”")
         return Table([], [[]] * count)
     lines, offset = list[str](), len("col : ")
     while (end := text.find(mark := f" row {len(lines) + 1} : ", offset)) >= 0:
@@ -263,13 +263,13 @@ def _read_indexed(text: str) -> Table:
 
 
 SEPARATED: Sequence[Serialisation] = (
-    Serialisation("csv", "CSV", "RFC 4180; ToRR's CSV", _quoted(","), _unquoted("csv", ",")),
+    Serialisation("csv", "CSV", "RFC 4180; ToRR's CSV", _quoted_writer(","), _quoted_reader("csv", ",")),
     Serialisation(
         "concatenation",
         "Cells joined by spaces, quoted where needed, one row per line",
         "after ToRR",
-        _quoted(" "),
-        _unquoted("concatenation", " "),
+        _quoted_writer(" "),
+        _quoted_reader("concatenation", " "),
     ),
     Serialisation(
         "markdown", "Markdown, with escapes", "GitHub's Markdown; after ToRR", _write_markdown, _read_markdown

@@ -130,17 +130,17 @@ def prompts(
     }
     heads: dict[str, str] = {}
     plain = {
-        name: _asked(example, SERIALISATIONS[name], with_answer=False)
+        name: _question_part(example, SERIALISATIONS[name], with_answer=False)
         for name in {configuration.serialisation for configuration in configurations}
     }
     for configuration in configurations:
         form = SERIALISATIONS[configuration.serialisation]
         if configuration.serialisation not in heads:
-            parts = [instruction, *(_asked(each, form, with_answer=True) for each in shots)]
+            parts = [instruction, *(_question_part(each, form, with_answer=True) for each in shots)]
             heads[configuration.serialisation] = "\n\n".join(part for part in parts if part)
         done = perturbed[configuration.perturbation] if configuration.perturbation else None
         changed = done.example if done else example
-        question_part = _asked(changed, form, with_answer=False)
+        question_part = _question_part(changed, form, with_answer=False)
         text = "\n\n".join(part for part in (heads[configuration.serialisation], question_part) if part)
         reason = done.reason if done else ""
         if done is not None and not done.is_noop and question_part == plain[configuration.serialisation]:
@@ -157,7 +157,7 @@ def prompts(
         )
 
 
-def _asked(example: Example, form: Serialisation, with_answer: bool) -> str:
+def _question_part(example: Example, form: Serialisation, with_answer: bool) -> str:
     table, context = example.table, example.context
     lines = [
         *([f"Title: {table.title}"] if table.title and "title" not in form.keeps else []),

@@ -24,7 +24,7 @@ class Estimate:
     n: int = 0
 
 
-def of(values: Sequence[float], confidence: float = 0.95) -> Estimate:
+def estimate_median(values: Sequence[float], confidence: float = 0.95) -> Estimate:
     """The median with its percentile bootstrap interval. (Efron and Tibshirani 1993, chapter 13)"""
     if not values:
         return Estimate(None)

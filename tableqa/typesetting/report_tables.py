@@ -22,7 +22,7 @@ from itertools import groupby
 from typing import Any
 
 from tableqa.core.rounding import decimals
-from tableqa.core.translation import gettext, gettext_noop, shown
+from tableqa.core.translation import gettext, gettext_noop, translate_stored
 from tableqa.statistics.robustness import Estimate
 from tableqa.typesetting.latex_characters import escape, unsupported
 from tableqa.typesetting.latex_widths import Layout, Size, fitted
@@ -173,7 +173,7 @@ def share(estimate: Estimate, *, deviation: float | None = None) -> Cell:
 def figure(estimate: Estimate, *, factor: float = 1.0, places: int = 3) -> Cell:
     """A figure with its interval beside it, times `factor`, or the reason why it is undefined."""
     if estimate.value is None:
-        reason = shown(estimate.reason or gettext_noop("No data yet."))
+        reason = translate_stored(estimate.reason or gettext_noop("No data yet."))
         return Cell(gettext(UNDEFINED), reason=reason, n=estimate.n)
     low, high, detail = estimate.low, estimate.high, ""
     value = factor * estimate.value
@@ -181,7 +181,7 @@ def figure(estimate: Estimate, *, factor: float = 1.0, places: int = 3) -> Cell:
         low, high = round(factor * low, 6), round(factor * high, 6)
         places, of_ends = decimals(value, low, high, places)
         detail = gettext("{low} to {high}").format(low=_rounded(low, of_ends), high=_rounded(high, of_ends))
-    reason = shown(estimate.reason) if estimate.reason else ""
+    reason = translate_stored(estimate.reason) if estimate.reason else ""
     return Cell(_rounded(value, places), round(value, 6), detail, reason, low=low, high=high, n=estimate.n)
 
 

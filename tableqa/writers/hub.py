@@ -353,7 +353,9 @@ def conditions(statement_data: Mapping[str, Any]) -> list[tuple[str, list[str]]]
     project_texts = statement_data["said"]
     training = [project_texts["training"]] if project_texts["training"] else []
     if statement_data["practised"]:
-        training.append(f"{_times(statement_data['practised'], 'practice set')} gone through with feedback.")
+        training.append(
+            f"{_count_text(statement_data['practised'], 'practice set')} gone through with feedback."
+        )
     training += [
         f"Qualification {entry['name']}: {entry['asked_percent']} % asked; "
         f"{entry['passed']} of {entry['tried']} people passed."
@@ -361,14 +363,14 @@ def conditions(statement_data: Mapping[str, Any]) -> list[tuple[str, list[str]]]
     ]
     people = [project_texts["population"]] if project_texts["population"] else []
     for name, values in sorted(
-        statement_data["characteristics"].items(), key=lambda entry: _asked_of_oneself(entry[0])
+        statement_data["characteristics"].items(), key=lambda entry: _characteristic_order(entry[0])
     ):
         # A manifest read back has its keys sorted: the order is made here, by what is asked and by name, the rest last.
         ordered_values = sorted(values.items(), key=lambda entry: (not entry[0], entry[0]))
         parts = [f"{value or 'said by too few to tell'} {n}" for value, n in ordered_values]
         people.append(f"{name.capitalize()}, as people said themselves: {'; '.join(parts)}.")
     agreed = [
-        f"Text {entry['number']}, to which {_times(entry['agreed'], 'person', 'people')} agreed:\n{entry['text']}"
+        f"Text {entry['number']}, to which {_count_text(entry['agreed'], 'person', 'people')} agreed:\n{entry['text']}"
         for entry in statement_data["consent"]
         if entry["text"]
     ]
@@ -380,7 +382,7 @@ def conditions(statement_data: Mapping[str, Any]) -> list[tuple[str, list[str]]]
     return [
         ("Recruitment (D2)", [project_texts["recruitment"]] if project_texts["recruitment"] else unsaid),
         ("Pay (D2)", pay or unsaid),
-        *([("Hours", [_spent(statement_data["hours"])])] if "hours" in statement_data else []),
+        *([("Hours", [_hours_text(statement_data["hours"])])] if "hours" in statement_data else []),
         ("Training (D1)", training or unsaid),
         ("Risks and disclaimers (D1)", [project_texts["risks"]] if project_texts["risks"] else unsaid),
         (
@@ -390,14 +392,14 @@ def conditions(statement_data: Mapping[str, Any]) -> list[tuple[str, list[str]]]
         ("Ethics review (D4)", [project_texts["ethics"]] if project_texts["ethics"] else unsaid),
         ("Annotators (D5)", people or unsaid),
         *(
-            [("Rejected work", [_turned_down(statement_data["rejected"])])]
+            [("Rejected work", [_rejected_text(statement_data["rejected"])])]
             if "rejected" in statement_data
             else []
         ),
     ]
 
 
-def _asked_of_oneself(name: str) -> tuple[int, str]:
+def _characteristic_order(name: str) -> tuple[int, str]:
     """Where a characteristic stands among the others; one that is not asked any more stands after them, by name."""
     return (OF_ONESELF.index(name) if name in OF_ONESELF else len(OF_ONESELF), name)
 
@@ -414,7 +416,7 @@ _BESIDE = {
 }
 
 
-def _spent(hours: Mapping[str, Any]) -> str:
+def _hours_text(hours: Mapping[str, Any]) -> str:
     if "beside" not in hours:  # the first form
         return (
             f"{hours['all']:.1f} hours at work in all; of a person and day {hours['median_day']:.1f} (median) and "
@@ -422,16 +424,16 @@ def _spent(hours: Mapping[str, Any]) -> str:
         )
     beside = hours["beside"]
     names = [*(name for name in _BESIDE if name in beside), *sorted(beside.keys() - _BESIDE.keys())]
-    parts = [f"{_BESIDE.get(name, name)} {_long(beside[name])}" for name in names]
+    parts = [f"{_BESIDE.get(name, name)} {_duration(beside[name])}" for name in names]
     more = f", with {', '.join(parts)}" if parts else ""
     return (
-        f"{_long(hours['all'])} at work on the responses of this release, the newest of each person and item, without "
-        f"gold items; of a person and day {_long(hours['median_day'])} (median) and {_long(hours['longest_day'])} "
-        f"(longest). {_long(hours['paid'])} at work in all, as payment sheets count it until the release{more}."
+        f"{_duration(hours['all'])} at work on the responses of this release, the newest of each person and item, without "
+        f"gold items; of a person and day {_duration(hours['median_day'])} (median) and {_duration(hours['longest_day'])} "
+        f"(longest). {_duration(hours['paid'])} at work in all, as payment sheets count it until the release{more}."
     )
 
 
-def _long(hours: float) -> str:
+def _duration(hours: float) -> str:
     """A time: hours with one decimal, minutes below an hour and a half, seconds below a minute and a half."""
     if hours >= 1.5:
         return f"{hours:.1f} hours"
@@ -440,14 +442,14 @@ def _long(hours: float) -> str:
     return f"{hours * 3600:.0f} seconds"
 
 
-def _turned_down(rejected: Mapping[str, int]) -> str:
+def _rejected_text(rejected: Mapping[str, int]) -> str:
     return (
-        f"{rejected['rejected_responses']} of {_times(rejected['responses'], 'response')} on decided items support no "
-        f"accepted outcome; {rejected['excluded_items']} of {_times(rejected['items'], 'item')} excluded."
+        f"{rejected['rejected_responses']} of {_count_text(rejected['responses'], 'response')} on decided items support no "
+        f"accepted outcome; {rejected['excluded_items']} of {_count_text(rejected['items'], 'item')} excluded."
     )
 
 
-def _times(n: int, singular: str, plural: str = "") -> str:
+def _count_text(n: int, singular: str, plural: str = "") -> str:
     return f"{n} {singular if n == 1 else plural or singular + 's'}"
 
 

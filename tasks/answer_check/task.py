@@ -14,24 +14,24 @@ from tableqa.statistics.proportions import proportion
 from tableqa.writers.askew import askew_record
 from tasks.contract import (
     Accepted,
-    Adjudicate,
-    Answered,
     Answering,
-    Exported,
     Field,
-    Invalid,
+    InvalidResponse,
     Item,
     Measure,
+    NeedsAdjudication,
     Outcome,
-    Perturbed,
-    Prepared,
+    PerturbedExample,
+    PreparedInputs,
     Preparing,
     Problem,
+    ReleaseRecord,
     Report,
+    ReportedResponse,
     Resolution,
     Surroundings,
 )
-from tasks.shared.response_parts import Reading
+from tasks.shared.response_parts import ResponseReader
 
 DIFFERENCES = {
     "form": gettext_noop("the same, written differently"),
@@ -75,30 +75,32 @@ class AnswerCheck(Answering, Preparing):
     fields = (Field("answers", "lines"), Field("unanswerable", "flag"))
     compares = "answers"
     rule: ClassVar[Mapping[str, Any]] = {"rule": "given"}
-    measures = (Measure("answers", "nominal", lambda response: _said(response)),)
+    measures = (Measure("answers", "nominal", lambda response: _normal_form(response)),)
 
     @property
     def default_overlap(self) -> int:
         return 2
 
-    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
         """Which contract made the example: figures are given for each of them."""
-        return Prepared({"contract": around.perturbation or ORIGINAL})
+        return PreparedInputs({"contract": around.perturbation or ORIGINAL})
 
     def parse(self, data: object, item: Item) -> Response:
-        sent = Reading(data, self.fields)
+        sent = ResponseReader(data, self.fields)
         unanswerable, answers = sent.flag("unanswerable"), sent.answers("answers")
         sent.finish()
         if not answers and not unanswerable:
             message = gettext("Write the answer, or choose Unanswerable.")
-            raise Invalid([Problem("answers", "no_answer", message)])
+            raise InvalidResponse([Problem("answers", "no_answer", message)])
         return Response((), True) if unanswerable else Response(answers)
 
     def alike(self, response: Response, item: Item) -> Hashable:
-        return _said(response)
+        return _normal_form(response)
 
-    def departure(self, response: Response, item: Item) -> tuple[Literal["equal", "slip", "other"], str]:
-        name = named(response, item)
+    def compare_to_gold(
+        self, response: Response, item: Item
+    ) -> tuple[Literal["equal", "slip", "other"], str]:
+        name = difference_name(response, item)
         kind = _kind(name)
         return ("other" if kind in REAL else "slip" if kind in SLIPS else "equal"), name
 
@@ -107,13 +109,13 @@ class AnswerCheck(Answering, Preparing):
         return min(
             responses,
             key=lambda response: (
-                named(response, item),
+                difference_name(response, item),
                 response.answers not in accepted(item.example.answers),
                 response.answers,
             ),
         )
 
-    def uphold(self, responses: Sequence[Response], item: Item) -> Resolution:
+    def resolve_adjudicated(self, responses: Sequence[Response], item: Item) -> Resolution:
         """An adjudicator may find that the table answers otherwise than the given answer says; its name is the reason."""
         if all(response.unanswerable for response in responses):
             return Accepted((), "unanswerable")
@@ -121,12 +123,12 @@ class AnswerCheck(Answering, Preparing):
         if any(
             candidate.unanswerable or not compare(candidate.answers, first).equal for candidate in responses
         ):
-            return Adjudicate("The responses differ. Choose one of them.")
+            return NeedsAdjudication("The responses differ. Choose one of them.")
         names = sorted(
             {
                 name
                 for candidate in responses
-                if (name := named(candidate, item)) and not _equal(candidate, item)
+                if (name := difference_name(candidate, item)) and not _is_equal(candidate, item)
             }
         )
         outcome = Outcome(self.merged(responses, item, None), tuple(range(len(responses))))
@@ -143,7 +145,7 @@ class AnswerCheck(Answering, Preparing):
             if response.unanswerable
             else gettext("Answer: {answers}").format(answers=" | ".join(response.answers))
         )
-        name = named(response, item)
+        name = difference_name(response, item)
         words = f"{gettext(DIFFERENCES[_kind(name)])} ({name})" if name else gettext("the same")
         return [
             answer_text,
@@ -175,7 +177,7 @@ class AnswerCheck(Answering, Preparing):
             ),
         ]
 
-    def report(self, rows: Sequence[Answered]) -> list[Report]:
+    def report(self, rows: Sequence[ReportedResponse]) -> list[Report]:
         """Each person's accuracy for each source and contract, and how often which difference was found."""
         accuracy: dict[tuple[str, str, str], list[bool]] = {}
         differences: Counter[tuple[str, str]] = Counter()
@@ -183,10 +185,10 @@ class AnswerCheck(Answering, Preparing):
         for row in rows:
             contract = str(row.item.inputs.get("contract", ORIGINAL))
             accuracy.setdefault((row.annotator, row.source, contract), []).append(
-                _equal(row.response, row.item)
+                _is_equal(row.response, row.item)
             )
             totals[contract] += 1
-            if name := named(row.response, row.item):
+            if name := difference_name(row.response, row.item):
                 differences[contract, name] += 1
         people = []
         for (annotator, source, contract), right in sorted(accuracy.items()):
@@ -217,19 +219,19 @@ class AnswerCheck(Answering, Preparing):
         ]
 
     def export(
-        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Response, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """Askew's own form: what was read off the table beside the given answer, and how they differ."""
         if format != "askew":
             return
-        yield Exported(
+        yield ReleaseRecord(
             self.key,
             {
                 **askew_record(item.example),
                 "contract": item.inputs.get("contract", ORIGINAL),
                 "checked": list(response.answers),
-                "equal": _equal(response, item),
-                "difference": named(response, item),
+                "equal": _is_equal(response, item),
+                "difference": difference_name(response, item),
             },
         )
 
@@ -248,7 +250,7 @@ class AnswerCheck(Answering, Preparing):
         return {"answers": [rng.choice(cells or right)], "unanswerable": False}
 
 
-def named(response: Response, item: Item) -> str:
+def difference_name(response: Response, item: Item) -> str:
     """How an answer differs from the given one: a name of `DIFFERENCES`, for another scale with its factor; "" if not."""
     if response.unanswerable:
         return "unanswerable" if item.example.answers else ""
@@ -261,7 +263,7 @@ def _kind(name: str) -> str:
     return name.partition(" ")[0]
 
 
-def _equal(response: Response, item: Item) -> bool:
+def _is_equal(response: Response, item: Item) -> bool:
     if response.unanswerable:
         return not item.example.answers
     return compare(response.answers, item.example.answers).equal
@@ -274,7 +276,7 @@ def _consequence(name: str) -> str:
     return "decided if a response gives it" if kind in SLIPS else "equal"
 
 
-def _said(response: Response) -> str:
+def _normal_form(response: Response) -> str:
     """What two people must have in common to agree: a set of answers, numbers by value, texts but for case and blanks."""
     if response.unanswerable:
         return "unanswerable"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tableqa.statistics.proportions import proportion
-from tasks.answer_check.task import Response, named, task
-from tasks.contract import Accepted, Adjudicate, Answered, Item, Surroundings
+from tasks.answer_check.task import Response, difference_name, task
+from tasks.contract import Accepted, Item, NeedsAdjudication, ReportedResponse, Surroundings
 
 TABLE = Table(["Year", "Sales", "Cost"], [["2019", "1,204.5", "902.2"], ["2018", "1,310.0", "951.4"]])
 
@@ -47,7 +47,7 @@ def test_the_given_answer_is_accepted_however_it_is_written() -> None:
     ],
 )
 def test_a_note_is_no_difference(gold: list[str], answer: list[str], note: str) -> None:
-    assert named(said(*answer), item(*gold)) == note
+    assert difference_name(said(*answer), item(*gold)) == note
     found = resolve(gold, answer, gold)
     assert isinstance(found, Accepted)
     assert found.reason == ""
@@ -72,9 +72,9 @@ def test_where_nobody_gives_it_somebody_looks_even_if_all_say_the_same(
 ) -> None:
     """Two people who lose the same sign without seeing each other may have read the table better than its maker."""
     found = resolve([gold], [answer], [answer])
-    assert isinstance(found, Adjudicate)
+    assert isinstance(found, NeedsAdjudication)
     assert found.reason == f"No response matches the given answer: {name}."
-    upheld = task.uphold([said(answer)] * 2, item(gold))
+    upheld = task.resolve_adjudicated([said(answer)] * 2, item(gold))
     assert isinstance(upheld, Accepted)
     assert upheld.reason == name.removeprefix("2 x ")
 
@@ -83,7 +83,9 @@ def test_where_nobody_gives_it_somebody_looks_even_if_all_say_the_same(
 def test_nothing_is_decided_that_nobody_read_as_given(answers: list[str]) -> None:
     found = resolve(["2"], *([answer] for answer in answers))
     if isinstance(found, Accepted):
-        assert all(not named(o.response, item("2")).startswith(("sign", "scale")) for o in found.outcomes)
+        assert all(
+            not difference_name(o.response, item("2")).startswith(("sign", "scale")) for o in found.outcomes
+        )
 
 
 @pytest.mark.parametrize(
@@ -97,21 +99,21 @@ def test_nothing_is_decided_that_nobody_read_as_given(answers: list[str]) -> Non
 )
 def test_a_real_difference_is_for_an_adjudicator_by_name(answers: list[list[str]], name: str) -> None:
     found = resolve(["a", "b"], *answers)
-    assert isinstance(found, Adjudicate)
+    assert isinstance(found, NeedsAdjudication)
     assert name in found.reason
 
 
 def test_where_nobody_has_it_and_they_differ_somebody_looks() -> None:
-    assert isinstance(resolve(["-105.5"], ["105.5"], ["-105500"]), Adjudicate)
+    assert isinstance(resolve(["-105.5"], ["105.5"], ["-105500"]), NeedsAdjudication)
 
 
 def test_an_adjudicator_may_find_that_the_given_answer_is_wrong() -> None:
-    found = task.uphold([said("7"), said("7.0")], item("5"))
+    found = task.resolve_adjudicated([said("7"), said("7.0")], item("5"))
     assert isinstance(found, Accepted)
     assert found.reason == "value"
     assert found.outcomes[0].by == (0, 1)
-    assert isinstance(task.uphold([said("7"), said("5")], item("5")), Adjudicate)
-    assert task.uphold([said()], item("5")) == Accepted((), "unanswerable")
+    assert isinstance(task.resolve_adjudicated([said("7"), said("5")], item("5")), NeedsAdjudication)
+    assert task.resolve_adjudicated([said()], item("5")) == Accepted((), "unanswerable")
 
 
 def test_whoever_says_unanswerable_says_nothing_else() -> None:
@@ -142,8 +144,8 @@ def test_an_adjudicator_reads_how_an_answer_differs() -> None:
 
 def answered(
     person: str, answer: list[str], source: str = "tat", contract: str = "answer_changes"
-) -> Answered:
-    return Answered(item("-105.5", contract=contract), source, person, said(*answer), None)
+) -> ReportedResponse:
+    return ReportedResponse(item("-105.5", contract=contract), source, person, said(*answer), None)
 
 
 def test_each_persons_accuracy_is_given_for_each_source_and_contract() -> None:

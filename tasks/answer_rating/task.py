@@ -8,7 +8,7 @@ from tableqa import Example
 from tableqa.core.translation import gettext_noop
 from tableqa.writers.askew import askew_record
 from tableqa.writers.lftqa import SCORES, output_record, scores
-from tasks.contract import Exported, Item, Perturbed, Prepared, Preparing, Surroundings
+from tasks.contract import Item, PerturbedExample, PreparedInputs, Preparing, ReleaseRecord, Surroundings
 from tasks.shared.declared_types import RatingTask
 from tasks.shared.form_fields import Scale
 
@@ -88,7 +88,7 @@ class AnswerRating(RatingTask, Preparing):
     def default_overlap(self) -> int:
         return 2
 
-    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
         """The answer's text, and apart from it what nobody sees who rates it: the system and the reference."""
         rated = example.meta.get("rated_answer")
         if not isinstance(rated, Mapping) or not str(rated.get("text") or "").strip():
@@ -97,36 +97,36 @@ class AnswerRating(RatingTask, Preparing):
         inputs: dict[str, Any] = {"rated_answer": text, "system": str(rated.get("system", ""))}
         if reference := example.meta.get("reference") or " ".join(example.answers):
             inputs["reference"] = str(reference)
-        return Prepared(inputs)
+        return PreparedInputs(inputs)
 
-    def showing(self, item: Item) -> Sequence[str]:
+    def shown_names(self, item: Item) -> Sequence[str]:
         show_reference = item.settings.get("show_reference", False)
         return [name for name in self.shows if name != "reference" or show_reference]
 
     def export(
-        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Response, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """LFTQA-Eval's answers and scores, a file for each dimension and metric; Askew's own record has all in one."""
         example, inputs = item.example, item.inputs
         example_id, system = str(example.meta.get("example_id", example.id)), str(inputs.get("system", ""))
         if format == "lftqa":
             reference = str(inputs.get("reference", ""))
             rated = output_record(example_id, system, str(inputs.get("rated_answer", "")), example, reference)
-            yield Exported(f"{SCORES}/model_outputs", rated)
+            yield ReleaseRecord(f"{SCORES}/model_outputs", rated)
             human_scores = dict(self.scores(response))
             metrics = example.meta.get("metrics", {})
             for part, record in (
                 *scores(example_id, system, human_scores, "human"),
                 *scores(example_id, system, metrics, "metric"),
             ):
-                yield Exported(f"{SCORES}/{part}", record)
+                yield ReleaseRecord(f"{SCORES}/{part}", record)
         elif format == "askew":
             rated = {
                 "example_id": example_id,
                 "model": system,
                 "rated_answer": inputs.get("rated_answer", ""),
             }
-            yield Exported(
+            yield ReleaseRecord(
                 self.key,
                 {**askew_record(example), **rated, **dict(self.scores(response))},
             )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tableqa import Example, Table
 from tableqa.agreement.coefficients import agreement
 from tasks.answer_rating.task import GAP, Response, task
-from tasks.contract import Accepted, Invalid, Item, OneMore, Surroundings
+from tasks.contract import Accepted, InvalidResponse, Item, NeedsResponse, Surroundings
 
 EXAMPLE = Example(
     id="fetaqa_0~system-a",
@@ -54,12 +54,12 @@ def test_two_people_make_a_mean() -> None:
 def test_a_gap_of_three_on_either_scale_asks_for_one_more(
     one: tuple[int, int], other: tuple[int, int]
 ) -> None:
-    assert isinstance(task.resolve([Response(*one), Response(*other)], item()), OneMore)
+    assert isinstance(task.resolve([Response(*one), Response(*other)], item()), NeedsResponse)
 
 
 def test_the_reason_names_the_scale() -> None:
     resolution = task.resolve([Response(5, 5), Response(5, 2)], item())
-    assert isinstance(resolution, OneMore)
+    assert isinstance(resolution, NeedsResponse)
     assert "comprehensiveness" in resolution.reason
     assert "faithfulness" not in resolution.reason
 
@@ -86,7 +86,7 @@ def test_a_third_is_asked_exactly_where_two_are_three_apart(said: list[Response]
     apart = max(
         abs(one.faithfulness - other.faithfulness), abs(one.comprehensiveness - other.comprehensiveness)
     )
-    assert isinstance(task.resolve(said, item()), OneMore) == (apart >= GAP)
+    assert isinstance(task.resolve(said, item()), NeedsResponse) == (apart >= GAP)
 
 
 @given(st.lists(responses, min_size=3, max_size=3), st.sampled_from(["mean", "replace"]), st.randoms())
@@ -101,7 +101,7 @@ def test_three_people_always_decide_whoever_came_first(said: list[Response], thi
 
 
 def test_an_adjudicator_decides_what_was_left_at_two() -> None:
-    resolution = task.uphold([Response(5, 5), Response(1, 5)], item())
+    resolution = task.resolve_adjudicated([Response(5, 5), Response(1, 5)], item())
     assert isinstance(resolution, Accepted)
     assert resolution.outcomes[0].response == Response(3, 5)
 
@@ -133,7 +133,7 @@ def test_without_an_answer_there_is_no_item(rated: Any) -> None:
 
 def test_digits_of_a_form_are_scores() -> None:
     assert task.parse({"faithfulness": "4", "comprehensiveness": "1"}, item()) == Response(4, 1)
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidResponse):
         task.parse({"faithfulness": "04", "comprehensiveness": "1"}, item())
 
 

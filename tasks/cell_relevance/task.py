@@ -12,15 +12,15 @@ from tableqa.operations import MaskCells, replay
 from tableqa.programs.evidence import CellRef, cells_in, evidence, read_reply, request
 from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import (
-    Answered,
-    Ask,
-    Exported,
     Item,
     ModelInTheLoop,
-    Perturbed,
-    Prepared,
+    ModelQuery,
+    PerturbedExample,
+    PreparedInputs,
     Preparing,
+    ReleaseRecord,
     Report,
+    ReportedResponse,
     Surroundings,
 )
 from tasks.shared.declared_types import LabelTask
@@ -72,7 +72,7 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
     of = ("originals", "perturbed")
     looks_into = ("relevant_cells",)
     cell_parts = ("cell_relevance",)
-    asks = (Ask("cells", _asked, _named, points=True, holds="cells"),)
+    asks = (ModelQuery("cells", _asked, _named, points=True, holds="cells"),)
     predicts = "on_request"
     prediction_in_form = True
     looks = (gettext_noop("with the cells"), gettext_noop("without them"))
@@ -90,22 +90,22 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
     recorded = CODES
     excludes: ClassVar[Mapping[str, str]] = {"unanswerable": "unanswerable"}
 
-    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
         evidence_cells = evidence(
             example, around.decided.get("relevant_cells", ()), around.model_answers.get("cells", ())
         )
-        return None if evidence_cells is None else Prepared({"evidence": evidence_cells.to_dict()})
+        return None if evidence_cells is None else PreparedInputs({"evidence": evidence_cells.to_dict()})
 
     def tried(self, data: object, item: Item) -> Example | None:
         """The example without the texts of its marked cells, whatever the label says. (FREB-TQA 3.4)"""
         table = item.example.table
-        inside = tuple((row, column) for row, column in _marked(item) if row in table.row_ids)
+        inside = tuple((row, column) for row, column in _marked_cells(item) if row in table.row_ids)
         if not inside:
             return None
         masked = replay(table, [MaskCells(cells=inside, replacement="")])
         return dataclasses.replace(item.example, table=masked)
 
-    def report(self, rows: Sequence[Answered]) -> list[Report]:
+    def report(self, rows: Sequence[ReportedResponse]) -> list[Report]:
         """How often cells hold, by where they come from: people differ from programs, and both from models."""
         tallies: dict[str, Counter[str]] = {}
         for row in rows:
@@ -127,23 +127,25 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
             )
         ]
 
-    def recorded_beside(self, item: Item) -> Mapping[str, Any]:
+    def item_record_fields(self, item: Item) -> Mapping[str, Any]:
         """The cells that were judged, and where they come from."""
         return {"evidence": dict(item.inputs.get("evidence", {}))}
 
     def export(
-        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Any, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """The judgement under FREB-TQA's codes, with the cells that were judged and where they come from."""
         yield from super().export(format, item, response, perturbed)
         if format == "freb_tqa":
             table = item.example.table
             # FREB-TQA counts rows from below the header, and has no place for a cell of the header.
             places = [
-                [table.row_index(r), table.column_index(c)] for r, c in _marked(item) if r in table.row_ids
+                [table.row_index(r), table.column_index(c)]
+                for r, c in _marked_cells(item)
+                if r in table.row_ids
             ]
             record = {**freb_example(item.example), "label": CODES[response.label], "rel_cell": places}
-            yield Exported("cell_relevance", record)
+            yield ReleaseRecord("cell_relevance", record)
 
     def weights(self, field: Question, item: Item) -> Sequence[int]:
         """Looks whether an answer stands outside the marked cells; where it stands nowhere, cells mostly hold."""
@@ -155,10 +157,10 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
             for column, text in zip(table.column_ids, cells, strict=True)
             if text.strip() and not answer_forms.isdisjoint(normal_forms(text))
         }
-        return (80, 15, 5) if holding <= set(_marked(item)) else (20, 75, 5)
+        return (80, 15, 5) if holding <= set(_marked_cells(item)) else (20, 75, 5)
 
 
-def _marked(item: Item) -> Sequence[CellRef]:
+def _marked_cells(item: Item) -> Sequence[CellRef]:
     return cells_in(item.example.table, item.inputs.get("evidence", {}).get("cells"))
 
 

@@ -9,7 +9,7 @@ import pytest
 from tableqa import Example, Table
 from tableqa.writers.freb_tqa import freb_example
 from tasks.cell_relevance.task import task
-from tasks.contract import Accepted, Adjudicate, Answered, Item, Surroundings
+from tasks.contract import Accepted, Item, NeedsAdjudication, ReportedResponse, Surroundings
 from tasks.shared.declared_types import Label as Response
 
 TABLE = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]])
@@ -56,7 +56,7 @@ def test_two_of_three_decide_and_three_labels_do_not() -> None:
     resolution = task.resolve(said("yes", "no", "yes"), ITEM)
     assert isinstance(resolution, Accepted)
     assert [(o.response.label, o.by) for o in resolution.outcomes] == [("yes", (0, 2))]
-    assert isinstance(task.resolve(said("yes", "no", "unanswerable"), ITEM), Adjudicate)
+    assert isinstance(task.resolve(said("yes", "no", "unanswerable"), ITEM), NeedsAdjudication)
     assert task.resolve(said("unanswerable", "unanswerable", "no"), ITEM) == Accepted((), "unanswerable")
 
 
@@ -71,9 +71,9 @@ def test_labels_come_out_under_the_codes_of_the_paper(label: str, code: int) -> 
 def test_how_often_cells_hold_is_reported_by_where_they_come_from() -> None:
     model = Item(example(), inputs={"evidence": {"cells": [["r0", "c0"]], "from": "a model"}})
     rows = [
-        Answered(ITEM, "wtq", "ada", Response("yes"), None),
-        Answered(ITEM, "wtq", "bo", Response("no"), None),
-        Answered(model, "wtq", "ada", Response("no"), None),
+        ReportedResponse(ITEM, "wtq", "ada", Response("yes"), None),
+        ReportedResponse(ITEM, "wtq", "bo", Response("no"), None),
+        ReportedResponse(model, "wtq", "ada", Response("no"), None),
     ]
     (report,) = task.report(rows)
     assert report.rows == (("a model", 0, 1, 0, 0.0), (EVIDENCE["from"], 1, 1, 0, 0.5))

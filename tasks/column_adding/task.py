@@ -18,18 +18,24 @@ from tasks.contract import (
     Context,
     Field,
     FormEdit,
-    Invalid,
+    GenerationRequest,
+    InvalidResponse,
     Item,
-    Prepared,
+    PreparedInputs,
     Preparing,
     Problem,
     Proposed,
     Proposing,
     Surroundings,
-    Wanted,
 )
-from tasks.shared.column_edits import ColumnKind, entries, plain, rows_named
-from tasks.shared.column_prompts import only, refused, relevant_rows, relevant_table, words
+from tasks.shared.column_edits import ColumnTask, plain, read_entries, rows_in_words
+from tasks.shared.column_prompts import (
+    invalid_reply,
+    read_text,
+    relevant_rows,
+    relevant_table,
+    require_fields,
+)
 
 FROM = message("column_adding.from", "From {title}")
 FILLED = message("column_adding.filled", "{filled} of {rows} rows have a value")
@@ -82,7 +88,7 @@ class Response:
     own: tuple[CellRef, ...] = ()
 
 
-class ColumnAdding(ColumnKind, Preparing, Proposing):
+class ColumnAdding(ColumnTask, Preparing, Proposing):
     """Columns of related tables of the project are added, row by row, at a place that is drawn.
 
     What is offered is frozen with the item: a response can be held against it wherever the item is, and examples to
@@ -116,21 +122,21 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
     )
     allowed = ("insert_column",)
 
-    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
         """Freezes {"suggestions": {"tables": [{digest, title, score, why, rows, of, by, aligned, columns}]}}.
 
         `aligned` are the first pairs of cells by which rows were matched. A table's columns are [{column, header,
         after, filled, sent}]; `after` is the place that is drawn for it, `sent` what adding it takes, as JSON text.
         """
-        tables = related(example, around.lent)
-        return Prepared({"suggestions": {"tables": tables}}) if tables else None
+        tables = find_related_tables(example, around.lent)
+        return PreparedInputs({"suggestions": {"tables": tables}}) if tables else None
 
     def payload(self, item: Item) -> dict[str, Any]:
         """Why a table is related is said in the reader's language."""
         payload = super().payload(item)
         if "suggestions" in payload:
             tables = [
-                {**table, "why": translation.shown(table["why"])}
+                {**table, "why": translation.translate_stored(table["why"])}
                 for table in payload["suggestions"]["tables"]
             ]
             payload["suggestions"] = {**payload["suggestions"], "tables": tables}
@@ -139,23 +145,27 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
     def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
         """Each column on offer, the fullest of the best related table first."""
         rows = max(1, len(item.example.table.rows))
-        for index, ((digest, source), offer) in enumerate(offered(item).items()):
+        for index, ((digest, source), offer) in enumerate(offered_columns(item).items()):
             filled = sum(bool(cell.strip()) for cell in offer["cells"])
             why = joined([FROM.format(title=offer["title"]), FILLED.format(filled=filled, rows=rows)], "; ")
             yield Proposed(
-                _added(digest, source, offer), self.perturbation, "corpus", why, filled / rows - index / 100
+                _response_data(digest, source, offer),
+                self.perturbation,
+                "corpus",
+                why,
+                filled / rows - index / 100,
             )
 
-    def wanted(self, item: Item) -> Sequence[Wanted]:
+    def wanted(self, item: Item) -> Sequence[GenerationRequest]:
         what = (
             "Choose one column of the other tables that belongs into this table: about the same things, in the same "
             "subject, and without changing the answer to the question."
         )
         form = '{"table": 1, "column": "its name"}'
-        return [Wanted(self.perturbation, what, form)] if offered(item) else []
+        return [GenerationRequest(self.perturbation, what, form)] if offered_columns(item) else []
 
     def put(self, item: Item) -> str:
-        table, question, offers = item.example.table, item.example.question, offered(item)
+        table, question, offers = item.example.table, item.example.question, offered_columns(item)
         rows = relevant_rows(table, question, ROW_TOKENS)
         lines = [relevant_table(table, question, ROW_TOKENS), f"Question: {question}"]
         for number, (digest, title) in enumerate(_titles(item).items(), start=1):
@@ -167,25 +177,27 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
             ]
         return "\n".join(lines)
 
-    def replied(self, response: Response, request: Wanted, item: Item) -> Mapping[str, Any] | None:
+    def as_demonstration(
+        self, response: Response, request: GenerationRequest, item: Item
+    ) -> Mapping[str, Any] | None:
         if len(response.provenance) != 1 or response.own:
             return None
         ((_, digest, source, _),) = response.provenance
-        offer, tables = offered(item).get((digest, source)), list(_titles(item))
+        offer, tables = offered_columns(item).get((digest, source)), list(_titles(item))
         if offer is None or digest not in tables:
             return None
         return {"table": tables.index(digest) + 1, "column": offer["header"]}
 
-    def taken(self, reply: Mapping[str, Any], request: Wanted, item: Item) -> Mapping[str, Any]:
-        only(reply, {"table", "column"})
+    def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
+        require_fields(reply, {"table", "column"})
         tables, number = list(_titles(item)), reply["table"]
         if type(number) is not int or not 1 <= number <= len(tables):
-            raise refused("table", f"A table is a number from 1 to {len(tables)}.")
-        name = plain(words(reply["column"], "column"))
-        for (digest, source), offer in offered(item).items():
+            raise invalid_reply("table", f"A table is a number from 1 to {len(tables)}.")
+        name = plain(read_text(reply["column"], "column"))
+        for (digest, source), offer in offered_columns(item).items():
             if digest == tables[number - 1] and plain(offer["header"]) == name:
-                return _added(digest, source, offer)
-        raise refused("column", f"Table {number} has no column of this name to give.")
+                return _response_data(digest, source, offer)
+        raise invalid_reply("column", f"Table {number} has no column of this name to give.")
 
     def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
         for operation in operations:
@@ -195,13 +207,13 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
                 )
                 yield Problem("operations", "column_empty", message)
 
-    def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+    def parse_extra_fields(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
         """Where each new column comes from, in the order of the operations, held against what the item offers.
 
         Entries of columns that went again go, too. An item of before version 2 offers nothing to hold a column against:
         every cell is somebody's own text then.
         """
-        source_entries = entries(
+        source_entries = read_entries(
             sent["provenance"], "provenance", 4, {1: lambda sha: DIGEST.fullmatch(sha) is not None}
         )
         origins = {entry[0]: entry for entry in source_entries}
@@ -211,8 +223,8 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
             message = gettext(
                 "The source of {names} is missing. Add columns from the offered tables only."
             ).format(names=names)
-            raise Invalid([Problem("provenance", "no_provenance", message)])
-        offers = offered(item)
+            raise InvalidResponse([Problem("provenance", "no_provenance", message)])
+        offers = offered_columns(item)
         provenance: list[Origin] = []
         own: list[CellRef] = []
         for operation in new:
@@ -222,7 +234,7 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
                 message = gettext(
                     "The source of “{header}” is not offered for this item. Add an offered column."
                 ).format(header=operation.header)
-                raise Invalid([Problem("provenance", "not_offered", message)])
+                raise InvalidResponse([Problem("provenance", "not_offered", message)])
             source_cells = offer["cells"] if offer else [""] * len(operation.cells)
             own += [
                 (row, operation.column)
@@ -238,7 +250,7 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
                 message = gettext(
                     "No cell of “{header}” matches its source column. Remove it and add an offered column."
                 ).format(header=operation.header)
-                raise Invalid([Problem("provenance", "not_from_there", message)])
+                raise InvalidResponse([Problem("provenance", "not_from_there", message)])
             provenance.append((operation.column, digest, source, offer["title"] if offer else title))
         return {"provenance": tuple(provenance), "own": tuple(own)}
 
@@ -263,11 +275,11 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
         data = super().form_data(post, draft)
-        if post.get("action") == "add" and (candidate := _candidate(post)) is not None:
+        if post.get("action") == "add" and (candidate := _parse_candidate(post)) is not None:
             provenance = data["provenance"] if isinstance(data["provenance"], list) else []
             operations = data["operations"] if isinstance(data["operations"], list) else []
             origin = [
-                _free(operations, candidate["first"]),
+                _free_id(operations, candidate["first"]),
                 *(str(candidate[key]) for key in ("digest", "column", "title")),
             ]
             data["provenance"] = [*provenance, origin]
@@ -285,11 +297,11 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
             )
             if rows := [row_index(row) + 1 for row, other in response.own if other == column]:
                 lines[number] += gettext("; of {rows_named} the annotator's own text").format(
-                    rows_named=rows_named(rows)
+                    rows_named=rows_in_words(rows)
                 )
         return lines
 
-    def concerned(self, response: Response) -> frozenset[str]:
+    def concerned_columns(self, response: Response) -> frozenset[str]:
         return frozenset(f"{digest}/{column}" for _, digest, column, _ in response.provenance)
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
@@ -297,7 +309,7 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
         right, words = super().feedback(item, response, expected)
         if response.does_not_apply or expected.does_not_apply:
             return right, words
-        return self.concerned(response) <= self.concerned(expected), words
+        return self.concerned_columns(response) <= self.concerned_columns(expected), words
 
     def beside(self, item: Item, response: Response) -> dict[str, Any]:
         names = ("column", "table", "source_column", "title")
@@ -313,17 +325,17 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
         nothing = {"does_not_apply": True, "operations": [], "provenance": [], "own": []}
         if rng.random() > accuracy:
             return nothing
-        for (digest, source), offer in offered(item).items():
-            response = _added(digest, source, offer)
+        for (digest, source), offer in offered_columns(item).items():
+            response = _response_data(digest, source, offer)
             try:
                 self.parse(response, item)
-            except Invalid:
+            except InvalidResponse:
                 continue
             return response
         return nothing
 
 
-def related(example: Example, context: Context) -> list[dict[str, Any]]:
+def find_related_tables(example: Example, context: Context) -> list[dict[str, Any]]:
     """The related tables of the corpus that have a column to give, as they are frozen with an item, best first."""
     table = example.table
     if not isinstance(context.corpus, Index) or context.table is None:
@@ -351,10 +363,10 @@ def related(example: Example, context: Context) -> list[dict[str, Any]]:
                 "why": hit.why,
                 "rows": len(alignment.pairs),
                 "of": len(table.rows),
-                "by": [name(table, alignment.column), name(other, alignment.other_column)],
+                "by": [column_name(table, alignment.column), column_name(other, alignment.other_column)],
                 "aligned": aligned,
                 "columns": [
-                    _candidate_of(example, hit.digest, title_of(other, alignment.other_column), column)
+                    _candidate_data(example, hit.digest, title_of(other, alignment.other_column), column)
                     for column in columns
                 ],
             }
@@ -364,7 +376,7 @@ def related(example: Example, context: Context) -> list[dict[str, Any]]:
     return related_tables
 
 
-def offered(item: Item) -> dict[tuple[str, str], dict[str, Any]]:
+def offered_columns(item: Item) -> dict[tuple[str, str], dict[str, Any]]:
     """What an item offers: by (digest, column) what adding that column takes."""
     tables = item.inputs.get("suggestions", {}).get("tables", ())
     return {
@@ -374,7 +386,7 @@ def offered(item: Item) -> dict[tuple[str, str], dict[str, Any]]:
     }
 
 
-def _added(digest: str, source: str, offer: Mapping[str, Any]) -> dict[str, Any]:
+def _response_data(digest: str, source: str, offer: Mapping[str, Any]) -> dict[str, Any]:
     """The response that adds a column on offer at the place that was drawn for it."""
     values = {name: offer[name] for name in ("after", "header", "cells")}
     column = f"n{offer['first']}"
@@ -388,12 +400,12 @@ def _added(digest: str, source: str, offer: Mapping[str, Any]) -> dict[str, Any]
 
 def _titles(item: Item) -> dict[str, str]:
     """The related tables that an item offers columns of, by digest."""
-    return {digest: offer["title"] for (digest, _), offer in offered(item).items()}
+    return {digest: offer["title"] for (digest, _), offer in offered_columns(item).items()}
 
 
-def _candidate_of(example: Example, digest: str, title: str, candidate: Candidate) -> dict[str, Any]:
+def _candidate_data(example: Example, digest: str, title: str, candidate: Candidate) -> dict[str, Any]:
     """A candidate as the page shows it. A form without scripts sends `sent` back, which therefore is a text."""
-    after = drawn_place(example, digest, candidate.column)
+    after = draw_position(example, digest, candidate.column)
     insertion = {"column": candidate.column, "header": candidate.header, "after": after}
     more = {
         "cells": candidate.cells,
@@ -408,7 +420,7 @@ def _candidate_of(example: Example, digest: str, title: str, candidate: Candidat
     }
 
 
-def drawn_place(example: Example, digest: str, column: str) -> str | None:
+def draw_position(example: Example, digest: str, column: str) -> str | None:
     """The column after which a new one is proposed to stand, None for the first place: random, and always the same one."""
     rng = random.Random(f"column_adding:{example.id}:{digest}:{column}")
     return rng.choice([None, *example.table.column_ids])
@@ -428,12 +440,12 @@ def title_of(table: Table, key: str) -> str:
     if not named:
         texts = list(dict.fromkeys(" ".join(cell.split()) for cell in table.column(key) if cell.strip()))
         rows = ", ".join([*texts[:NAMED_ROWS], *(["…"] if len(texts) > NAMED_ROWS else [])])
-        named = f"{name(table, key)}: {rows}"
+        named = f"{column_name(table, key)}: {rows}"
     line = " ".join(named.split())
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip(" |") + "…"
 
 
-def name(table: Table, column: str) -> str:
+def column_name(table: Table, column: str) -> str:
     """What a column is called: its header, or its place."""
     index = table.column_index(column)
     return table.header[index].strip() or gettext("column {value}").format(value=index + 1)
@@ -444,10 +456,10 @@ def name(table: Table, column: str) -> str:
 
 def _add_by_form(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
     """Add the chosen candidate at the place that was drawn for it."""
-    candidate = _candidate(post)
+    candidate = _parse_candidate(post)
     if candidate is None:
         raise OperationError("bad_operation", gettext("Choose a column to add."))
-    column = _free([operation.to_dict() for operation in operations], candidate["first"])
+    column = _free_id([operation.to_dict() for operation in operations], candidate["first"])
     after = candidate["after"]
     if after not in (None, *replay(item.example.table, operations).column_ids):
         after = None
@@ -455,7 +467,7 @@ def _add_by_form(post: Mapping[str, str], item: Item, operations: list[Operation
     return [*operations, from_dict({**values, "header": candidate["header"], "cells": candidate["cells"]})]
 
 
-def _candidate(post: Mapping[str, str]) -> dict[str, Any] | None:
+def _parse_candidate(post: Mapping[str, str]) -> dict[str, Any] | None:
     """What a radio button of the form stands for, trusting nothing."""
     try:
         candidate = read_json(post.get("candidate", ""))
@@ -471,7 +483,7 @@ def _candidate(post: Mapping[str, str]) -> dict[str, Any] | None:
     return candidate
 
 
-def _free(operations: Sequence[Any], first: int) -> str:
+def _free_id(operations: Sequence[Any], first: int) -> str:
     """The next id for a new column, from n`first` on; the draft's operations may be anything."""
     used_ids = {operation.get("column") for operation in operations if isinstance(operation, dict)}
     return next(id for id in (f"n{number}" for number in range(first, first + 100_000)) if id not in used_ids)

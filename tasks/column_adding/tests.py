@@ -9,8 +9,8 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.perturbations.related_tables import Index
-from tasks.column_adding.task import drawn_place, task
-from tasks.contract import Context, Invalid, Item, Surroundings
+from tasks.column_adding.task import draw_position, task
+from tasks.contract import Context, InvalidResponse, Item, Surroundings
 
 MEDALS = Table(["Nation", "Gold"], [["Cuba", "4"], ["Peru", "2"], ["Chile", "1"], ["Mexico", "1"]])
 STATES = Table(
@@ -63,9 +63,9 @@ def test_columns_of_related_tables_are_offered_row_by_row() -> None:
 
 
 def test_the_place_is_drawn_and_always_the_same() -> None:
-    drawn = {drawn_place(EXAMPLE, STATES.digest(), f"c{number}") for number in range(30)}
+    drawn = {draw_position(EXAMPLE, STATES.digest(), f"c{number}") for number in range(30)}
     assert drawn == {None, "c0", "c1"}, "every place is possible"
-    assert drawn_place(EXAMPLE, STATES.digest(), "c1") == drawn_place(EXAMPLE, STATES.digest(), "c1")
+    assert draw_position(EXAMPLE, STATES.digest(), "c1") == draw_position(EXAMPLE, STATES.digest(), "c1")
 
 
 def offering(*tables: Table) -> Item:
@@ -80,7 +80,7 @@ CAPITAL = next(one for one in candidates(lent(MEDALS, STATES)) if one["header"] 
 
 
 def codes(raw: dict[str, Any], item: Item = OFFER) -> list[str]:
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(raw, item)
     return [problem.code for problem in invalid.value.problems]
 
@@ -138,10 +138,10 @@ def test_of_an_item_that_froze_no_offer_every_cell_is_somebodys_own() -> None:
 
 def test_a_column_from_nowhere_is_refused() -> None:
     candidate = candidates(lent(MEDALS, STATES))[0]
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse({**data(candidate), "provenance": []}, ITEM)
     assert [problem.code for problem in invalid.value.problems] == ["no_provenance"]
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidResponse):
         task.parse(data(candidate, ["n1", "not a digest", "c1", ""]), ITEM)
 
 

@@ -15,12 +15,12 @@ from tableqa.perturbations.splitting import (
     SplitError,
     Splitting,
     Way,
-    foreign,
     header_stem,
-    lost,
+    lost_words,
     part_names,
     proposals,
     split,
+    untraceable_words,
     way_from_dict,
 )
 from tasks.contract import (
@@ -28,17 +28,24 @@ from tasks.contract import (
     Context,
     Field,
     FormEdit,
-    Invalid,
+    GenerationRequest,
+    InvalidResponse,
     Item,
     Problem,
     Proposed,
     Proposing,
     Suggesting,
-    Wanted,
     as_lines,
 )
-from tasks.shared.column_edits import Taking, answer_cells, plain, rows_named, short_text
-from tasks.shared.column_prompts import column_of, named_column, only, refused, shown_table, words
+from tasks.shared.column_edits import ColumnRemovalTask, answer_cells, plain, rows_in_words, short_text
+from tasks.shared.column_prompts import (
+    column_of,
+    column_reference,
+    invalid_reply,
+    read_text,
+    require_fields,
+    table_text,
+)
 
 MOST_WAYS = 2
 """Ways to split one column that become proposals."""
@@ -60,7 +67,7 @@ class Response:
     reason: str = ""
 
 
-class ColumnExtension(Taking, Suggesting, Proposing):
+class ColumnExtension(ColumnRemovalTask, Suggesting, Proposing):
     """A column whose cells hold several things is split; the server proposes ways and cuts, a person decides."""
 
     key = "column_extension"
@@ -76,7 +83,7 @@ class ColumnExtension(Taking, Suggesting, Proposing):
     fields = (Field("operations", "operations"), Field("reason", "text"), Field("does_not_apply", "flag"))
     needs = ("header_names",)
     settings_schema = {
-        **Taking.settings_schema,
+        **ColumnRemovalTask.settings_schema,
         "properties": {
             "foreign_parts": {
                 "enum": ["require", "warn", "ignore"],
@@ -87,7 +94,7 @@ class ColumnExtension(Taking, Suggesting, Proposing):
                     "reason is given."
                 ),
             },
-            **Taking.settings_schema["properties"],
+            **ColumnRemovalTask.settings_schema["properties"],
         },
     }
     allowed = ("split_column",)
@@ -99,7 +106,7 @@ class ColumnExtension(Taking, Suggesting, Proposing):
         names = context.header_names if isinstance(context.header_names, HeaderNames) else None
         columns = {
             column: [
-                _shown(proposal.to_dict(), table.column(column))
+                _proposal_data(proposal.to_dict(), table.column(column))
                 for proposal in proposals(table.column(column), header, names)
             ]
             for column, header in zip(table.column_ids, table.header, strict=True)
@@ -113,7 +120,7 @@ class ColumnExtension(Taking, Suggesting, Proposing):
         for column, header in zip(table.column_ids, table.header, strict=True):
             cells = table.column(column)
             for index, proposal in enumerate(proposals(cells, header, names)[:MOST_WAYS]):
-                operation = _operation(
+                operation = _split_operation(
                     table, column, proposal.names, _columns(split(cells, proposal.way), cells)
                 )
                 data = {"does_not_apply": False, "operations": [operation.to_dict()], "reason": ""}
@@ -121,7 +128,7 @@ class ColumnExtension(Taking, Suggesting, Proposing):
                 score = proposal.splits / max(1, proposal.of) / (index + 1)
                 yield Proposed(data, self.perturbation, "splitting", why, score)
 
-    def wanted(self, item: Item) -> Sequence[Wanted]:
+    def wanted(self, item: Item) -> Sequence[GenerationRequest]:
         if len(item.example.table.rows) > MOST_ROWS:
             return []
         what = (
@@ -132,44 +139,48 @@ class ColumnExtension(Taking, Suggesting, Proposing):
             '{"column": {"number": 1, "name": "its name"}, "names": ["first part", "second part"], '
             '"cells": [["first part of row 1", "second part of row 1"]]}'
         )
-        return [Wanted(self.perturbation, what, form)]
+        return [GenerationRequest(self.perturbation, what, form)]
 
     def put(self, item: Item) -> str:
-        return shown_table(item.example.table, MOST_ROWS)
+        return table_text(item.example.table, MOST_ROWS)
 
-    def replied(self, response: Response, request: Wanted, item: Item) -> Mapping[str, Any] | None:
+    def as_demonstration(
+        self, response: Response, request: GenerationRequest, item: Item
+    ) -> Mapping[str, Any] | None:
         splits = [operation for operation in response.operations if isinstance(operation, SplitColumn)]
         if len(splits) != 1 or len(item.example.table.rows) > MOST_ROWS or response.reason:
             return None
         (operation,) = splits
         return {
-            "column": named_column(item.example.table, operation.column),
+            "column": column_reference(item.example.table, operation.column),
             "names": [part.header for part in operation.into],
             "cells": [list(cells) for cells in zip(*(part.cells for part in operation.into), strict=True)],
         }
 
-    def taken(self, reply: Mapping[str, Any], request: Wanted, item: Item) -> Mapping[str, Any]:
-        only(reply, {"column", "names", "cells"})
+    def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
+        require_fields(reply, {"column", "names", "cells"})
         table = item.example.table
         column = column_of(reply["column"], table, "column")
         if not isinstance(reply["names"], list) or len(reply["names"]) < 2:
-            raise refused("names", "A column is split into two or more.")
-        names = [words(name, f"names.{index}") for index, name in enumerate(reply["names"])]
+            raise invalid_reply("names", "A column is split into two or more.")
+        names = [read_text(name, f"names.{index}") for index, name in enumerate(reply["names"])]
         rows = reply["cells"]
         if not isinstance(rows, list) or len(rows) != len(table.rows):
-            raise refused("cells", f"There is one list of cells for each of the {len(table.rows)} rows.")
+            raise invalid_reply(
+                "cells", f"There is one list of cells for each of the {len(table.rows)} rows."
+            )
         for index, row in enumerate(rows):
             if (
                 not isinstance(row, list)
                 or len(row) != len(names)
                 or not all(isinstance(cell, str) for cell in row)
             ):
-                raise refused(f"cells.{index}", f"A row has {len(names)} texts.")
+                raise invalid_reply(f"cells.{index}", f"A row has {len(names)} texts.")
         columns = [[row[index] for row in rows] for index in range(len(names))]
-        operation = _operation(table, column, names, columns)
+        operation = _split_operation(table, column, names, columns)
         return {"does_not_apply": False, "operations": [operation.to_dict()], "reason": ""}
 
-    def work_out(self, question: Mapping[str, Any]) -> dict[str, Any]:
+    def compute(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Cut {"cells": [text], "way": how, "number": of parts or null}: `Splitting` as JSON, with names for the parts.
 
         A way that cannot be used, as half a pattern while somebody types it, is answered with its `problem`.
@@ -184,9 +195,9 @@ class ColumnExtension(Taking, Suggesting, Proposing):
             message = gettext(
                 "Cells must be a list of at most {max_rows} texts, {most_text} characters in total."
             ).format(max_rows=MAX_ROWS, most_text=MOST_TEXT)
-            raise Invalid([Problem("cells", "wrong_type", message)])
+            raise InvalidResponse([Problem("cells", "wrong_type", message)])
         if number is not None and type(number) is not int:
-            raise Invalid(
+            raise InvalidResponse(
                 [Problem("number", "wrong_type", gettext("The number of parts must be a number or null."))]
             )
         try:
@@ -194,7 +205,10 @@ class ColumnExtension(Taking, Suggesting, Proposing):
         except SplitError as error:
             return {"problem": str(error)}
         header = question.get("header")
-        return {**splitting.to_dict(), "names": _names(splitting, header if isinstance(header, str) else "")}
+        return {
+            **splitting.to_dict(),
+            "names": _part_names(splitting, header if isinstance(header, str) else ""),
+        }
 
     def form_edits(self) -> Mapping[str, FormEdit]:
         return {"split": _split_by_form, "parts": _parts_by_form}
@@ -207,7 +221,7 @@ class ColumnExtension(Taking, Suggesting, Proposing):
             if len(operation.into) < 2:
                 message = gettext("The column has only one part. Split it into two or more.")
                 yield Problem("operations", "one_part", message)
-        for column, parts in _parts(table, operations).items():
+        for column, parts in _parts_by_column(table, operations).items():
             empty = [
                 row_number
                 for row_number, (cell, *cells) in enumerate(_rows(table, column, parts), start=1)
@@ -216,10 +230,10 @@ class ColumnExtension(Taking, Suggesting, Proposing):
             if empty:
                 message = gettext(
                     "The content of {rows_named} is in none of the new columns. Fill it in."
-                ).format(rows_named=rows_named(empty))
+                ).format(rows_named=rows_in_words(empty))
                 yield Problem("operations", "row_lost", message)
 
-    def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+    def parse_extra_fields(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
         return {"reason": "" if sent["does_not_apply"] else short_text(sent["reason"], "reason")}
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
@@ -236,11 +250,11 @@ class ColumnExtension(Taking, Suggesting, Proposing):
     def doubts(self, response: Response, item: Item) -> Iterator[Problem]:
         """What a split adds or leaves out; and new columns that are called by the old name and a number."""
         table = item.example.table
-        splits = _parts(table, response.operations)
+        splits = _parts_by_column(table, response.operations)
         if not response.reason:
             for column, parts in splits.items():
-                yield from self._added(item, _rows(table, column, parts))
-                yield from self._left_out(item, column, _rows(table, column, parts))
+                yield from self._foreign_parts(item, _rows(table, column, parts))
+                yield from self._lost_text(item, column, _rows(table, column, parts))
         empty = [
             f"“{part.header}”"
             for column, parts in splits.items()
@@ -253,7 +267,7 @@ class ColumnExtension(Taking, Suggesting, Proposing):
             )
             yield Problem("operations", "name_says_nothing", message, "warning")
 
-    def _added(self, item: Item, rows: Iterable[tuple[str, ...]]) -> Iterator[Problem]:
+    def _foreign_parts(self, item: Item, rows: Iterable[tuple[str, ...]]) -> Iterator[Problem]:
         rule = item.settings.get("foreign_parts", "require")
         if rule == "ignore":
             return
@@ -261,7 +275,7 @@ class ColumnExtension(Taking, Suggesting, Proposing):
             (row_number, part, cell)
             for row_number, (cell, *parts) in enumerate(rows, start=1)
             for part in parts
-            if foreign(part, cell)
+            if untraceable_words(part, cell)
         ]
         if foreign_parts:
             row_number, part, cell = foreign_parts[0]
@@ -279,7 +293,7 @@ class ColumnExtension(Taking, Suggesting, Proposing):
             ).format(place=row_number, short=_short(part), short_2=_short(cell), also=also)
             yield Problem("operations", "part_foreign", message, "error" if rule == "require" else "warning")
 
-    def _left_out(self, item: Item, column: str, rows: Iterable[tuple[str, ...]]) -> Iterator[Problem]:
+    def _lost_text(self, item: Item, column: str, rows: Iterable[tuple[str, ...]]) -> Iterator[Problem]:
         table, rule = item.example.table, self.answer_rule(item)
         read = self.read_by_program(item)
         answers = [plain(answer) for answer in item.example.answers if plain(answer)]
@@ -287,11 +301,11 @@ class ColumnExtension(Taking, Suggesting, Proposing):
         gone: list[tuple[int, str]] = []
         others: list[int] = []
         for row_number, (row, (cell, *parts)) in enumerate(zip(table.row_ids, rows, strict=True), start=1):
-            missing = lost(cell, parts)
+            missing = lost_words(cell, parts)
             if not missing:
                 continue
             within = any(
-                answer in plain(cell) and not lost(answer, (cell,)) and lost(answer, parts)
+                answer in plain(cell) and not lost_words(answer, (cell,)) and lost_words(answer, parts)
                 for answer in answers
             )
             if (row, column) in source_cells or within:
@@ -308,7 +322,7 @@ class ColumnExtension(Taking, Suggesting, Proposing):
         if others:
             message = gettext(
                 "Part of {rows_named} is in none of the new columns. Check that it is not needed."
-            ).format(rows_named=rows_named(others))
+            ).format(rows_named=rows_in_words(others))
             yield Problem("operations", "words_lost", message, "warning")
 
     def describe(self, response: Response, item: Item) -> list[str]:
@@ -329,31 +343,31 @@ class ColumnExtension(Taking, Suggesting, Proposing):
             if candidates:
                 splitting = split(table.column(column), candidates[0].way)
                 try:
-                    operation = _operation(
+                    operation = _split_operation(
                         table, column, candidates[0].names, _columns(splitting, table.column(column))
                     )
                     response = {"does_not_apply": False, "operations": [operation.to_dict()], "reason": ""}
                     self.parse(response, item)
-                except Invalid:
+                except InvalidResponse:
                     continue
                 return response
         return {"does_not_apply": True, "operations": [], "reason": ""}
 
 
-def _shown(proposal: dict[str, Any], cells: Sequence[str]) -> dict[str, Any]:
+def _proposal_data(proposal: dict[str, Any], cells: Sequence[str]) -> dict[str, Any]:
     """A proposal with the cell that its example is of."""
     way = way_from_dict(proposal["by"])
     whole = next((cell for cell in cells if way.parts(cell) == tuple(proposal["example"])), "")
     return {**proposal, "example_of": whole}
 
 
-def _names(splitting: Splitting, header: str) -> list[str]:
+def _part_names(splitting: Splitting, header: str) -> list[str]:
     """What the parts are called to begin with: by a template or pattern with names, else by header and contents."""
     template_names = () if isinstance(splitting.way, Delimiter) else splitting.way.names
     return list(part_names(splitting, header, template_names))
 
 
-def _parts(table: Table, operations: Iterable[Operation]) -> dict[str, list[Part]]:
+def _parts_by_column(table: Table, operations: Iterable[Operation]) -> dict[str, list[Part]]:
     """For each column that is split the new ones that stand in its place, of a part that is split again its parts."""
     parts_by_column: dict[str, list[Part]] = {}
     for operation in operations:
@@ -388,7 +402,7 @@ def _columns(splitting: Splitting, cells: Sequence[str]) -> list[list[str]]:
     return columns
 
 
-def _operation(
+def _split_operation(
     table: Table,
     column: str,
     names: Sequence[str],
@@ -422,7 +436,7 @@ def _split_by_form(post: Mapping[str, str], item: Item, operations: list[Operati
     if splitting.number < 2:
         raise OperationError("bad_operation", gettext("No cell can be split this way."))
     entered_names = [line.strip() for line in post.get("names", "").splitlines() if line.strip()]
-    names = _names(splitting, table.header[table.column_index(column)])
+    names = _part_names(splitting, table.header[table.column_index(column)])
     names = [*entered_names[: len(names)], *names[len(entered_names) :]]
     part_ids = {
         part.column
@@ -432,7 +446,7 @@ def _split_by_form(post: Mapping[str, str], item: Item, operations: list[Operati
     }
     return [
         *operations,
-        _operation(table, column, names, _columns(splitting, table.column(column)), part_ids),
+        _split_operation(table, column, names, _columns(splitting, table.column(column)), part_ids),
     ]
 
 

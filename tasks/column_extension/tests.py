@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tableqa import Example, Table
 from tableqa.operations import from_dict
 from tasks.column_extension.task import task
-from tasks.contract import Context, Invalid, Item, Surroundings
+from tasks.contract import Context, InvalidResponse, Item, Surroundings
 
 TABLE = Table(
     ["Venue", "Year"], [["Oslo, Norway", "1999"], ["Rome, Italy", "2001"], ["unknown", "2002"], ["", "2003"]]
@@ -35,7 +35,7 @@ CITIES, COUNTRIES = ["Oslo", "Rome", "unknown", ""], ["Norway", "Italy", "", ""]
 
 
 def codes(raw: dict[str, Any], item: Item = ITEM) -> list[str]:
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(raw, item)
     return [problem.code for problem in invalid.value.problems]
 
@@ -71,14 +71,14 @@ def test_a_number_is_no_name_and_is_pointed_out() -> None:
 
 
 def test_the_server_cuts_and_names_what_did_not_split() -> None:
-    answer = task.work_out(
+    answer = task.compute(
         {"cells": list(TABLE.column("c0")), "way": COMMA, "number": None, "header": "Venue"}
     )
     assert answer["number"] == 2
     assert answer["cuts"][0] == {"parts": ["Oslo", "Norway"]}
     assert answer["unsplit"] == [2]
     assert answer["names"] == ["City", "Country"]
-    named = task.work_out({"cells": ["Oslo, Norway"], "way": {"by": "template", "text": "{City}, {Country}"}})
+    named = task.compute({"cells": ["Oslo, Norway"], "way": {"by": "template", "text": "{City}, {Country}"}})
     assert named["names"] == ["City", "Country"]
 
 
@@ -95,21 +95,21 @@ def test_the_server_cuts_and_names_what_did_not_split() -> None:
     ],
 )
 def test_a_question_of_another_form_is_refused(question: dict[str, Any]) -> None:
-    with pytest.raises(Invalid):
-        task.work_out(question)
+    with pytest.raises(InvalidResponse):
+        task.compute(question)
 
 
 @pytest.mark.parametrize(
     "way", [None, {}, {"by": "magic"}, {"by": "pattern", "text": "(a"}, {"by": "delimiter", "text": ""}]
 )
 def test_a_way_that_cannot_be_used_is_answered_with_what_is_wrong(way: Any) -> None:
-    assert set(task.work_out({"cells": ["x"], "way": way})) == {"problem"}
+    assert set(task.compute({"cells": ["x"], "way": way})) == {"problem"}
 
 
 def test_no_pattern_keeps_the_server_busy() -> None:
     began = time.process_time()
     evil = {"by": "pattern", "text": "((a+)+)+(b)"}
-    task.work_out({"cells": ["a" * 2_000] * 200, "way": evil})
+    task.compute({"cells": ["a" * 2_000] * 200, "way": evil})
     assert time.process_time() - began < 2, "a backtracking engine would not end before the sun does"
 
 
@@ -128,7 +128,7 @@ texts = st.text(st.sampled_from("ab, -"), max_size=8)
 @given(st.lists(texts, min_size=1, max_size=6), st.sampled_from([", ", "-", " "]))
 def test_what_the_server_cuts_can_be_submitted(cells: list[str], text: str) -> None:
     item = Item(Example(id="x", question="?", table=Table(["A"], [[cell] for cell in cells]), answers=["x"]))
-    answer = task.work_out({"cells": cells, "way": {"by": "delimiter", "text": text}, "header": "A"})
+    answer = task.compute({"cells": cells, "way": {"by": "delimiter", "text": text}, "header": "A"})
     if answer["number"] < 2:
         return
     columns = [
@@ -169,7 +169,7 @@ def test_a_part_that_the_old_cell_does_not_hold_needs_a_reason() -> None:
 
 
 def test_the_message_names_the_first_row_and_how_many_more() -> None:
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(split(["Bergen", "Milan", "unknown", ""], COUNTRIES), OTHER)
     [problem] = invalid.value.problems
     assert problem.message == (
@@ -265,7 +265,7 @@ def test_a_cell_that_the_source_names_is_not_taken_to_pieces() -> None:
 def test_without_scripts_a_cell_with_a_line_break_stays_one_cell() -> None:
     data = split(["New\nYork", "Rome", "unknown", ""], ["US", "Italy", "", ""])
     operations = [from_dict(each) for each in data["operations"]]
-    assignment = {**task.presented(ITEM), "loop": None}
+    assignment = {**task.page_data(ITEM), "loop": None}
     context = {"task": task, "data": data, "item": ITEM, "assignment": assignment, "changes": []}
     context |= dict.fromkeys(("batch", "found", "seen", "suggested", "table"))
     page = render_to_string("column_extension/form.html", context)

@@ -13,9 +13,22 @@ from tableqa.core.translation import gettext, gettext_noop, ngettext
 from tableqa.operations import Operation, RemoveColumn
 from tableqa.perturbations.relations import Relation, Relations, relations
 from tableqa.programs.evidence import CellRef
-from tasks.contract import Context, Field, Item, Problem, Proposed, Proposing, Suggesting, Wanted
-from tasks.shared.column_edits import Taking, answer_cells, named, rows_named, short_text
-from tasks.shared.column_prompts import column_of, named_column, only, refused, relevant_table, words
+from tasks.contract import Context, Field, GenerationRequest, Item, Problem, Proposed, Proposing, Suggesting
+from tasks.shared.column_edits import (
+    ColumnRemovalTask,
+    answer_cells,
+    columns_in_words,
+    rows_in_words,
+    short_text,
+)
+from tasks.shared.column_prompts import (
+    column_of,
+    column_reference,
+    invalid_reply,
+    read_text,
+    relevant_table,
+    require_fields,
+)
 
 MOST_EVIDENCE = 4
 """Relations that are shown for one column."""
@@ -32,7 +45,7 @@ class Response:
     reason: str = ""
 
 
-class ColumnMasking(Taking, Suggesting, Proposing):
+class ColumnMasking(ColumnRemovalTask, Suggesting, Proposing):
     """Columns that the others imply go; what the table itself tells of that is shown beside it."""
 
     key = "column_masking"
@@ -72,13 +85,13 @@ class ColumnMasking(Taking, Suggesting, Proposing):
             columns[column] = {
                 "evidence": [
                     {
-                        **_told(finding, table),
+                        **_implication_data(finding, table),
                         "short": finding.tells
-                        and bool(self._open(item, column, frozenset(finding.relation.told))),
+                        and bool(self._underivable_rows(item, column, frozenset(finding.relation.told))),
                     }
                     for finding in column_implications[:MOST_EVIDENCE]
                 ],
-                "answer": bool(_answers_gone(item, frozenset({column}))),
+                "answer": bool(_removed_answers(item, frozenset({column}))),
                 "read": column in read,
             }
         return {"columns": columns, "missing": list(table_relations.notes)}
@@ -86,32 +99,38 @@ class ColumnMasking(Taking, Suggesting, Proposing):
     def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
         """Columns that can be worked out from the others: each alone, and as many together as go together."""
         table = item.example.table
-        reasons = self._good(item)
+        reasons = self._removable_columns(item)
         together: frozenset[str] = frozenset()
         for index, (column, why) in enumerate(reasons.items()):
             yield Proposed(
-                self._without(table, {column}), self.perturbation, "relations", f"{why}.", 0.9 - index / 100
+                self._removal_data(table, {column}),
+                self.perturbation,
+                "relations",
+                f"{why}.",
+                0.9 - index / 100,
             )
             more = together | {column}
-            if derivable(table, more) == more and not self._lost(item, more):
+            if derivable(table, more) == more and not self._lost_answer(item, more):
                 together = more
         if len(together) > 1:
             why = "; ".join(reasons[column] for column in table.column_ids if column in together)
-            yield Proposed(self._without(table, together), self.perturbation, "relations", f"{why}.", 0.95)
+            yield Proposed(
+                self._removal_data(table, together), self.perturbation, "relations", f"{why}.", 0.95
+            )
 
-    def _good(self, item: Item) -> dict[str, str]:
+    def _removable_columns(self, item: Item) -> dict[str, str]:
         """The columns any one of which can go without the answer, each with the first relation that tells it."""
         reasons: dict[str, str] = {}
         for implication in implications(known_relations(item.example.table).found):
             if (
                 implication.tells
                 and implication.holds
-                and not self._lost(item, frozenset({implication.column}))
+                and not self._lost_answer(item, frozenset({implication.column}))
             ):
                 reasons.setdefault(implication.column, implication.relation.words)
         return reasons
 
-    def _open(self, item: Item, column: str, derivable_rows: frozenset[str]) -> list[int]:
+    def _underivable_rows(self, item: Item, column: str, derivable_rows: frozenset[str]) -> list[int]:
         """The rows (from 1) of this column's cells that the answer comes from and that are not among those told.
 
         Where an answer stands elsewhere as well, its cells here are none of them. An empty cell holds nothing that would
@@ -129,14 +148,14 @@ class ColumnMasking(Taking, Suggesting, Proposing):
             if row in here and row not in derivable_rows and texts[column_index].strip()
         ]
 
-    def _lost(self, item: Item, gone: frozenset[str]) -> Lost | None:
+    def _lost_answer(self, item: Item, gone: frozenset[str]) -> LostAnswer | None:
         """What of the answer cannot be worked out once these columns are gone; None where all of it can."""
         table = item.example.table
-        available_rows = known_rows(table, gone)
+        available_rows = derivable_rows_by_column(table, gone)
         cells = {
             (row, column)
             for row, column in self.read_by_program(item)
-            if column in gone and not _given(table, available_rows, row, column)
+            if column in gone and not _is_available(table, available_rows, row, column)
         }
         missing = ""
         for answer, holding_cells in answer_cells(table, tuple(item.example.answers)).items():
@@ -147,9 +166,9 @@ class ColumnMasking(Taking, Suggesting, Proposing):
             if columns <= gone and {column for _, column in open_cells} == columns:
                 missing = missing or answer
                 cells |= open_cells
-        return Lost(frozenset(cells), missing, derivable(table, gone)) if cells else None
+        return LostAnswer(frozenset(cells), missing, derivable(table, gone)) if cells else None
 
-    def _without(self, table: Table, columns: Iterable[str], reason: str = "") -> dict[str, Any]:
+    def _removal_data(self, table: Table, columns: Iterable[str], reason: str = "") -> dict[str, Any]:
         operations = []
         for column in sorted(columns, key=table.column_index):
             at = table.column_index(column)
@@ -157,24 +176,26 @@ class ColumnMasking(Taking, Suggesting, Proposing):
             operations.append(RemoveColumn(column=column, at=at, old=old).to_dict())
         return {"does_not_apply": False, "operations": operations, "reason": reason}
 
-    def wanted(self, item: Item) -> Sequence[Wanted]:
+    def wanted(self, item: Item) -> Sequence[GenerationRequest]:
         what = (
             "Remove columns of this table whose contents somebody could still work out from the columns that are left. "
             "The question must stay answerable. Say how they follow."
         )
         form = '{"columns": [{"number": 1, "name": "its name"}], "reason": "how it follows from the others"}'
-        return [Wanted(self.perturbation, what, form)]
+        return [GenerationRequest(self.perturbation, what, form)]
 
     def put(self, item: Item) -> str:
         example = item.example
         return f"{relevant_table(example.table, example.question)}\nQuestion: {example.question}"
 
-    def replied(self, response: Response, request: Wanted, item: Item) -> Mapping[str, Any] | None:
+    def as_demonstration(
+        self, response: Response, request: GenerationRequest, item: Item
+    ) -> Mapping[str, Any] | None:
         if response.does_not_apply:
             return None
         table, gone = (
             item.example.table,
-            sorted(self.concerned(response), key=item.example.table.column_index),
+            sorted(self.concerned_columns(response), key=item.example.table.column_index),
         )
         reasons = [
             implication.relation.words
@@ -182,17 +203,17 @@ class ColumnMasking(Taking, Suggesting, Proposing):
             if implication.column in gone
         ]
         reason = response.reason or "; ".join(dict.fromkeys(reasons)) or "It follows from the others."
-        return {"columns": [named_column(table, column) for column in gone], "reason": reason[:400]}
+        return {"columns": [column_reference(table, column) for column in gone], "reason": reason[:400]}
 
-    def taken(self, reply: Mapping[str, Any], request: Wanted, item: Item) -> Mapping[str, Any]:
-        only(reply, {"columns", "reason"})
+    def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
+        require_fields(reply, {"columns", "reason"})
         table, columns = item.example.table, reply["columns"]
         if not isinstance(columns, list) or not columns:
-            raise refused("columns", "Columns are a list with at least one column.")
+            raise invalid_reply("columns", "Columns are a list with at least one column.")
         gone = {column_of(column, table, f"columns.{index}") for index, column in enumerate(columns)}
-        return self._without(table, gone, words(reply["reason"], "reason"))
+        return self._removal_data(table, gone, read_text(reply["reason"], "reason"))
 
-    def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+    def parse_extra_fields(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
         return {"reason": "" if sent["does_not_apply"] else short_text(sent["reason"], "reason")}
 
     def doubts(self, response: Response, item: Item) -> Iterator[Problem]:
@@ -202,19 +223,19 @@ class ColumnMasking(Taking, Suggesting, Proposing):
         where the answer comes from a row in which the relation could not be tested, or that is tied with another.
         """
         table = item.example.table
-        gone = self.concerned(response)
+        gone = self.concerned_columns(response)
         if response.reason:
             return
         doubtful = gone - derivable(table, gone)
         rule = self.answer_rule(item)
-        if rule != "ignore" and (lost := self._lost(item, gone)):
+        if rule != "ignore" and (lost := self._lost_answer(item, gone)):
             message = lost.words(table)
             yield Problem("operations", "answer_gone", message, "error" if rule == "require" else "warning")
         if not doubtful:
             return
         message = gettext(
             "The table does not show how to work out {named} from the rest. Explain how, or restore it."
-        ).format(named=named(table, doubtful))
+        ).format(named=columns_in_words(table, doubtful))
         yield Problem("reason", "not_derivable", message, "warning")
 
     def describe(self, response: Response, item: Item) -> list[str]:
@@ -227,8 +248,8 @@ class ColumnMasking(Taking, Suggesting, Proposing):
         right, words = super().feedback(item, response, expected)
         if right or response.does_not_apply != expected.does_not_apply:
             return right, words
-        gone = self.concerned(response)
-        if gone <= derivable(item.example.table, gone) and not self._lost(item, gone):
+        gone = self.concerned_columns(response)
+        if gone <= derivable(item.example.table, gone) and not self._lost_answer(item, gone):
             return True, [gettext("Another way to do it:"), *self.describe(expected, item)]
         return False, words
 
@@ -242,7 +263,7 @@ class ColumnMasking(Taking, Suggesting, Proposing):
         table = item.example.table
         places = list(range(len(table.header)))
         if rng.random() < accuracy:
-            places = [table.column_index(column) for column in self._good(item)]
+            places = [table.column_index(column) for column in self._removable_columns(item)]
         if not places or len(table.header) < 2:
             return {"does_not_apply": True, "operations": [], "reason": ""}
         j = max(places) if len(places) < len(table.header) else rng.choice(places)
@@ -252,7 +273,7 @@ class ColumnMasking(Taking, Suggesting, Proposing):
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostAnswer:
     """What of an answer goes with columns that are removed.
 
     cells    the cells that it comes from and that cannot be worked out
@@ -275,12 +296,12 @@ class Lost:
         if columns <= self.follows:
             numbers = [table.row_index(row) + 1 for row, _ in self.cells if row != table.header_id]
             short = gettext("the rest does not give it in {rows_named}").format(
-                rows_named=rows_named(numbers)
+                rows_named=rows_in_words(numbers)
             )
         return gettext(
             "Without {named} the answer cannot be found: {why}, and {short}. Restore it, or explain "
             "how to work it out."
-        ).format(named=named(table, columns), why=why, short=short)
+        ).format(named=columns_in_words(table, columns), why=why, short=short)
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,11 +343,11 @@ def known_relations(table: Table) -> Relations:
 
 def derivable(table: Table, gone: frozenset[str]) -> frozenset[str]:
     """Which of these columns can be worked out from the columns that are left, by a relation of the table that no row
-    contradicts. Rows that it could not be tested in may stay open: see `known_rows`."""
-    return gone & frozenset(known_rows(table, gone))
+    contradicts. Rows that it could not be tested in may stay open: see `derivable_rows_by_column`."""
+    return gone & frozenset(derivable_rows_by_column(table, gone))
 
 
-def known_rows(table: Table, gone: frozenset[str]) -> dict[str, frozenset[str]]:
+def derivable_rows_by_column(table: Table, gone: frozenset[str]) -> dict[str, frozenset[str]]:
     """The rows in which a column can be worked out once `gone` is gone: all of them of what is left, none of a column
     that is not named.
 
@@ -361,14 +382,14 @@ def known_rows(table: Table, gone: frozenset[str]) -> dict[str, frozenset[str]]:
     return available_rows
 
 
-def _given(table: Table, available_rows: Mapping[str, frozenset[str]], row: str, column: str) -> bool:
+def _is_available(table: Table, available_rows: Mapping[str, frozenset[str]], row: str, column: str) -> bool:
     """Whether what a cell holds can still be found; of a column that is worked out, headers and empty cells always can."""
     if column not in available_rows:
         return False
     return row == table.header_id or row in available_rows[column] or not table.cell(row, column).strip()
 
 
-def _told(implication: Implication, table: Table) -> dict[str, Any]:
+def _implication_data(implication: Implication, table: Table) -> dict[str, Any]:
     """A relation for the page. `of` counts the rows that could be tested: where that is not all of them, it is said."""
     relation = implication.relation
     rows = f"in all {relation.of} rows" if implication.holds else f"in {relation.holds} of {relation.of} rows"
@@ -377,7 +398,7 @@ def _told(implication: Implication, table: Table) -> dict[str, Any]:
     odd = "".join(f" {example.words}." for example in relation.counterexamples)
     if relation.tied:
         tied = [table.row_index(row) + 1 for row in relation.tied]
-        odd += f" Ties are undecided in {rows_named(tied)}."
+        odd += f" Ties are undecided in {rows_in_words(tied)}."
     words = f"{relation.words}." if relation.trivial else f"{relation.words}, {rows}.{odd}"
     return {
         "kind": relation.kind,
@@ -388,7 +409,7 @@ def _told(implication: Implication, table: Table) -> dict[str, Any]:
     }
 
 
-def _answers_gone(item: Item, gone: frozenset[str]) -> dict[str, set[str]]:
+def _removed_answers(item: Item, gone: frozenset[str]) -> dict[str, set[str]]:
     """The answers that stand in the table and in none of the columns left, each with the columns in which it stood."""
     columns_by_answer = {
         answer: {column for _, column in cells}

@@ -9,7 +9,7 @@ import pytest
 
 from tableqa import Example, Table
 from tasks.column_masking.task import Response, derivable, task
-from tasks.contract import Context, Invalid, Item, Surroundings
+from tasks.contract import Context, InvalidResponse, Item, Surroundings
 
 TABLE = Table(
     ["Nation", "Gold", "Silver", "Total", "Continent"],
@@ -62,7 +62,7 @@ def test_a_dependency_is_evidence_and_tells_nothing() -> None:
 
 
 def test_at_least_one_column_is_left() -> None:
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(gone(*TABLE.column_ids), ITEM)
     assert [problem.code for problem in invalid.value.problems] == ["table_empty"]
 
@@ -116,7 +116,7 @@ CHAD = Example(id="nu-2", question="where is chad?", table=TABLE, answers=["Afri
 
 
 def refused(raw: dict[str, Any], item: Item) -> list[str]:
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(raw, item)
     return [problem.code for problem in invalid.value.problems]
 
@@ -311,7 +311,7 @@ def test_a_row_that_could_not_be_tested_does_not_give_its_answer(
     rows: list[list[str]], answer: str, place: int
 ) -> None:
     item, raw = asked_of(WON, rows, answer, place)
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(raw, item)
     [problem] = invalid.value.problems
     assert problem.code == "answer_gone"

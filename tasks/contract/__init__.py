@@ -6,20 +6,28 @@ to know about it. `TaskType` is what all task types have; each trait is a class 
 """
 
 from tasks.contract.decisions import Deciding
-from tasks.contract.figures import Answered, Exported, Measure, Report, by_decision
-from tasks.contract.generation import Proposed, Proposing, Wanted
-from tasks.contract.items import SHOWN, Context, Item, Prepared, Surroundings
+from tasks.contract.figures import Measure, ReleaseRecord, Report, ReportedResponse, split_by_decision
+from tasks.contract.generation import GenerationRequest, Proposed, Proposing
+from tasks.contract.items import SHOWN, Context, Item, PreparedInputs, Surroundings
 from tasks.contract.judgements import Answering, Judging
 from tasks.contract.model_in_the_loop import ModelInTheLoop
 from tasks.contract.perturbed_responses import CONTRACT_SETTING, FormEdit, Making
-from tasks.contract.preparation import Ask, Preparing
+from tasks.contract.preparation import ModelQuery, Preparing
 from tasks.contract.registry import ENTRY_POINT_GROUP, HERE, UnknownTaskType, task_type, task_types
-from tasks.contract.resolutions import Accepted, Adjudicate, Nature, OneMore, Outcome, Resolution, Undecidable
+from tasks.contract.resolutions import (
+    Accepted,
+    Nature,
+    NeedsAdjudication,
+    NeedsResponse,
+    Outcome,
+    Resolution,
+    Undecidable,
+)
 from tasks.contract.responses import (
     LINE_END,
     Field,
-    Invalid,
-    Perturbed,
+    InvalidResponse,
+    PerturbedExample,
     Problem,
     as_lines,
     from_lines,

@@ -8,8 +8,8 @@ are (`TaskType.compares`): that decides which other rules fit it, and `RULES` sa
 its own names no rule and overrides `resolve`; a batch of it takes none.
 
 What rules have in common: the order of the responses plays no part, and people who say the same are taken at their word
-(the rule `given` also holds it against the given answer). Where people do not agree, one more is asked as long as there
-are fewer than `most`, where a rule has it; from then on an adjudicator looks.
+(the rule `accept_given_answer` also holds it against the given answer). Where people do not agree, one more is asked as
+long as there are fewer than `max_responses`, where a rule has it; from then on an adjudicator looks.
 
 The rules are those of the studies that Askew follows: majorities (FREB-TQA 3.2), means and a third person where two
 scores are far apart (LFTQA-Eval 2.3), blind answers held against the given one (FREB-TQA 3.5).
@@ -30,7 +30,15 @@ from tableqa.core import translation
 from tableqa.core.translation import gettext, gettext_noop, joined, message
 from tasks.contract.decisions import Deciding
 from tasks.contract.items import Item
-from tasks.contract.resolutions import Accepted, Adjudicate, Nature, OneMore, Outcome, Resolution, Undecidable
+from tasks.contract.resolutions import (
+    Accepted,
+    Nature,
+    NeedsAdjudication,
+    NeedsResponse,
+    Outcome,
+    Resolution,
+    Undecidable,
+)
 from tasks.contract.scores import HIGHEST, LOWEST, mean
 
 MOST = 50
@@ -78,24 +86,24 @@ class BadRule(ValueError):
 # -- what others call -------------------------------------------------------------------------------
 
 
-def most(task: Deciding, rule: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
+def max_responses(task: Deciding, rule: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
     """How many people a rule asks at most; 0 where it asks nobody in addition."""
-    options = {**RULES[rule["rule"]].defaults, **rule} if rule else own(task, settings)
+    options = {**RULES[rule["rule"]].defaults, **rule} if rule else own_rule(task, settings)
     return int(options.get("most") or 0)
 
 
 def resolve(task: Deciding, rule: Mapping[str, Any], responses: Sequence[Any], item: Item) -> Resolution:
-    """What the responses of an item come to by a rule that `check` has let through; {} is the kind's own."""
+    """What the responses of an item come to by a rule that `check_rule` has let through; {} is the kind's own."""
     if not rule:
         return task.resolve(responses, item)
     decision_rule = RULES[rule["rule"]]
     try:
         return decision_rule.decide(task, responses, item, {**decision_rule.defaults, **rule})
     except Undecidable as undecidable:
-        return Adjudicate(undecidable.args[0])
+        return NeedsAdjudication(undecidable.args[0])
 
 
-def own(task: Deciding, settings: Mapping[str, Any]) -> dict[str, Any]:
+def own_rule(task: Deciding, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The kind's own rule under a batch's settings, every option named; {} for a kind that decides in its own way."""
     if not task.rule:
         return {}
@@ -105,16 +113,16 @@ def own(task: Deciding, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**RULES[task.rule["rule"]].defaults, **task.rule, **batch_options}
 
 
-def fitting(task: Deciding) -> list[Rule]:
+def fitting_rules(task: Deciding) -> list[Rule]:
     """The rules that a batch of this kind may choose among, its own first."""
     rules = [rule for rule in RULES.values() if task.compares in rule.fits]
     return sorted(rules, key=lambda rule: rule.name != task.rule.get("rule"))
 
 
-def check(task: Deciding, data: object, *, overlap: int | None = None) -> dict[str, Any]:
+def check_rule(task: Deciding, data: object, *, overlap: int | None = None) -> dict[str, Any]:
     """A rule as a batch keeps it, every option named; {} for the kind's own. Raises `BadRule`.
 
-    overlap: people per item, where it is known: `most` cannot be fewer.
+    overlap: people per item, where it is known: `max_responses` cannot be fewer.
     """
     if not isinstance(data, Mapping):
         raise BadRule(
@@ -125,7 +133,7 @@ def check(task: Deciding, data: object, *, overlap: int | None = None) -> dict[s
         )
     if not data:
         return {}
-    rules = {rule.name: rule for rule in fitting(task)}
+    rules = {rule.name: rule for rule in fitting_rules(task)}
     if not rules:
         raise BadRule(
             gettext("resolve: {key} has a fixed decision rule. Remove this setting.").format(key=task.key)
@@ -144,7 +152,7 @@ def check(task: Deciding, data: object, *, overlap: int | None = None) -> dict[s
             )
         else:
             message = gettext("resolve.rule: there is no rule {name!r}{perhaps}").format(
-                name=name, perhaps=_perhaps(str(name), rules)
+                name=name, perhaps=_did_you_mean(str(name), rules)
             )
         raise BadRule(
             gettext("{message} These fit: {rules}.").format(message=message, rules=", ".join(rules))
@@ -154,7 +162,7 @@ def check(task: Deciding, data: object, *, overlap: int | None = None) -> dict[s
         if option != "rule" and option not in rule.options:
             raise BadRule(
                 gettext("resolve.{option}: the rule {name} has no such option{perhaps} ").format(
-                    option=option, name=name, perhaps=_perhaps(str(option), rule.options)
+                    option=option, name=name, perhaps=_did_you_mean(str(option), rule.options)
                 )
                 + (
                     gettext("Its options: {options}.").format(options=", ".join(rule.options))
@@ -244,19 +252,19 @@ TIMES: Final = message("resolving.times", "{number} x {label}")
 
 def unanimous(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
     """Everybody says the same, or an adjudicator looks: one more person could not bring it about."""
-    groups = _groups(task, responses, item)
+    groups = _group_equal(task, responses, item)
     if len(groups) == 1:
-        return _one(task, responses, next(iter(groups.values())), item)
-    return Adjudicate(NOT_ALL.format(tally=_tally(task, responses, groups)))
+        return _accept_equal(task, responses, next(iter(groups.values())), item)
+    return NeedsAdjudication(NOT_ALL.format(tally=_tally(task, responses, groups)))
 
 
 def majority(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
     """What more than a share of the people say; for edits, those that leave the same table and the same answer are one."""
-    groups = _groups(task, responses, item)
+    groups = _group_equal(task, responses, item)
     for by in groups.values():
         if len(by) > Fraction(str(options["more_than"])) * len(responses):
-            return _one(task, responses, by, item)
-    return _open(
+            return _accept_equal(task, responses, by, item)
+    return _unresolved(
         (NO_LABEL if task.compares == "labels" else NO_EDIT).format(tally=_tally(task, responses, groups)),
         responses,
         options,
@@ -267,13 +275,15 @@ def mean_of_all(
     task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
     """The mean on every dimension."""
-    return _rated(
+    return _accept_merged(
         task, responses, item, {name: mean(values) for name, values in _scores(task, responses).items()}
     )
 
 
-def gap(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
-    """The mean on every dimension, unless two people are `gap` or more apart on one: then one more is asked.
+def mean_unless_apart(
+    task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+) -> Resolution:
+    """The mean on every dimension, unless two people are `mean_unless_apart` or more apart on one: then one more is asked.
 
     Where they still are and nobody else may be asked, `then` says what follows: the mean of all; the mean without the
     score that is furthest from the others; or that mean where the others are near each other, and else an adjudicator.
@@ -282,7 +292,7 @@ def gap(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[s
     apart = [name for name, values in scores.items() if max(values) - min(values) >= options["gap"]]
     then = options["then"]
     remaining_scores = {
-        name: without_the_far_one(values) if name in apart and then != "mean" else values
+        name: without_outlier(values) if name in apart and then != "mean" else values
         for name, values in scores.items()
     }
     still = [
@@ -294,10 +304,12 @@ def gap(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[s
     if apart and len(responses) < options["most"]:
         settled = then == "adjudicate" and not still
         if not settled:
-            return OneMore(reason)
+            return NeedsResponse(reason)
     if still and then == "adjudicate":
-        return Adjudicate(reason)
-    return _rated(task, responses, item, {name: mean(values) for name, values in remaining_scores.items()})
+        return NeedsAdjudication(reason)
+    return _accept_merged(
+        task, responses, item, {name: mean(values) for name, values in remaining_scores.items()}
+    )
 
 
 def set_overlap(
@@ -311,14 +323,14 @@ def set_overlap(
     words = Counter(task.word(response) for response in responses)
     word, most = max(words.items(), key=lambda pair: pair[1])
     if 2 * most <= len(responses):
-        return _open(NOT_THE_SAME.format(tally=_tally_beside(task, words)), responses, options)
+        return _unresolved(NOT_THE_SAME.format(tally=_tally_with_exclusions(task, words)), responses, options)
     by = tuple(index for index, response in enumerate(responses) if task.word(response) == word)
     if word:
-        return _one(task, responses, by, item)
+        return _accept_equal(task, responses, by, item)
     sets = [task.members(responses[index]) for index in by]
     overlap = mean_overlap(sets)
     if overlap < options["least"]:
-        return _open(
+        return _unresolved(
             OVERLAP.format(
                 overlap=translation.number(f"{overlap:.2f}"),
                 least=translation.number(f"{options['least']:.2f}"),
@@ -335,24 +347,26 @@ def set_overlap(
         tally = joined(
             (MARKED.format(label=translation.word(title), number=count) for title, count in titles), ", "
         )
-        return _open((NOTHING_TOLD if titles else NOTHING).format(tally=tally), responses, options)
+        return _unresolved((NOTHING_TOLD if titles else NOTHING).format(tally=tally), responses, options)
     return Accepted((Outcome(task.merged([responses[index] for index in by], item, majority_members), by),))
 
 
-def each(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+def accept_each(
+    task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+) -> Resolution:
     """Every response that holds stands on its own; where some people say that there is nothing to do, one looks at it."""
     words = Counter(task.word(response) for response in responses)
     if len(words) > 1:
-        return Adjudicate(NOT_THE_SAME.format(tally=_tally_beside(task, words)))
+        return NeedsAdjudication(NOT_THE_SAME.format(tally=_tally_with_exclusions(task, words)))
     if next(iter(words)):
-        first = min(responses, key=_as_written)
-        return _one(
+        first = min(responses, key=_sort_key)
+        return _accept_equal(
             task, responses, [index for index, candidate in enumerate(responses) if candidate == first], item
         )
     if not options["merge"]:
         return Accepted(tuple(Outcome(response, (index,)) for index, response in enumerate(responses)))
     distinct: dict[Hashable, Any] = {}
-    for response in sorted(responses, key=_as_written):
+    for response in sorted(responses, key=_sort_key):
         distinct.setdefault(task.alike(response, item), response)
     return Accepted(
         tuple(
@@ -364,7 +378,9 @@ def each(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[
     )
 
 
-def given(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+def accept_given_answer(
+    task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+) -> Resolution:
     """Decided where somebody gives the given answer, and nobody one that differs by more than a slip.
 
     A slip (a lost sign, another scale) beside a right answer is known for what it is, and becomes the reason. Where
@@ -372,13 +388,15 @@ def given(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping
     likely that whoever made the example made it, and a decision here would put their answer in place of the given one
     unseen. Everything else is always looked at.
     """
-    departures = [task.departure(response, item) for response in responses]
+    departures = [task.compare_to_gold(response, item) for response in responses]
     if other := [name for how, name in departures if how == "other"]:
-        return Adjudicate(DIFFER.format(number=len(other), of=len(responses), names=_times(other)))
+        return NeedsAdjudication(
+            DIFFER.format(number=len(other), of=len(responses), names=_count_differences(other))
+        )
     slips = [name for how, name in departures if how == "slip"]
     equal = tuple(index for index, (how, _) in enumerate(departures) if how == "equal")
     if not equal:
-        return Adjudicate(NOBODY.format(names=_times(slips)))
+        return NeedsAdjudication(NOBODY.format(names=_count_differences(slips)))
     outcome = Outcome(task.merged([responses[index] for index in equal], item, None), equal)
     return Accepted((outcome,), joined(map(translation.word, sorted(set(slips))), ", "))
 
@@ -409,7 +427,7 @@ THEN: Final[Mapping[Any, str]] = {
     "replace": gettext_noop("mean without the most distant score"),
     "adjudicate": gettext_noop("adjudication unless the others are close"),
 }
-"""What the rule `gap` does where scores still differ, in words."""
+"""What the rule `mean_unless_apart` does where scores still differ, in words."""
 
 RULES: Mapping[str, Rule] = {
     rule.name: rule
@@ -441,7 +459,7 @@ RULES: Mapping[str, Rule] = {
             gettext_noop("mean, unless scores are far apart"),
             gettext_noop("The mean of all scores. If scores are far apart, one more annotator is asked."),
             ("scales",),
-            gap,
+            mean_unless_apart,
             {
                 "gap": {
                     "type": "number",
@@ -502,7 +520,7 @@ RULES: Mapping[str, Rule] = {
             gettext_noop("all valid responses"),
             gettext_noop("Every valid response is accepted."),
             ("edits", "texts"),
-            each,
+            accept_each,
             {
                 "merge": {
                     "type": "boolean",
@@ -517,14 +535,14 @@ RULES: Mapping[str, Rule] = {
             gettext_noop("agreement with the given answer"),
             gettext_noop("At least one response gives the given answer, and no response differs."),
             ("answers",),
-            given,
+            accept_given_answer,
         ),
     )
 }
 """Every rule by its name, with what it fits. `./run manage reference` writes their table, `messages` the catalogues."""
 
 
-def apart(task: Deciding, responses: Sequence[Any], item: Item) -> float:
+def mean_distance(task: Deciding, responses: Sequence[Any], item: Item) -> float:
     """How far people are apart, from 0 (all say the same) to 1: the mean over pairs of them.
 
     Scores by their distance on the scale, sets by what they do not share (Jaccard), all else by whether it is the same.
@@ -544,7 +562,7 @@ def mean_overlap(sets: Sequence[frozenset[Any]]) -> float:
     return float(sum(overlaps) / len(overlaps)) if overlaps else 1.0
 
 
-def without_the_far_one(scores: Sequence[float]) -> list[float]:
+def without_outlier(scores: Sequence[float]) -> list[float]:
     """Of three or more scores those left, in order, when the one furthest from the others goes; a tie leaves all."""
     ordered = sorted(scores)
     if len(ordered) < 3:
@@ -569,7 +587,7 @@ def _distance(task: Deciding, response: Any, other: Any, item: Item) -> Fraction
     return Fraction(task.alike(response, item) != task.alike(other, item))
 
 
-def _groups(task: Deciding, responses: Sequence[Any], item: Item) -> dict[Hashable, list[int]]:
+def _group_equal(task: Deciding, responses: Sequence[Any], item: Item) -> dict[Hashable, list[int]]:
     """Who says the same, by what they say."""
     groups: dict[Hashable, list[int]] = {}
     for index, response in enumerate(responses):
@@ -577,16 +595,16 @@ def _groups(task: Deciding, responses: Sequence[Any], item: Item) -> dict[Hashab
     return groups
 
 
-def _one(task: Deciding, responses: Sequence[Any], by: Sequence[int], item: Item) -> Accepted:
+def _accept_equal(task: Deciding, responses: Sequence[Any], by: Sequence[int], item: Item) -> Accepted:
     """Accepted what these people say, who say the same: as the first of them in an order of texts wrote it."""
-    first = min((responses[index] for index in by), key=_as_written)
+    first = min((responses[index] for index in by), key=_sort_key)
     reason = task.excludes.get(task.word(first))
     if reason is not None:
         return Accepted((), reason)
-    return Accepted((Outcome(task.pooled([responses[index] for index in by], first, item), tuple(by)),))
+    return Accepted((Outcome(task.merge_equal([responses[index] for index in by], first, item), tuple(by)),))
 
 
-def _rated(
+def _accept_merged(
     task: Deciding, responses: Sequence[Any], item: Item, means: Mapping[str, int | float]
 ) -> Accepted:
     return Accepted((Outcome(task.merged(responses, item, means), tuple(range(len(responses)))),))
@@ -602,8 +620,10 @@ def _scores(task: Deciding, responses: Sequence[Any]) -> dict[str, list[int | fl
     return scores_by_name
 
 
-def _open(reason: str, responses: Sequence[Any], options: Mapping[str, Any]) -> OneMore | Adjudicate:
-    return OneMore(reason) if len(responses) < options.get("most", 0) else Adjudicate(reason)
+def _unresolved(
+    reason: str, responses: Sequence[Any], options: Mapping[str, Any]
+) -> NeedsResponse | NeedsAdjudication:
+    return NeedsResponse(reason) if len(responses) < options.get("most", 0) else NeedsAdjudication(reason)
 
 
 def _tally(task: Deciding, responses: Sequence[Any], groups: Mapping[Hashable, Sequence[int]]) -> str:
@@ -630,7 +650,7 @@ def _tally_words(task: Deciding, words: Mapping[str, int]) -> str:
     )
 
 
-def _tally_beside(task: Deciding, words: Mapping[str, int]) -> str:
+def _tally_with_exclusions(task: Deciding, words: Mapping[str, int]) -> str:
     """ "2 responses, 1 “unanswerable”": those that do what is asked, and what the others say instead."""
     return joined(
         (
@@ -643,18 +663,18 @@ def _tally_beside(task: Deciding, words: Mapping[str, int]) -> str:
     )
 
 
-def _times(names: Sequence[str]) -> str:
+def _count_differences(names: Sequence[str]) -> str:
     counts = sorted(Counter(names).items())
     return joined((TIMES.format(number=count, label=translation.word(name)) for name, count in counts), ", ")
 
 
-def _as_written(response: Any) -> tuple[str, ...]:
+def _sort_key(response: Any) -> tuple[str, ...]:
     """What responses are put in an order by, whoever gave them."""
     values = (getattr(response, field.name) for field in dataclasses.fields(response))
     return tuple(value if isinstance(value, str) else repr(value) for value in values)
 
 
-def _perhaps(name: str, candidates: Mapping[str, Any]) -> str:
+def _did_you_mean(name: str, candidates: Mapping[str, Any]) -> str:
     near = difflib.get_close_matches(name, candidates, n=1)
     return f"; did you mean {near[0]}?" if near else "."
 

@@ -8,7 +8,7 @@ from tableqa.core import translation
 from tasks.contract.figures import Measure
 from tasks.contract.items import Item
 from tasks.contract.resolutions import Nature, Resolution
-from tasks.contract.responses import Perturbed
+from tasks.contract.responses import PerturbedExample
 
 
 class Deciding(ABC):
@@ -72,7 +72,7 @@ class Deciding(ABC):
         """A member in words, for the reason why nothing is decided; "" where there are none for it."""
         return ""
 
-    def departure(self, response: Any, item: Item) -> tuple[Literal["equal", "slip", "other"], str]:
+    def compare_to_gold(self, response: Any, item: Item) -> tuple[Literal["equal", "slip", "other"], str]:
         """How an answer stands to the given one, and the difference by its name; "" where there is none."""
         raise NotImplementedError(f"{self.key} gives no answer")
 
@@ -80,10 +80,10 @@ class Deciding(ABC):
         """The one response that stands for several: `consensus` are the means by dimension, the members, or nothing."""
         raise NotImplementedError(f"{self.key} merges no responses")
 
-    def pooled(self, responses: Sequence[Any], first: Any, item: Item) -> Any:
+    def merge_equal(self, responses: Sequence[Any], first: Any, item: Item) -> Any:
         """The accepted response of people with the same label or edit: by default the first of them, word for word."""
         return first
 
-    def perturb(self, item: Item, response: Any) -> Perturbed | None:
+    def perturb(self, item: Item, response: Any) -> PerturbedExample | None:
         """The perturbed example that an accepted response makes; None for a task type that only judges."""
         return None

@@ -32,7 +32,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Answered:
+class ReportedResponse:
     """One person's response as a report sees it, with what was decided of its item (None: nothing yet)."""
 
     item: Item
@@ -42,14 +42,14 @@ class Answered:
     decided: tuple[Any, ...] | None
 
 
-def by_decision(rows: Sequence[Answered]) -> tuple[list[Answered], str]:
+def split_by_decision(rows: Sequence[ReportedResponse]) -> tuple[list[ReportedResponse], str]:
     """The last row of each item that is decided, and a sentence on how many are not: people may differ on these most."""
     items = {(row.source, row.item.example.id): row for row in rows}
     decided = [row for row in items.values() if row.decided is not None]
-    return decided, undecided(len(items) - len(decided))
+    return decided, undecided_note(len(items) - len(decided))
 
 
-def undecided(items: int) -> str:
+def undecided_note(items: int) -> str:
     """How many items with responses a figure on decided items leaves out, as a sentence for its note."""
     return gettext("Items with responses that are undecided and left out: {number}.").format(number=items)
 
@@ -68,7 +68,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Exported:
+class ReleaseRecord:
     """One record of a release: the part of the benchmark it belongs to, its record, and the order within."""
 
     part: str

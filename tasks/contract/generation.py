@@ -7,7 +7,7 @@ from typing import Any
 
 from tableqa.core.translation import gettext
 from tasks.contract.items import Context, Item
-from tasks.contract.responses import Invalid, Problem
+from tasks.contract.responses import InvalidResponse, Problem
 from tasks.contract.task_type import TaskType
 
 
@@ -30,7 +30,7 @@ class Proposed:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class GenerationRequest:
     """One sort of change that a language model is asked for. (RobuT 5, LETA: a request of its own for each category)
 
     key             what the replies are kept under
@@ -57,7 +57,7 @@ class Proposing(TaskType):
     def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
         """Responses that rules would give, in any order. One that does not parse is left out."""
 
-    def wanted(self, item: Item) -> Sequence[Wanted]:
+    def wanted(self, item: Item) -> Sequence[GenerationRequest]:
         """What a language model is asked for about this item, one request for each; nothing where it is no use."""
         return ()
 
@@ -65,10 +65,14 @@ class Proposing(TaskType):
         """The item as a language model is shown it."""
         raise NotImplementedError
 
-    def replied(self, response: Any, request: Wanted, item: Item) -> Mapping[str, Any] | None:
+    def as_demonstration(
+        self, response: Any, request: GenerationRequest, item: Item
+    ) -> Mapping[str, Any] | None:
         """The reply that would have made this response; None where it is no example of what is wanted."""
         return None
 
-    def taken(self, reply: Mapping[str, Any], request: Wanted, item: Item) -> Mapping[str, Any]:
+    def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
         """`data` of the response that a reply (JSON, without `applies`) stands for. Raises `Invalid` where it is none."""
-        raise Invalid([Problem("", "no_form", gettext("This task type does not read model replies."))])
+        raise InvalidResponse(
+            [Problem("", "no_form", gettext("This task type does not read model replies."))]
+        )

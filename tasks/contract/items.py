@@ -54,7 +54,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedInputs:
     """What is frozen beside the example of a new item.
 
     inputs    named JSON values; what a person sees of them is what the kind's `shows` names

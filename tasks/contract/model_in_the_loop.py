@@ -9,7 +9,7 @@ from tableqa.core.translation import gettext_noop
 from tableqa.operations import OperationError, from_list, normalise, replay
 from tasks.contract.items import Item
 from tasks.contract.perturbed_responses import Making
-from tasks.contract.responses import Invalid
+from tasks.contract.responses import InvalidResponse
 from tasks.contract.task_type import TaskType
 
 
@@ -44,7 +44,7 @@ class ModelInTheLoop(TaskType):
         if name is None:
             try:
                 perturbed = self.perturb(item, self.parse(data, item))
-            except Invalid:
+            except InvalidResponse:
                 return None
             return perturbed.example if perturbed is not None else None
         try:

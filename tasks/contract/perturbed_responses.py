@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from tableqa.operations import OPERATIONS, Operation
 from tasks.contract.items import Item
-from tasks.contract.responses import Perturbed
+from tasks.contract.responses import PerturbedExample
 from tasks.contract.task_type import Step, TaskType
 
 CONTRACT_SETTING: Mapping[str, Any] = {
@@ -47,7 +47,7 @@ class Making(TaskType):
     step: ClassVar[Step] = "edit"
 
     @abstractmethod
-    def perturb(self, item: Item, response: Any) -> Perturbed | None:
+    def perturb(self, item: Item, response: Any) -> PerturbedExample | None:
         """The perturbed example that an accepted response makes; None if it makes none ("unanswerable")."""
 
     def preview(self, data: object, item: Item) -> dict[str, Any] | None:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Example
-from tasks.contract.items import Prepared, Surroundings
+from tasks.contract.items import PreparedInputs, Surroundings
 from tasks.contract.task_type import TaskType
 
 
 @dataclass(frozen=True)
-class Ask:
+class ModelQuery:
     """What a kind has a model asked about an example in the background, under a name (`ask_model --purpose NAME`).
 
     request  the text to send, with how many rows of the table it shows; None: the example's own question
@@ -38,15 +38,15 @@ class Preparing(TaskType):
     favourites  False if `prepare` has no preferences: then only the required number of examples is examined
     """
 
-    asks: ClassVar[tuple[Ask, ...]] = ()
+    asks: ClassVar[tuple[ModelQuery, ...]] = ()
     favourites: ClassVar[bool] = True
 
     @abstractmethod
-    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
         """What a new item freezes beside this example, or None if the example makes no item."""
 
     def together(
-        self, prepared: Sequence[Prepared], settings: Mapping[str, Any]
-    ) -> Sequence[Prepared | None]:
+        self, prepared: Sequence[PreparedInputs], settings: Mapping[str, Any]
+    ) -> Sequence[PreparedInputs | None]:
         """One for each of these, with all that are prepared with it in view (ranks, say); None leaves one out."""
         return prepared

@@ -24,14 +24,14 @@ class Accepted:
 
 
 @dataclass(frozen=True)
-class OneMore:
+class NeedsResponse:
     """Undecided: one more person should answer."""
 
     reason: str
 
 
 @dataclass(frozen=True)
-class Adjudicate:
+class NeedsAdjudication:
     """Undecided: an adjudicator should look."""
 
     reason: str
@@ -41,4 +41,4 @@ class Undecidable(Exception):
     """What a rule comes to would break a condition of the task type, for the reason in its words: an adjudicator decides."""
 
 
-Resolution = Accepted | OneMore | Adjudicate
+Resolution = Accepted | NeedsResponse | NeedsAdjudication

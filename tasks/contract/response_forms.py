@@ -9,7 +9,7 @@ from tableqa.core.foreign_values import unstorable
 from tableqa.core.translation import gettext
 from tableqa.operations import OperationError, from_dict, from_list
 from tasks.contract.items import Item
-from tasks.contract.responses import Field, Invalid, Problem, from_lines, frozen, response_data
+from tasks.contract.responses import Field, InvalidResponse, Problem, as_tuples, from_lines, response_data
 
 
 class Responding(ABC):
@@ -77,7 +77,7 @@ class Responding(ABC):
             )
         )
 
-    def unfitting(self, data: Mapping[str, Any], item: Item) -> Sequence[str]:
+    def unfitting_values(self, data: Mapping[str, Any], item: Item) -> Sequence[str]:
         """What the `data` of a draft for an older version holds that the form has no place for, as "name: value"."""
         return ()
 
@@ -92,13 +92,15 @@ class Responding(ABC):
                 "The response uses version {version} of this form, but the form is now at version "
                 "{version_2}. Reload the page, check what is new and submit again."
             ).format(version=version, version_2=self.version)
-            raise Invalid([Problem("version", "stale_version", message)])
+            raise InvalidResponse([Problem("version", "stale_version", message)])
         return self.read(envelope, item)
 
     def read(self, envelope: Mapping[str, Any], item: Item) -> Any:
         """Parse a stored envelope: type, variant, version, base, then `data`; `upgrade` reads older versions."""
         if not isinstance(envelope, Mapping):
-            raise Invalid([Problem("", "bad_envelope", gettext("The response must be a JSON object."))])
+            raise InvalidResponse(
+                [Problem("", "bad_envelope", gettext("The response must be a JSON object."))]
+            )
         problems = []
         if envelope.get("type") != self.key:
             problems.append(
@@ -126,10 +128,10 @@ class Responding(ABC):
             )
             problems.append(Problem("version", "unknown_version", message))
         if problems:
-            raise Invalid(problems)
+            raise InvalidResponse(problems)
         data = envelope.get("data")
         if reason := unstorable(data):
-            raise Invalid(
+            raise InvalidResponse(
                 [
                     Problem(
                         "",
@@ -165,7 +167,7 @@ class Responding(ABC):
 
     def restore(self, data: Mapping[str, Any]) -> Any:
         """The Response of stored `data` of this version, as it was, without judging it again."""
-        parsed = {name: frozen(value) for name, value in data.items()}
+        parsed = {name: as_tuples(value) for name, value in data.items()}
         if self.operations_field is not None:
             parsed[self.operations_field] = tuple(from_dict(entry) for entry in data[self.operations_field])
         return self.response_type(**parsed)
@@ -191,7 +193,7 @@ class Responding(ABC):
                 data[spec.name] = post.get(spec.name, "")
         return data
 
-    def filled_in(self, data: Mapping[str, Any], item: Item) -> Mapping[str, Any]:
+    def fill_in(self, data: Mapping[str, Any], item: Item) -> Mapping[str, Any]:
         """`data` of a plain form that is kept, not submitted, with what may be filled in for the person; nothing here."""
         return data
 

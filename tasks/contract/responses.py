@@ -23,7 +23,7 @@ class Problem:
         return dataclasses.asdict(self)
 
 
-class Invalid(Exception):
+class InvalidResponse(Exception):
     """A response that does not parse or breaks its contract. Carries every problem found, not the first."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
@@ -68,7 +68,7 @@ def from_lines(text: str, known_answers: object = ()) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Perturbed:
+class PerturbedExample:
     """What a response of a making kind does to the example: the edited example and its operations."""
 
     example: Example
@@ -80,9 +80,9 @@ def response_data(response: Any) -> dict[str, Any]:
     return {f.name: _json(getattr(response, f.name)) for f in dataclasses.fields(response)}
 
 
-def frozen(value: Any) -> Any:
+def as_tuples(value: Any) -> Any:
     """A JSON value with its lists as tuples, at every depth."""
-    return tuple(frozen(part) for part in value) if isinstance(value, list) else value
+    return tuple(as_tuples(part) for part in value) if isinstance(value, list) else value
 
 
 def _json(value: Any) -> Any:

@@ -11,11 +11,11 @@ from tableqa.data.answers import gold_record
 from tableqa.perturbations.contracts import Contract
 from tasks.contract import decision_rules
 from tasks.contract.decisions import Deciding
-from tasks.contract.figures import Answered, Exported, Report
+from tasks.contract.figures import ReleaseRecord, Report, ReportedResponse
 from tasks.contract.items import SHOWN, Item
 from tasks.contract.resolutions import Resolution
 from tasks.contract.response_forms import Responding
-from tasks.contract.responses import Invalid, Perturbed, Problem
+from tasks.contract.responses import InvalidResponse, PerturbedExample, Problem
 
 Step = Literal["label", "evidence", "edit", "check", "rate"]
 STEPS: Mapping[Step, str] = {
@@ -104,29 +104,29 @@ class TaskType(Deciding, Responding):
         """Whether a person gets suggestions: before the answer, or never ("")."""
         return ""
 
-    def work_out(self, question: Mapping[str, Any]) -> dict[str, Any]:
+    def compute(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Server-side computation for a tool on the page: a pure function of the request that is fast for any input.
 
         Raises `Invalid` with what is wrong with the question.
         """
-        raise Invalid([Problem("", "no_tool", gettext("This task type computes nothing."))])
+        raise InvalidResponse([Problem("", "no_tool", gettext("This task type computes nothing."))])
 
     def resolve(self, responses: Sequence[Any], item: Item) -> Resolution:
         """By the rule of the task type."""
         if not self.rule:
             raise NotImplementedError(f"{self.key} names no rule and does not say how it decides")
-        return decision_rules.resolve(self, decision_rules.own(self, item.settings), responses, item)
+        return decision_rules.resolve(self, decision_rules.own_rule(self, item.settings), responses, item)
 
-    def uphold(self, responses: Sequence[Any], item: Item) -> Resolution:
+    def resolve_adjudicated(self, responses: Sequence[Any], item: Item) -> Resolution:
         """The same for responses that an adjudicator chose or wrote: nobody else is asked."""
         if not self.rule:
             return self.resolve(responses, item)
-        rule = decision_rules.own(self, item.settings)
+        rule = decision_rules.own_rule(self, item.settings)
         if "most" in decision_rules.RULES[rule["rule"]].options:
             rule["most"] = 1
         return decision_rules.resolve(self, rule, responses, item)
 
-    def report(self, rows: Sequence[Answered]) -> list[Report]:
+    def report(self, rows: Sequence[ReportedResponse]) -> list[Report]:
         """Figures about a batch beyond agreement, from the newest responses of planned places."""
         return []
 
@@ -146,8 +146,8 @@ class TaskType(Deciding, Responding):
         return None
 
     def export(
-        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Any, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """The records of one outcome in a published format; nothing where the format has no place for it."""
         return iter(())
 
@@ -159,13 +159,13 @@ class TaskType(Deciding, Responding):
         kinds = {spec.kind for spec in self.fields}
         return "edit" if "operations" in kinds else "select" if "cells" in kinds else "read"
 
-    def showing(self, item: Item) -> Sequence[str]:
+    def shown_names(self, item: Item) -> Sequence[str]:
         """What an item shows: `shows`, unless a batch's settings hide some of it."""
         return self.shows
 
     def payload(self, item: Item) -> dict[str, Any]:
         """What may leave the server for an item of this kind: what `showing` names and nothing else."""
-        names = self.showing(item)
+        names = self.shown_names(item)
         payload: dict[str, Any] = {
             name: SHOWN[name](item) if name in SHOWN else item.inputs.get(name)
             for name in names
@@ -179,7 +179,7 @@ class TaskType(Deciding, Responding):
             payload |= gold_record(item.example.answers)
         return {name: value for name, value in payload.items() if value}
 
-    def presented(self, item: Item) -> dict[str, Any]:
+    def page_data(self, item: Item) -> dict[str, Any]:
         """Everything that a page needs of an item to show it and to make a response to it."""
         contract = self.contract(item)
         return {

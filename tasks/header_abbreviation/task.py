@@ -8,10 +8,10 @@ from tableqa.operations import Operation, RenameHeader
 from tableqa.perturbations.headers import Suggestion
 from tableqa.perturbations.headers.abbreviations import abbreviations
 from tasks.contract import Context, Item, Problem
-from tasks.shared.header_renaming import Renaming
+from tasks.shared.header_renaming import HeaderRenamingTask
 
 
-class HeaderAbbreviation(Renaming):
+class HeaderAbbreviation(HeaderRenamingTask):
     """Columns get a short form of their names; every suggestion names the rule that made it."""
 
     key = "header_abbreviation"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
-from tasks.contract import Context, Invalid, Item
+from tasks.contract import Context, InvalidResponse, Item
 from tasks.header_abbreviation.task import task
 
 TABLE = Table(["Position", "Date of birth", "No."], [["1", "1970", "7"]])
@@ -22,7 +22,7 @@ def data(column: str, new: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ["Placement", "Location", "Position."])
 def test_what_is_not_shorter_is_no_abbreviation(name: str) -> None:
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(data("c0", name), ITEM)
     assert [problem.code for problem in invalid.value.problems] == ["not_shorter"]
 

@@ -6,13 +6,13 @@ from tableqa import Table
 from tableqa.core.translation import gettext_noop
 from tableqa.perturbations.headers import Suggestion, synonyms
 from tasks.contract import Context
-from tasks.shared.header_renaming import Renaming
+from tasks.shared.header_renaming import HeaderRenamingTask
 
 MOST = 5
 """Suggestions for one column: as many as somebody reads."""
 
 
-class HeaderSynonym(Renaming):
+class HeaderSynonym(HeaderRenamingTask):
     """Columns get names of the same meaning, suggested by WordNet and by the project's own columns."""
 
     key = "header_synonym"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tableqa.perturbations.headers import HeaderNames, Unavailable, thesaurus
-from tasks.contract import Accepted, Adjudicate, Answered, Context, Invalid, Item
+from tasks.contract import Accepted, Context, InvalidResponse, Item, NeedsAdjudication, ReportedResponse
 from tasks.header_synonym.task import task
 from tasks.shared.header_renaming import Response
 
@@ -38,7 +38,7 @@ def data(*operations: dict[str, Any], taken: Any = (), rejected: Any = ()) -> di
 
 
 def codes(raw: dict[str, Any]) -> list[str]:
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(raw, ITEM)
     return [problem.code for problem in invalid.value.problems]
 
@@ -121,7 +121,9 @@ def test_the_report_tells_for_each_suggester_what_became_of_its_names() -> None:
         data(rename("c1", "State"), rename("c0", "Place"), taken=[("c1", "State", "project")]),
         {**data(rejected=[("c2", "Au", "thesaurus")]), "does_not_apply": True},
     ]
-    rows = [Answered(ITEM, "films", f"a{n}", task.parse(raw, ITEM), None) for n, raw in enumerate(said)]
+    rows = [
+        ReportedResponse(ITEM, "films", f"a{n}", task.parse(raw, ITEM), None) for n, raw in enumerate(said)
+    ]
     [report] = task.report(rows)
     assert report.rows == (
         ("usual names", 0, 0, 0, None),
@@ -171,14 +173,14 @@ def test_every_edit_stands_on_its_own_and_a_doubt_is_for_an_adjudicator() -> Non
     assert isinstance(resolution, Accepted)
     assert [outcome.response for outcome in resolution.outcomes] == [one, two]
     assert task.resolve([Response(True)], ITEM) == Accepted((), "does not apply")
-    assert isinstance(task.resolve([one, Response(True)], ITEM), Adjudicate)
+    assert isinstance(task.resolve([one, Response(True)], ITEM), NeedsAdjudication)
 
 
 @given(st.dictionaries(st.sampled_from(TABLE.column_ids), st.text(max_size=12), max_size=4))
 def test_whatever_is_written_columns_are_named_and_stay_apart_or_it_is_refused(names: dict[str, str]) -> None:
     try:
         response = task.parse(data(*(rename(column, name) for column, name in names.items())), ITEM)
-    except Invalid:
+    except InvalidResponse:
         return
     perturbed = task.perturb(ITEM, response)
     assert perturbed is not None

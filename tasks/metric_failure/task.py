@@ -13,19 +13,19 @@ from tableqa.core import translation
 from tableqa.core.translation import gettext, gettext_noop, message
 from tableqa.writers.askew import askew_record
 from tasks.contract import (
-    Answered,
-    Exported,
     Item,
     Measure,
-    Perturbed,
-    Prepared,
+    PerturbedExample,
+    PreparedInputs,
     Preparing,
+    ReleaseRecord,
     Report,
+    ReportedResponse,
     Surroundings,
-    by_decision,
+    split_by_decision,
 )
 from tasks.shared.declared_types import DeclaredTask
-from tasks.shared.form_fields import MultiChoice, Option, Text, When
+from tasks.shared.form_fields import Condition, MultiChoice, Option, Text
 
 CAUSES = MultiChoice(
     name="causes",
@@ -105,7 +105,7 @@ NOTE = Text(
     label=gettext_noop("Note"),
     help=gettext_noop("Required with “None of these”."),
     required=gettext_noop("Describe the cause in the note."),
-    needed=When("causes", "contains", "other"),
+    needed=Condition("causes", "contains", "other"),
     key="n",
 )
 DIMENSIONS = ("faithfulness", "comprehensiveness")
@@ -211,7 +211,7 @@ class MetricFailure(DeclaredTask, Preparing):
         "additionalProperties": False,
     }
 
-    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
         """The answer with every score of it; `together` picks one. People's scores: decided here, else the source's."""
         rated, metrics = example.meta.get("rated_answer"), example.meta.get("metrics")
         decided = around.decided.get("answer_rating")
@@ -222,7 +222,7 @@ class MetricFailure(DeclaredTask, Preparing):
         scores = {str(name): score for name, score in metrics.items() if _is_number(score)}
         if not rated.get("text") or not people or not scores:
             return None
-        return Prepared(
+        return PreparedInputs(
             {
                 "rated_answer": str(rated["text"]),
                 "system": str(rated.get("system", "")),
@@ -232,8 +232,8 @@ class MetricFailure(DeclaredTask, Preparing):
         )
 
     def together(
-        self, prepared: Sequence[Prepared], settings: Mapping[str, Any]
-    ) -> Sequence[Prepared | None]:
+        self, prepared: Sequence[PreparedInputs], settings: Mapping[str, Any]
+    ) -> Sequence[PreparedInputs | None]:
         """For each answer the metric whose rank is furthest from people's; the further, the more wanted.
 
         Metrics have scales of their own, so ranks are compared, not scores: among the answers that are
@@ -246,7 +246,7 @@ class MetricFailure(DeclaredTask, Preparing):
         best: dict[int, dict[str, Any]] = {}
         for name in [name for name in names if name == metric_name or not metric_name]:
             of = {
-                i: _pair(candidate, name)
+                i: _metric_and_people_scores(candidate, name)
                 for i, candidate in enumerate(prepared)
                 if name in candidate.inputs["scores"]["metrics"]
             }
@@ -264,7 +264,9 @@ class MetricFailure(DeclaredTask, Preparing):
                         "rank": round(metric_ranks[i], 6),
                         "people_rank": round(people_ranks[i], 6),
                     }
-        return [_chosen(candidate, best[i]) if i in best else None for i, candidate in enumerate(prepared)]
+        return [
+            _with_metric(candidate, best[i]) if i in best else None for i, candidate in enumerate(prepared)
+        ]
 
     def payload(self, item: Item) -> dict[str, Any]:
         """Of the two scores what is said in words, in the reader's language, and both ranks for a chart.
@@ -276,13 +278,13 @@ class MetricFailure(DeclaredTask, Preparing):
         payload = super().payload(item)
         among = payload.get("metric", {}).get("among")
         names = {
-            "metric": called(str(payload.get("metric", {}).get("name", ""))),
+            "metric": metric_title(str(payload.get("metric", {}).get("name", ""))),
             "people": gettext("People"),
         }
         return payload | {
             name: {
-                "text": translation.shown(payload[name]["text"]),
-                "rank": _rank(names[name], payload[name].get("rank"), among),
+                "text": translation.translate_stored(payload[name]["text"]),
+                "rank": _rank_data(names[name], payload[name].get("rank"), among),
                 **({"claim": _claim(names[name], payload[name], among)} if name == "metric" else {}),
             }
             for name in ("metric", "people")
@@ -305,9 +307,9 @@ class MetricFailure(DeclaredTask, Preparing):
         same = set(response.causes) == set(expected.causes)
         return right, [] if same else [gettext("Expected:"), *self.describe(expected, item)]
 
-    def report(self, rows: Sequence[Answered]) -> list[Report]:
+    def report(self, rows: Sequence[ReportedResponse]) -> list[Report]:
         """How often each cause was decided, for each metric, apart by which of the two is higher."""
-        decided, undecided = by_decision(rows)
+        decided, undecided = split_by_decision(rows)
         counts: Counter[tuple[str, str, bool]] = Counter()
         totals: Counter[tuple[str, bool]] = Counter()
         for row in decided:
@@ -339,13 +341,13 @@ class MetricFailure(DeclaredTask, Preparing):
         return [Report(gettext("Why metrics and people disagree"), columns, lines, f"{note} {undecided}")]
 
     def export(
-        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Response, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """Askew's own form: the answer with both scores and the causes."""
         if format != "askew":
             return
         inputs = item.inputs
-        yield Exported(
+        yield ReleaseRecord(
             self.key,
             {
                 **askew_record(item.example),
@@ -371,7 +373,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _pair(prepared: Prepared, metric: str) -> tuple[float, float]:
+def _metric_and_people_scores(prepared: PreparedInputs, metric: str) -> tuple[float, float]:
     """The metric's score of an answer and people's, on the dimension that the metric is about or on both."""
     scores = prepared.inputs["scores"]
     people: Mapping[str, float] = scores["people"]
@@ -392,7 +394,7 @@ def _ranks(scores: Mapping[int, float]) -> dict[int, float]:
     return {key: (below[value] + (counts[value] - 1) / 2) / others for key, value in scores.items()}
 
 
-def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
+def _with_metric(prepared: PreparedInputs, best: Mapping[str, Any]) -> PreparedInputs:
     """The item with the one metric that is shown, in words that say how the two scores stand among the others."""
     people: Mapping[str, float] = prepared.inputs["scores"]["people"]
     faithful, whole = (
@@ -405,19 +407,21 @@ def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
         if faithful
         else FOR_COMPREHENSIVENESS.format(score=whole)
     )
-    name = called(best["name"])
+    name = metric_title(best["name"])
     metric = {
         "text": METRIC_GIVES.format(
             name=name,
             short=translation.number(_short(best["score"])),
-            standing=standing(best["rank"], best["among"]),
+            standing=rank_in_words(best["rank"], best["among"]),
         ),
         **{name: best[name] for name in ("name", "score", "rank", "gap", "among")},
     }
     people_scores = {
         "text": (
             PEOPLE_GIVE.format(
-                each=each, highest_score=HIGHEST_SCORE, standing=standing(best["people_rank"], best["among"])
+                each=each,
+                highest_score=HIGHEST_SCORE,
+                standing=rank_in_words(best["people_rank"], best["among"]),
             )
         ),
         "score": best["people"],
@@ -428,7 +432,7 @@ def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
     return dataclasses.replace(prepared, inputs=inputs, priority=abs(best["gap"]))
 
 
-def called(metric: str) -> str:
+def metric_title(metric: str) -> str:
     """What a metric is called on the page: its usual spelling where it has one, else its name with blanks.
 
     A part that says of which kind a score is stays: "geval_gpt4_faithfulness" is "G-Eval gpt4, faithfulness".
@@ -443,7 +447,7 @@ def called(metric: str) -> str:
     return " ".join([first, *rest]) + about
 
 
-def _rank(name: str, rank: object, among: object) -> dict[str, Any] | None:
+def _rank_data(name: str, rank: object, among: object) -> dict[str, Any] | None:
     """A rank for the chart: 1 is the best of `among` answers, and answers with the same score share the mean of theirs."""
     if not _is_number(rank) or not isinstance(among, int) or among < 2:
         return None
@@ -451,13 +455,13 @@ def _rank(name: str, rank: object, among: object) -> dict[str, Any] | None:
     words = gettext("rank {place} of {among}").format(
         place=translation.number(f"{position:g}").shown(), among=among
     )
-    return {"name": name, "place": translation.shown(words), "share": round(100 * float(rank))}  # type: ignore[arg-type]
+    return {"name": name, "place": translation.translate_stored(words), "share": round(100 * float(rank))}  # type: ignore[arg-type]
 
 
 def _claim(name: str, metric: Mapping[str, Any], among: object) -> str:
     """Which of the two ranks the answer higher, in one sentence; "" where there are no ranks or they are equal."""
     gap = metric.get("gap")
-    if _rank(name, metric.get("rank"), among) is None or not _is_number(gap) or not gap:
+    if _rank_data(name, metric.get("rank"), among) is None or not _is_number(gap) or not gap:
         return ""
     message = (
         gettext("The automatic score {name} ranks this answer higher than people do.")
@@ -467,7 +471,7 @@ def _claim(name: str, metric: Mapping[str, Any], among: object) -> str:
     return message.format(name=name)
 
 
-def standing(rank: float, number: int) -> str:
+def rank_in_words(rank: float, number: int) -> str:
     """How an answer stands among the `number` answers that were scored, in words: 9 of the 11 others score lower.
 
     In English, as it is kept with the item.

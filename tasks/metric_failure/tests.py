@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tasks.contract import Accepted, Adjudicate, Answered, Item, Prepared, Surroundings
-from tasks.metric_failure.task import CAUSES, Response, _ranks, called, standing, task
+from tasks.contract import Accepted, Item, NeedsAdjudication, PreparedInputs, ReportedResponse, Surroundings
+from tasks.metric_failure.task import CAUSES, Response, _ranks, metric_title, rank_in_words, task
 
 TABLE = Table(["Film", "Minutes"], [["Heat", "170"]])
 
@@ -25,7 +25,7 @@ def example(id: str = "x", metrics: Any = None, human: Any = None, **meta: Any) 
     return Example(id, "which film?", TABLE, ["It is Heat."], meta=more)
 
 
-def together(*rated: tuple[dict[str, float], float], metric: str = "") -> list[Prepared | None]:
+def together(*rated: tuple[dict[str, float], float], metric: str = "") -> list[PreparedInputs | None]:
     prepared = []
     for number, (metrics, human) in enumerate(rated):
         scores = {"faithfulness": human, "comprehensiveness": human}
@@ -35,7 +35,7 @@ def together(*rated: tuple[dict[str, float], float], metric: str = "") -> list[P
     return list(task.together(prepared, {"metric": metric}))
 
 
-def gaps(found: list[Prepared | None]) -> list[float]:
+def gaps(found: list[PreparedInputs | None]) -> list[float]:
     return [one.inputs["metric"]["gap"] for one in found if one is not None]
 
 
@@ -124,7 +124,7 @@ def test_neither_system_nor_the_other_scores_leave_the_server() -> None:
     ],
 )
 def test_metrics_are_called_as_those_who_made_them_spell_them(name: str, words: str) -> None:
-    assert called(name) == words
+    assert metric_title(name) == words
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_how_an_answer_stands_among_the_others_is_said_in_numbers_of_answers(
     scores: list[float], words: str
 ) -> None:
     rank = round(_ranks(dict(enumerate(map(float, scores))))[0], 6)
-    assert standing(rank, len(scores)) == words
+    assert rank_in_words(rank, len(scores)) == words
 
 
 @given(st.lists(st.floats(0, 5), min_size=2, max_size=30))
@@ -175,14 +175,14 @@ def test_the_causes_that_more_than_half_name_are_decided() -> None:
 def test_where_nobody_agrees_an_adjudicator_looks() -> None:
     said = [Response(("answer_length",)), Response(("question_open",)), Response(("other",), "a slip")]
     resolution = task.resolve(said, Item(example()))
-    assert isinstance(resolution, Adjudicate)
+    assert isinstance(resolution, NeedsAdjudication)
     assert "Answer: length (1)" in resolution.reason
 
 
 def test_the_report_counts_causes_by_metric_and_direction() -> None:
-    def row(id: str, gap: float, *causes: str) -> Answered:
+    def row(id: str, gap: float, *causes: str) -> ReportedResponse:
         item = Item(example(id), inputs={"metric": {"name": "bleu", "gap": gap}})
-        return Answered(item, "lftqa", "p1", Response(causes), (Response(causes),))
+        return ReportedResponse(item, "lftqa", "p1", Response(causes), (Response(causes),))
 
     rows = [
         row("a", 0.5, "answer_length"),

@@ -13,21 +13,21 @@ from tableqa.operations import describe, diff
 from tableqa.statistics.proportions import proportion
 from tableqa.writers.askew import askew_record
 from tasks.contract import (
-    Answered,
-    Exported,
     Item,
     Measure,
-    Perturbed,
-    Prepared,
+    PerturbedExample,
+    PreparedInputs,
     Preparing,
     Problem,
+    ReleaseRecord,
     Report,
+    ReportedResponse,
     Surroundings,
 )
 from tasks.contract.scores import HIGHEST, LOWEST, STEPS
 from tasks.shared.declared_types import DeclaredTask
 from tasks.shared.error_classes import ERRORS
-from tasks.shared.form_fields import Choice, MultiChoice, Option, Question, Scale, When
+from tasks.shared.form_fields import Choice, Condition, MultiChoice, Option, Question, Scale
 
 SIDES = ("left", "right")
 BETTER = Choice(
@@ -61,7 +61,7 @@ def _verdict(side: str, shape: str = "") -> tuple[Scale, MultiChoice]:
             code=NO_ERROR,
             unknown=NO_ERROR,
             malformed=NO_ERROR,
-            when=When(side, "<", REJECTED_BELOW),
+            when=Condition(side, "<", REJECTED_BELOW),
             options=tuple(Option(*error) for error in ERRORS.items()),
         ),
     )
@@ -117,7 +117,7 @@ class PerturbationRating(DeclaredTask, Preparing):
     def default_overlap(self) -> int:
         return 2
 
-    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
         """Both sides as changes of the original. Which is left is drawn, and stands in `sides`.
 
         Another maker's example is preferred beside it: it is people and machines that are compared.
@@ -145,16 +145,16 @@ class PerturbationRating(DeclaredTask, Preparing):
             },
         }
         for side, side_example in zip(SIDES, both, strict=False):
-            inputs[side] = _side(around.original, side_example)
+            inputs[side] = _side_inputs(around.original, side_example)
         # Two side by side tell more than one alone: pairs come first.
-        return Prepared(inputs, priority=len(both), uses=tuple(other.id for other in others[:1]))
+        return PreparedInputs(inputs, priority=len(both), uses=tuple(other.id for other in others[:1]))
 
     def together(
-        self, prepared: Sequence[Prepared], settings: Mapping[str, Any]
-    ) -> Sequence[Prepared | None]:
+        self, prepared: Sequence[PreparedInputs], settings: Mapping[str, Any]
+    ) -> Sequence[PreparedInputs | None]:
         """Each pair once: it is rated from both ends in one item."""
         seen: set[frozenset[str]] = set()
-        deduplicated: list[Prepared | None] = []
+        deduplicated: list[PreparedInputs | None] = []
         for candidate in prepared:
             pair = frozenset(side["id"] for side in candidate.inputs["sides"].values())
             deduplicated.append(None if pair in seen else candidate)
@@ -199,7 +199,7 @@ class PerturbationRating(DeclaredTask, Preparing):
     def merged(self, responses: Sequence[Response], item: Item, consensus: Mapping[str, float]) -> Response:
         """The mean for each side; better is what more than half say, else they are equally good."""
         errors = {
-            side: _named(side, responses) if consensus.get(side, HIGHEST) < REJECTED_BELOW else ()
+            side: _named_errors(side, responses) if consensus.get(side, HIGHEST) < REJECTED_BELOW else ()
             for side in SIDES
         }
         votes = Counter(response.better for response in responses if response.better)
@@ -240,7 +240,7 @@ class PerturbationRating(DeclaredTask, Preparing):
         right = not apart and response.better == expected.better
         return right, [] if response == expected else [gettext("Expected:"), *self.describe(expected, item)]
 
-    def report(self, rows: Sequence[Answered]) -> list[Report]:
+    def report(self, rows: Sequence[ReportedResponse]) -> list[Report]:
         """Quality and preference for each perturbation and kind of maker, from everybody's responses. (RobuT, table 5)"""
         scores: dict[tuple[str, str, str, str], list[float]] = {}
         votes: dict[tuple[str, str, str], list[bool]] = {}
@@ -261,14 +261,14 @@ class PerturbationRating(DeclaredTask, Preparing):
                 alike.update(makers)
             elif row.response.better:
                 for side, entry in sides.items():
-                    votes.setdefault((kind, *_against(entry, sides)), []).append(
+                    votes.setdefault((kind, *_maker_pair(entry, sides)), []).append(
                         row.response.better in (side, "tie")
                     )
-        return [_quality(scores), _preference(votes, alike), _wrong(wrong)]
+        return [_quality_report(scores), _preference_report(votes, alike), _error_report(wrong)]
 
     def export(
-        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Response, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """Askew's own form: a record for the item with both sides, who made them and what was decided."""
         if format != "askew":
             return
@@ -282,7 +282,7 @@ class PerturbationRating(DeclaredTask, Preparing):
             for side, entry in sides.items()
         }
         more = {"perturbation": item.inputs.get("perturbation", ""), "better": response.better, **rated}
-        yield Exported(self.key, {**askew_record(item.example), **more})
+        yield ReleaseRecord(self.key, {**askew_record(item.example), **more})
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
@@ -302,7 +302,7 @@ class PerturbationRating(DeclaredTask, Preparing):
         return data
 
 
-def _side(original: Example, example: Example) -> dict[str, Any]:
+def _side_inputs(original: Example, example: Example) -> dict[str, Any]:
     """One of the examples as the page draws it: its question, its answers, and its table as changes of the original's."""
     operations = diff(original.table, example.table, match="ids")
     return {
@@ -314,17 +314,17 @@ def _side(original: Example, example: Example) -> dict[str, Any]:
     }
 
 
-def _named(side: str, responses: Sequence[Response]) -> tuple[str, ...]:
+def _named_errors(side: str, responses: Sequence[Response]) -> tuple[str, ...]:
     named = {error for response in responses for error in getattr(response, f"{side}_errors")}
     return tuple(error for error in ERRORS if error in named)
 
 
-def _against(entry: Mapping[str, str], sides: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
+def _maker_pair(entry: Mapping[str, str], sides: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
     other = next(side["maker"] for side in sides.values() if side["id"] != entry["id"])
     return entry["maker"], other
 
 
-def _quality(scores: Mapping[tuple[str, str, str, str], Sequence[float]]) -> Report:
+def _quality_report(scores: Mapping[tuple[str, str, str, str], Sequence[float]]) -> Report:
     by_maker: dict[tuple[str, str], list[float]] = {}
     for (kind, made_by, _, _), ratings in scores.items():
         by_maker.setdefault((kind, made_by), []).append(sum(ratings) / len(ratings))
@@ -345,7 +345,9 @@ def _quality(scores: Mapping[tuple[str, str, str, str], Sequence[float]]) -> Rep
     return Report("Quality", columns, tuple(rows), note)
 
 
-def _preference(votes: Mapping[tuple[str, str, str], Sequence[bool]], alike: Mapping[str, int]) -> Report:
+def _preference_report(
+    votes: Mapping[tuple[str, str, str], Sequence[bool]], alike: Mapping[str, int]
+) -> Report:
     rows = []
     for (kind, made_by, against), won in sorted(votes.items()):
         share = proportion(sum(won), len(won))
@@ -371,7 +373,7 @@ def _preference(votes: Mapping[tuple[str, str, str], Sequence[bool]], alike: Map
     return Report("Preference", columns, tuple(rows), note)
 
 
-def _wrong(wrong: Counter[tuple[str, str, str]]) -> Report:
+def _error_report(wrong: Counter[tuple[str, str, str]]) -> Report:
     makers = sorted({(kind, made_by) for kind, made_by, _ in wrong})
     rows: list[tuple[str | int, ...]] = [
         (kind, made_by, *(wrong[kind, made_by, error] for error in ERRORS)) for kind, made_by in makers

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tableqa import Example, Table
 from tableqa.operations import RenameHeader, from_list, replay
 from tableqa.statistics.proportions import proportion
-from tasks.contract import Accepted, Answered, Invalid, Item, Prepared, Surroundings
+from tasks.contract import Accepted, InvalidResponse, Item, PreparedInputs, ReportedResponse, Surroundings
 from tasks.perturbation_rating.task import Response, task
 
 ORIGINAL = Example(
@@ -31,7 +31,7 @@ def renamed(number: int, name: str) -> Example:
 PERSONS, MACHINES = renamed(1, "Length"), renamed(2, "Duration")
 
 
-def prepared(example: Example, *alternatives: Example) -> Prepared:
+def prepared(example: Example, *alternatives: Example) -> PreparedInputs:
     made = {one.id: "leta" if one == MACHINES else "person" for one in (example, *alternatives)}
     around = Surroundings(original=ORIGINAL, perturbation="synonym", alternatives=alternatives, makers=made)
     found = task.prepare(example, around)
@@ -47,7 +47,7 @@ PAIR, ALONE = item(PERSONS, MACHINES), item(PERSONS)
 
 
 def codes(data: Any, where: Item = PAIR) -> list[str]:
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(data, where)
     return [problem.code for problem in invalid.value.problems]
 
@@ -150,9 +150,9 @@ def test_errors_stay_where_the_mean_is_low() -> None:
     assert decided(low, high).left_errors == ()
 
 
-def row(where: Item, left: int, right: int | None, better: str, *errors: str) -> Answered:
+def row(where: Item, left: int, right: int | None, better: str, *errors: str) -> ReportedResponse:
     said = Response(left, right, better, errors)
-    return Answered(where, "wtq", "p", said, (said,))
+    return ReportedResponse(where, "wtq", "p", said, (said,))
 
 
 def test_shares_and_win_rates_are_given_by_who_made_the_example() -> None:

@@ -15,21 +15,21 @@ from tableqa.writers.askew import askew_record
 from tableqa.writers.robut import robut_pair, robut_record
 from tasks.contract import (
     Context,
-    Exported,
     Field,
-    Invalid,
+    GenerationRequest,
+    InvalidResponse,
     Item,
     Making,
     Measure,
     ModelInTheLoop,
-    Perturbed,
+    PerturbedExample,
     Problem,
     Proposed,
     Proposing,
-    Wanted,
+    ReleaseRecord,
 )
-from tasks.shared.column_prompts import only, relevant_table, words
-from tasks.shared.response_parts import Reading
+from tasks.shared.column_prompts import read_text, relevant_table, require_fields
+from tasks.shared.response_parts import ResponseReader
 
 TITLES = {category.key: category.title for category in CATEGORIES}
 INSTRUCTIONS = {
@@ -94,7 +94,7 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
         return gettext(INSTRUCTIONS[item.variant][has_model])
 
     def parse(self, data: object, item: Item) -> Response:
-        sent = Reading(data, self.fields)
+        sent = ResponseReader(data, self.fields)
         problems = sent.problems
         question, category = sent.data.get("question", ""), sent.data.get("category", "")
         if not isinstance(question, str) or len(question) > LONGEST_QUESTION:
@@ -119,12 +119,12 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
                 )
             )
         if problems:
-            raise Invalid(problems)
+            raise InvalidResponse(problems)
         return Response(" ".join(str(question).split()), str(category))
 
-    def perturb(self, item: Item, response: Response) -> Perturbed:
+    def perturb(self, item: Item, response: Response) -> PerturbedExample:
         """The same example with the new question; until somebody checks it, its answer is the original's. (JOINTS 4)"""
-        return Perturbed(dataclasses.replace(item.example, question=response.question), ())
+        return PerturbedExample(dataclasses.replace(item.example, question=response.question), ())
 
     def tried(self, data: object, item: Item) -> Example | None:
         """The words so far, whether or not it is said yet what was changed."""
@@ -148,10 +148,10 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
                 data = {"question": rewrite.question, "category": rewrite.category}
                 yield Proposed(data, rewrite.category, rewrite.by, rewrite.why, rewrite.score)
 
-    def wanted(self, item: Item) -> Sequence[Wanted]:
+    def wanted(self, item: Item) -> Sequence[GenerationRequest]:
         form = '{"question": "the question in its new words"}'
         return [
-            Wanted(
+            GenerationRequest(
                 category.key,
                 f"Paraphrase the question. {category.title}: {category.what} "
                 f"For example “{category.before}” becomes “{category.after}” "
@@ -172,12 +172,14 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
             ]
         )
 
-    def replied(self, response: Response, request: Wanted, item: Item) -> Mapping[str, Any] | None:
+    def as_demonstration(
+        self, response: Response, request: GenerationRequest, item: Item
+    ) -> Mapping[str, Any] | None:
         return {"question": response.question} if response.category == request.key else None
 
-    def taken(self, reply: Mapping[str, Any], request: Wanted, item: Item) -> Mapping[str, Any]:
-        only(reply, {"question"})
-        return {"question": words(reply["question"], "question"), "category": request.key}
+    def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
+        require_fields(reply, {"question"})
+        return {"question": read_text(reply["question"], "question"), "category": request.key}
 
     # -- what follows --------------------------------------------------------------------------------
 
@@ -212,17 +214,17 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
         return (True, []) if same else (None, words)
 
     def export(
-        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Response, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """RobuT's item form, beside the original, and Askew's own with the category."""
         if perturbed is None:
             return
         if format == "robut":
             for part, record in robut_pair(item.example, perturbed.example, item.variant):
-                yield Exported(part, record, is_of_shown=record["perturbation_type"] == "original")
+                yield ReleaseRecord(part, record, is_of_shown=record["perturbation_type"] == "original")
         elif format == "askew":
             record = robut_record(item.example, perturbed.example, item.variant)
-            yield Exported(
+            yield ReleaseRecord(
                 self.key, {**askew_record(perturbed.example), **record, "category": response.category}
             )
 

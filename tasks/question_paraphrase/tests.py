@@ -8,7 +8,7 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.perturbations.wording import CATEGORIES, Category
-from tasks.contract import Accepted, Invalid, Item
+from tasks.contract import Accepted, InvalidResponse, Item
 from tasks.question_paraphrase.task import Response, task
 
 EXAMPLE = Example(
@@ -23,7 +23,7 @@ EARLIEST = {"question": "which film is the earliest?", "category": "reasoning_sy
 
 
 def codes(data: Any, item: Item = WORD) -> list[str]:
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(data, item)
     return [problem.code for problem in invalid.value.problems]
 

@@ -8,7 +8,16 @@ from tableqa import Example
 from tableqa.core import translation
 from tableqa.core.translation import gettext, gettext_noop, message
 from tableqa.data.answer_scales import compare_scaled, scale_of
-from tasks.contract import Answered, Ask, Item, Prepared, Preparing, Report, Surroundings, by_decision
+from tasks.contract import (
+    Item,
+    ModelQuery,
+    PreparedInputs,
+    Preparing,
+    Report,
+    ReportedResponse,
+    Surroundings,
+    split_by_decision,
+)
 from tasks.shared.declared_types import LabelTask
 from tasks.shared.form_fields import Choice, Option
 
@@ -48,7 +57,7 @@ class QuestionScreening(LabelTask, Preparing):
     paper = "SUC (WSDM 2024)"
     prerequisite = gettext_noop("Needs answers of a model first: ask it several times about each question.")
     instruction = gettext_noop("Do you need the table to answer this? Keep or remove the question")
-    asks = (Ask("screening", several=True, holds="samples"),)
+    asks = (ModelQuery("screening", several=True, holds="samples"),)
     shows = ("question", "table", "titles", "answers", "context", "history", "samples")
     without = gettext_noop(
         "no model answered them several times, always correctly. Ask a model first (./run manage "
@@ -61,9 +70,9 @@ class QuestionScreening(LabelTask, Preparing):
     def default_overlap(self) -> int:
         return 1
 
-    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
         """An item only where every sample of one model says what the gold answer says."""
-        samples = _samples(example, around)
+        samples = _latest_samples(example, around)
         if samples is None or len(samples["answers"]) < LEAST_SAMPLES or not example.answers:
             return None
         number = len(samples["answers"])
@@ -75,7 +84,7 @@ class QuestionScreening(LabelTask, Preparing):
             if samples["temperature"]
             else samples["model"]
         )
-        return Prepared(
+        return PreparedInputs(
             {
                 "samples": {
                     "text": (ALL_RIGHT_BY if by else ALL_RIGHT).format(number=number, by=by),
@@ -89,14 +98,14 @@ class QuestionScreening(LabelTask, Preparing):
         """What was sampled is said in words; the samples themselves repeat the answer."""
         payload = super().payload(item)
         return payload | (
-            {"samples": {"text": translation.shown(payload["samples"]["text"])}}
+            {"samples": {"text": translation.translate_stored(payload["samples"]["text"])}}
             if "samples" in payload
             else {}
         )
 
-    def report(self, rows: Sequence[Answered]) -> list[Report]:
+    def report(self, rows: Sequence[ReportedResponse]) -> list[Report]:
         """How many questions of each source were kept and removed."""
-        decided, undecided = by_decision(rows)
+        decided, undecided = split_by_decision(rows)
         sources = sorted({row.source for row in decided})
         counts = Counter((row.source, "keep" if row.decided else "remove") for row in decided)
         lines = tuple(
@@ -111,13 +120,13 @@ class QuestionScreening(LabelTask, Preparing):
         columns = ("Source", gettext("Decided items"), "Keep", "Remove")
         return [Report(gettext("Questions that a model always answers correctly"), columns, lines, undecided)]
 
-    def recorded_beside(self, item: Item) -> Mapping[str, Any]:
+    def item_record_fields(self, item: Item) -> Mapping[str, Any]:
         """What was sampled. Removed questions are only in the decisions."""
         sampled = item.inputs.get("samples", {})
         return {"samples": sampled.get("total", 0), "model": sampled.get("model", "")}
 
 
-def _samples(example: Example, around: Surroundings) -> dict[str, Any] | None:
+def _latest_samples(example: Example, around: Surroundings) -> dict[str, Any] | None:
     """The samples of the model that was asked last: {model, temperature, answers: a list of answers for each}.
 
     A source may bring its own, as `samples` in its meta: then no model is named.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tableqa import Context, Example, Table
-from tasks.contract import Accepted, Adjudicate, Answered, Item, Surroundings
+from tasks.contract import Accepted, Item, NeedsAdjudication, ReportedResponse, Surroundings
 from tasks.question_screening.task import task
 from tasks.shared.declared_types import Label as Response
 
@@ -81,12 +81,12 @@ def test_a_removed_question_is_excluded() -> None:
 
 
 def test_two_who_differ_are_for_an_adjudicator() -> None:
-    assert isinstance(task.resolve([Response("keep"), Response("remove")], Item(EXAMPLE)), Adjudicate)
+    assert isinstance(task.resolve([Response("keep"), Response("remove")], Item(EXAMPLE)), NeedsAdjudication)
 
 
 def test_the_report_counts_what_was_kept_and_removed() -> None:
-    def row(id: str, decided: Any) -> Answered:
-        return Answered(Item(Example(id, "?", TABLE, ["1"])), "wtq", "p1", Response("keep"), decided)
+    def row(id: str, decided: Any) -> ReportedResponse:
+        return ReportedResponse(Item(Example(id, "?", TABLE, ["1"])), "wtq", "p1", Response("keep"), decided)
 
     rows = [row("a", (Response("keep"),)), row("b", ()), row("c", None), row("d", (Response("keep"),))]
     assert task.report(rows)[0].rows == (("wtq", 3, 2, 1),)

@@ -4,24 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from tableqa import Example
-from tableqa.core.translation import gettext, gettext_noop, shown
+from tableqa.core.translation import gettext, gettext_noop, translate_stored
 from tableqa.perturbations import question_types
 from tableqa.perturbations.question_types import Suggestion
 from tableqa.statistics.proportions import Proportion, proportion
 from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import (
-    Answered,
-    Ask,
     Context,
-    Exported,
     Item,
-    Perturbed,
-    Prepared,
+    ModelQuery,
+    PerturbedExample,
+    PreparedInputs,
     Preparing,
+    ReleaseRecord,
     Report,
+    ReportedResponse,
     Suggesting,
     Surroundings,
-    by_decision,
+    split_by_decision,
 )
 from tasks.shared.declared_types import LabelTask
 from tasks.shared.form_fields import Choice, Option
@@ -59,7 +59,7 @@ CODES = {"extraction": 1, "reasoning": 0, "neither": -1, "unanswerable": -1}
 """FREB-TQA's codes. The paper writes -1 for two meanings; they are kept apart here and joined on export."""
 
 
-def _asked(example: Example) -> tuple[str, int]:
+def _request_text(example: Example) -> tuple[str, int]:
     rows = min(len(example.table.rows), question_types.MOST_ROWS_SHOWN)
     return question_types.request(example.question, example.table), rows
 
@@ -89,7 +89,7 @@ class QuestionType(LabelTask, Preparing, Suggesting):
     step = "label"
     paper = "FREB-TQA (NAACL 2024) § 3.2"
     instruction = gettext_noop("Can the answer be read from the table, or must it be worked out?")
-    asks = (Ask("question_type", _asked, _read, holds="label"),)
+    asks = (ModelQuery("question_type", _request_text, _read, holds="label"),)
     shows = ("question", "table", "titles", "answers", "context", "history")
     fields = (LABEL,)
     # What the lexical rule says of every third question of WikiTableQuestions' dev split (n = 944).
@@ -116,16 +116,16 @@ class QuestionType(LabelTask, Preparing, Suggesting):
         "additionalProperties": False,
     }
 
-    def prepare(self, example: Example, around: Surroundings) -> Prepared:
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs:
         """What each suggester says: the rule always, a model where one was asked, both combined where both are there."""
         rule = question_types.lexical(example.question, example.table, example.answers)
         suggestions = {"rule": rule.to_dict()}
         model_answers = around.model_answers.get("question_type", ())
         if model_answers:
-            model = _by_model(model_answers[-1])
+            model = _model_suggestion(model_answers[-1])
             suggestions["model"] = {**model.to_dict(), "model": str(model_answers[-1].get("model", ""))}
             suggestions["combined"] = question_types.combined(rule, model).to_dict()
-        return Prepared({"suggestions": suggestions})
+        return PreparedInputs({"suggestions": suggestions})
 
     def suggests(self, item: Item) -> Literal["before", ""]:
         """Before the label where the batch says so. After a label of its own no item of a batch shows any."""
@@ -151,12 +151,15 @@ class QuestionType(LabelTask, Preparing, Suggesting):
             if name in suggestions
         ]
         return {
-            "said": [{"by": line["by"], "label": line["label"], "why": shown(line["why"])} for line in lines]
+            "said": [
+                {"by": line["by"], "label": line["label"], "why": translate_stored(line["why"])}
+                for line in lines
+            ]
         }
 
-    def report(self, rows: Sequence[Answered]) -> list[Report]:
+    def report(self, rows: Sequence[ReportedResponse]) -> list[Report]:
         """Of what each suggester called extraction or reasoning, the share that people decided so. (FREB-TQA, table 2)"""
-        decided, undecided = by_decision(rows)
+        decided, undecided = split_by_decision(rows)
         lines: list[tuple[str | int | Proportion, ...]] = []
         for name, title in SUGGESTERS.items():
             label_pairs = [
@@ -186,7 +189,7 @@ class QuestionType(LabelTask, Preparing, Suggesting):
         )
         return [Report(gettext("Precision of the suggestions"), columns, tuple(lines), f"{note} {undecided}")]
 
-    def recorded_beside(self, item: Item) -> Mapping[str, Any]:
+    def item_record_fields(self, item: Item) -> Mapping[str, Any]:
         """What each suggester said."""
         return {
             "suggested": {
@@ -195,18 +198,18 @@ class QuestionType(LabelTask, Preparing, Suggesting):
         }
 
     def export(
-        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Any, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """FREB-TQA's part 1 takes the extraction questions; `question_type` has every decided label."""
         yield from super().export(format, item, response, perturbed)
         if format == "freb_tqa":
             record = freb_example(item.example)
-            yield Exported("question_type", {**record, "label": CODES[response.label]})
+            yield ReleaseRecord("question_type", {**record, "label": CODES[response.label]})
             if response.label == "extraction":
-                yield Exported("01_str/{reader}_factoid_{split}", record)
+                yield ReleaseRecord("01_str/{reader}_factoid_{split}", record)
 
 
-def _by_model(answer: Mapping[str, Any]) -> Suggestion:
+def _model_suggestion(answer: Mapping[str, Any]) -> Suggestion:
     """What a stored answer of a model says: its reply read anew, or the label that was read when it came."""
     if isinstance(answer.get("reply"), str):
         return question_types.by_model(question_types.read_reply(answer["reply"]))

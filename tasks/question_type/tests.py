@@ -10,7 +10,7 @@ import pytest
 from tableqa import Example, Table
 from tableqa.statistics.proportions import proportion
 from tableqa.writers.freb_tqa import freb_example
-from tasks.contract import Accepted, Adjudicate, Answered, Context, Item, Surroundings
+from tasks.contract import Accepted, Context, Item, NeedsAdjudication, ReportedResponse, Surroundings
 from tasks.question_type.task import task
 from tasks.shared.declared_types import Label as Response
 
@@ -38,7 +38,7 @@ def test_two_of_three_decide() -> None:
 @pytest.mark.parametrize("labels", [("extraction", "reasoning"), ("extraction", "reasoning", "neither")])
 def test_without_a_majority_an_adjudicator_looks(labels: tuple[str, ...]) -> None:
     resolution = task.resolve(said(*labels), Item(EXAMPLE))
-    assert isinstance(resolution, Adjudicate)
+    assert isinstance(resolution, NeedsAdjudication)
     assert "extraction 1" in resolution.reason
 
 
@@ -118,10 +118,10 @@ def test_each_suggester_is_named_with_what_it_says_and_why() -> None:
     assert "endpoint" not in json.dumps(suggested)
 
 
-def answered(id: str, decided: str | None, *replies: dict[str, Any]) -> Answered:
+def answered(id: str, decided: str | None, *replies: dict[str, Any]) -> ReportedResponse:
     example = Example(id, EXAMPLE.question, EXAMPLE.table, EXAMPLE.answers)
     outcome = None if decided is None else () if decided == "unanswerable" else (Response(decided),)
-    return Answered(frozen(*replies, example=example), "wtq", "p1", Response("neither"), outcome)
+    return ReportedResponse(frozen(*replies, example=example), "wtq", "p1", Response("neither"), outcome)
 
 
 def test_the_precision_of_each_suggester_is_counted_against_what_was_decided() -> None:

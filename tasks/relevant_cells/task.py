@@ -10,9 +10,18 @@ from tableqa.core.translation import gettext, gettext_noop
 from tableqa.data.answers import normal_forms
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
-from tasks.contract import Exported, Field, Invalid, Item, Judging, Measure, Perturbed, Problem
+from tasks.contract import (
+    Field,
+    InvalidResponse,
+    Item,
+    Judging,
+    Measure,
+    PerturbedExample,
+    Problem,
+    ReleaseRecord,
+)
 from tasks.shared.form_fields import Cell, Cells, cells_in_order, cells_in_words
-from tasks.shared.response_parts import Reading
+from tasks.shared.response_parts import ResponseReader
 
 CELLS = Cells(name="cells")
 LEAST_OVERLAP = 0.5
@@ -75,7 +84,7 @@ class RelevantCells(Judging):
     }
 
     def parse(self, data: object, item: Item) -> Response:
-        sent = Reading(data, self.fields)
+        sent = ResponseReader(data, self.fields)
         unanswerable = sent.flag("unanswerable")
         cells, problems = CELLS.read(sent.data.get("cells", []), item)
         sent.problems += problems
@@ -84,7 +93,7 @@ class RelevantCells(Judging):
             return Response((), True)
         if not cells:
             message = gettext("Mark at least one cell, or choose Unanswerable.")
-            raise Invalid([Problem("cells", "no_cells", message)])
+            raise InvalidResponse([Problem("cells", "no_cells", message)])
         return Response(cells, False)
 
     def word(self, response: Response) -> str:
@@ -120,18 +129,18 @@ class RelevantCells(Judging):
         return False, words
 
     def export(
-        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Response, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """FREB-TQA's part 2 names the cells by their places, rows counted from below the header ("rel_cell")."""
         if format == "askew":
             cells = [list(cell) for cell in response.cells]
-            yield Exported("relevant_cells", {**askew_record(item.example), "relevant_cells": cells})
+            yield ReleaseRecord("relevant_cells", {**askew_record(item.example), "relevant_cells": cells})
         elif format == "freb_tqa":
             table = item.example.table
             places = [[table.row_index(row), table.column_index(column)] for row, column in response.cells]
             rows = [list(table.header), *map(list, table.rows)]
             record = {**freb_example(item.example), "table": rows, "rel_cell": places}
-            yield Exported(PART, record)
+            yield ReleaseRecord(PART, record)
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
@@ -140,7 +149,7 @@ class RelevantCells(Judging):
         table = item.example.table
         if not table.rows or not table.header:
             return {"cells": [], "unanswerable": True}
-        cells = _with_answer(table, item.example.answers)
+        cells = _cells_with_answer(table, item.example.answers)
         if not cells:
             row = truth.choice(table.row_ids)
             cells = [(row, column) for column in table.column_ids[:2]]
@@ -149,7 +158,7 @@ class RelevantCells(Judging):
         return {"cells": [list(cell) for cell in cells], "unanswerable": False}
 
 
-def _with_answer(table: Table, answers: Sequence[str]) -> list[Cell]:
+def _cells_with_answer(table: Table, answers: Sequence[str]) -> list[Cell]:
     """Cells that hold an answer and what stands first in their rows."""
     answer_forms = {form for answer in answers for form in normal_forms(answer)}
     evidence_cells: list[Cell] = []

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tasks.contract import Accepted, Adjudicate, Invalid, Item
+from tasks.contract import Accepted, InvalidResponse, Item, NeedsAdjudication
 from tasks.relevant_cells.task import Response, task
 
 TABLE = Table(
@@ -53,19 +53,19 @@ def test_a_cell_that_two_of_three_marked_is_in_and_one_that_only_one_marked_is_n
 def test_sets_that_overlap_too_little_are_for_an_adjudicator() -> None:
     said = [cells("r1c2"), cells("r1c0", "r0c0", "r2c0"), cells("r1c2", "r0c0")]
     resolution = task.resolve(said, item())
-    assert isinstance(resolution, Adjudicate)
+    assert isinstance(resolution, NeedsAdjudication)
     assert "0.25" in resolution.reason
     assert isinstance(task.resolve(said, item(least_overlap=0.2)), Accepted)
 
 
 def test_cells_of_which_none_has_a_majority_are_for_an_adjudicator() -> None:
     said = [cells("r0c0"), cells("r1c0"), cells("r2c0")]
-    assert isinstance(task.resolve(said, item(least_overlap=0)), Adjudicate)
+    assert isinstance(task.resolve(said, item(least_overlap=0)), NeedsAdjudication)
 
 
 def test_what_most_people_call_unanswerable_is_excluded_and_a_tie_is_not_decided() -> None:
     assert task.resolve([UNANSWERABLE, cells("r1c2"), UNANSWERABLE], item()) == Accepted((), "unanswerable")
-    assert isinstance(task.resolve([UNANSWERABLE, cells("r1c2")], item()), Adjudicate)
+    assert isinstance(task.resolve([UNANSWERABLE, cells("r1c2")], item()), NeedsAdjudication)
     resolution = task.resolve([UNANSWERABLE, cells("r1c2"), cells("r1c2")], item())
     assert isinstance(resolution, Accepted)
     assert resolution.outcomes[0].by == (1, 2)
@@ -94,7 +94,7 @@ def test_a_decision_follows_from_the_responses_that_support_it_alone(sets: list[
 
 @pytest.mark.parametrize("cell", [["r9", "c0"], ["h", "c0"], ["r0", "c9"], ["r0"], "r0/c0", [0, 0], None])
 def test_what_is_no_cell_of_the_body_is_refused(cell: Any) -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidResponse):
         task.parse({"cells": [cell], "unanswerable": False}, item())
 
 

@@ -17,7 +17,7 @@ Program = Mapping[str, Any]
 """The JSON of a program."""
 
 
-def followed(confirmed_program: Program | None, example: Example) -> Program | None:
+def effective_program(confirmed_program: Program | None, example: Example) -> Program | None:
     """The program that counts where somebody said `confirmed_program`: that one, or the example's own where nobody said
     anything.
 
@@ -28,17 +28,17 @@ def followed(confirmed_program: Program | None, example: Example) -> Program | N
     return own_program(example)
 
 
-def given(program: Program | None, table: Table) -> tuple[str, ...] | ProgramError | None:
+def run_program(program: Program | None, table: Table) -> tuple[str, ...] | ProgramError | None:
     """What the program that counts gives on a table, or why it gives nothing; None where there is none."""
     return None if program is None else computed(program, table)
 
 
-def agrees(result: tuple[str, ...] | ProgramError | None, answers: Sequence[str]) -> bool:
+def answers_agree(result: tuple[str, ...] | ProgramError | None, answers: Sequence[str]) -> bool:
     """Whether an answer is the computed one; where nothing is computed, nothing disagrees."""
     return not isinstance(result, tuple) or compare(answers, result).equal
 
 
-def previewed(program: Program | None, example: Example, edited: Table | None) -> dict[str, Any]:
+def program_preview(program: Program | None, example: Example, edited: Table | None) -> dict[str, Any]:
     """What a page is told while somebody works: {"before", "program", "computed", "problem"}.
 
     before    the answer of the example
@@ -51,7 +51,7 @@ def previewed(program: Program | None, example: Example, edited: Table | None) -
         "computed": None,
         "problem": "",
     }
-    result = None if edited is None else given(program, edited)
+    result = None if edited is None else run_program(program, edited)
     if result is None:
         return preview
     preview["program"] = in_words(program, example.table)

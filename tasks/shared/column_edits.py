@@ -28,30 +28,36 @@ from tableqa.operations import (
 from tableqa.perturbations.contracts import Contract, check
 from tableqa.programs import ProgramError
 from tableqa.programs.evidence import CellRef, cells_in, evidence
-from tableqa.programs.executable_answers import cells_read, confirmed, entry, is_program, own_program
+from tableqa.programs.executable_answers import (
+    cells_read,
+    confirmed_program,
+    is_program,
+    own_program,
+    program_entry,
+)
 from tableqa.writers.robut import robut_pair, robut_record
 from tasks.contract import (
     CONTRACT_SETTING,
-    Exported,
     Field,
-    Invalid,
+    InvalidResponse,
     Item,
     Making,
     ModelInTheLoop,
     Nature,
-    Perturbed,
-    Prepared,
+    PerturbedExample,
+    PreparedInputs,
     Preparing,
     Problem,
+    ReleaseRecord,
     Surroundings,
 )
-from tasks.shared.response_parts import Reading
+from tasks.shared.response_parts import ResponseReader
 
 MOST_ENTRIES = 2_000
 LONGEST_TEXT = 2_000
 
 
-class ColumnKind(Making, ModelInTheLoop):
+class ColumnTask(Making, ModelInTheLoop):
     """A making kind whose response is a list of operations on columns, or the word that none applies.
 
     A kind's `Response` is a frozen dataclass with `does_not_apply` and `operations` first; whatever else it holds is
@@ -89,31 +95,31 @@ class ColumnKind(Making, ModelInTheLoop):
     # -- reading a response --------------------------------------------------------------------------
 
     def parse(self, data: object, item: Item) -> Any:
-        sent = self._shape(data, item)
+        sent = self._read_fields(data, item)
         if sent["does_not_apply"]:
             return self.response_type(
-                True, **self.further({**sent, "operations": ()}, item, item.example.table)
+                True, **self.parse_extra_fields({**sent, "operations": ()}, item, item.example.table)
             )
         try:
             operations = tuple(normalise(sent["operations"], item.example.table))
             edited = replay(item.example.table, operations)
         except OperationError as error:
-            raise Invalid([Problem("operations", error.code, str(error))]) from None
+            raise InvalidResponse([Problem("operations", error.code, str(error))]) from None
         changed = dataclasses.replace(item.example, table=edited)
         problems = [
             Problem("operations", violation.code, violation.message, violation.level)
             for violation in check(self.contract(item), item.example, changed, operations)
         ]
-        problems += unclear_names(item.example.table, edited, operations)
+        problems += check_new_names(item.example.table, edited, operations)
         if not any(problem.level == "error" for problem in problems):
             problems += self.judge(item, operations)
         if any(problem.level == "error" for problem in problems):
-            raise Invalid(problems)
+            raise InvalidResponse(problems)
         response = self.response_type(
-            False, operations, **self.further({**sent, "operations": operations}, item, edited)
+            False, operations, **self.parse_extra_fields({**sent, "operations": operations}, item, edited)
         )
         if broken := [problem for problem in self.doubts(response, item) if problem.level == "error"]:
-            raise Invalid(broken)
+            raise InvalidResponse(broken)
         return response
 
     def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
@@ -137,13 +143,13 @@ class ColumnKind(Making, ModelInTheLoop):
             if doubt.code in self.doubts_to_confirm
         ]
 
-    def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+    def parse_extra_fields(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
         """The other fields of the response, read from what was sent. Raises `Invalid`."""
         return {}
 
-    def _shape(self, data: object, item: Item) -> dict[str, Any]:
+    def _read_fields(self, data: object, item: Item) -> dict[str, Any]:
         """The fields as they were sent, types checked where every kind has them, operations read."""
-        sent = Reading(data, self.fields)
+        sent = ResponseReader(data, self.fields)
         flag = sent.flag("does_not_apply")
         operations = list(sent.operations("operations", self.contract(item).allowed))
         sent.finish()
@@ -159,10 +165,10 @@ class ColumnKind(Making, ModelInTheLoop):
         answers = list(item.example.answers)
         return {"before": answers, "after": answers, "program": None}
 
-    def perturb(self, item: Item, response: Any) -> Perturbed | None:
+    def perturb(self, item: Item, response: Any) -> PerturbedExample | None:
         if response.does_not_apply:
             return None
-        return Perturbed(edited_example(item.example, response.operations), response.operations)
+        return PerturbedExample(edited_example(item.example, response.operations), response.operations)
 
     def word(self, response: Any) -> str:
         return "does not apply" if response.does_not_apply else ""
@@ -178,7 +184,7 @@ class ColumnKind(Making, ModelInTheLoop):
         parts = []
         for operation in response.operations:
             old = (
-                named(table, [operation.column])
+                columns_in_words(table, [operation.column])
                 if getattr(operation, "column", "") in table.column_ids
                 else ""
             )
@@ -196,36 +202,36 @@ class ColumnKind(Making, ModelInTheLoop):
         """As good as expected: the same columns are concerned. Names are a matter of taste, and none is held against it."""
         if response.does_not_apply != expected.does_not_apply:
             return False, ["Expected:", *self.describe(expected, item)]
-        right = self.concerned(response) == self.concerned(expected)
+        right = self.concerned_columns(response) == self.concerned_columns(expected)
         return right, [
             gettext("Another way to do it:") if right else "Expected:",
             *self.describe(expected, item),
         ]
 
-    def concerned(self, response: Any) -> frozenset[str]:
+    def concerned_columns(self, response: Any) -> frozenset[str]:
         """What two responses must have in common to be the same for practice: by default the columns they touch."""
         return frozenset(getattr(operation, "column", "") for operation in response.operations)
 
     def export(
-        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Any, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """RobuT's item form, beside the original; in Askew's own also the operations, and what else the response holds."""
         if perturbed is None:
             return
         if format == "robut":
             for part, record in robut_pair(item.example, perturbed.example, self.perturbation):
-                yield Exported(part, record, is_of_shown=record["perturbation_type"] == "original")
+                yield ReleaseRecord(part, record, is_of_shown=record["perturbation_type"] == "original")
         elif format == "askew":
             record = robut_record(item.example, perturbed.example, self.perturbation)
             operations = [operation.to_dict() for operation in response.operations]
-            yield Exported(self.key, {**record, "operations": operations, **self.beside(item, response)})
+            yield ReleaseRecord(self.key, {**record, "operations": operations, **self.beside(item, response)})
 
     def beside(self, item: Item, response: Any) -> dict[str, Any]:
         """What a record in Askew's own form holds beside the perturbed example and its operations."""
         return {}
 
 
-class Taking(ColumnKind, Preparing):
+class ColumnRemovalTask(ColumnTask, Preparing):
     """A kind that takes cells away, and may not take the answer with them.
 
     Protected are the cells that hold an answer and those that it is worked out from: what the example's program reads,
@@ -250,25 +256,25 @@ class Taking(ColumnKind, Preparing):
         "additionalProperties": False,
     }
 
-    def prepare(self, example: Example, around: Surroundings) -> Prepared:
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs:
         """Freezes how the answer follows: the program that people confirmed last, the example's own unless people turned
         it down, or the cells that people marked or the source names."""
         turned_down = False
         for responses in around.decided.values():
             for data in reversed(responses):
                 try:
-                    program = confirmed(data.get("program"), example)
+                    program = confirmed_program(data.get("program"), example)
                 except ProgramError:  # confirmed for an edit of this example, or for what it was made from
                     continue
                 if program is not None and is_program(program):
-                    return Prepared({"program": entry(program, example.table)})
+                    return PreparedInputs({"program": program_entry(program, example.table)})
                 turned_down = turned_down or program is not None
         own = own_program(example)
         if own is not None and not turned_down:
-            return Prepared({"program": entry(own, example.table)})
+            return PreparedInputs({"program": program_entry(own, example.table)})
         inputs: dict[str, Any] = {} if own is None else {"turned_down": True}
         evidence_cells = evidence(example, around.decided.get("relevant_cells", ()), program=False)
-        return Prepared(
+        return PreparedInputs(
             inputs if evidence_cells is None else {**inputs, "evidence": evidence_cells.to_dict()}
         )
 
@@ -309,7 +315,7 @@ def answer_cells(table: Table, answers: tuple[str, ...]) -> Mapping[str, frozens
     return cells_by_answer
 
 
-def named(table: Table, columns: Iterable[str]) -> str:
+def columns_in_words(table: Table, columns: Iterable[str]) -> str:
     """Columns in a sentence, in the order of the table: “Total”, column 3."""
     column_ids = set(columns)
     return ", ".join(
@@ -321,7 +327,7 @@ def named(table: Table, columns: Iterable[str]) -> str:
     )
 
 
-def rows_named(numbers: Iterable[int], most: int = 5) -> str:
+def rows_in_words(numbers: Iterable[int], most: int = 5) -> str:
     """Rows in a sentence: "row 3", "rows 1, 2, 5, …"."""
     row_numbers = sorted(set(numbers))
     text = ", ".join(map(str, row_numbers[:most])) + (", …" if len(row_numbers) > most else "")
@@ -335,7 +341,7 @@ def rows_named(numbers: Iterable[int], most: int = 5) -> str:
 # -- names ------------------------------------------------------------------------------------------
 
 
-def unclear_names(base: Table, edited: Table, operations: Sequence[Operation]) -> Iterator[Problem]:
+def check_new_names(base: Table, edited: Table, operations: Sequence[Operation]) -> Iterator[Problem]:
     """New names that are empty, or that another column of the edited table has as well."""
     for column in new_names(base, operations):
         if column not in edited.column_ids:
@@ -382,7 +388,7 @@ def edited_example(example: Example, operations: Sequence[Operation]) -> Example
 # -- reading JSON -----------------------------------------------------------------------------------
 
 
-def entries(
+def read_entries(
     value: object, field: str, size: int, checks: Mapping[int, Callable[[str], bool]]
 ) -> tuple[tuple[str, ...], ...]:
     """A list of lists of `size` texts, the first one the id of a column; None is an empty list.
@@ -392,7 +398,7 @@ def entries(
     if value is None:
         return ()
     if not isinstance(value, list | tuple) or len(value) > MOST_ENTRIES:
-        raise Invalid(
+        raise InvalidResponse(
             [
                 Problem(
                     field,
@@ -414,11 +420,11 @@ def entries(
             message = gettext("An entry must be a list of {size} texts; the first is a column id.").format(
                 size=size
             )
-            raise Invalid([Problem(f"{field}.{index}", "wrong_type", message)])
+            raise InvalidResponse([Problem(f"{field}.{index}", "wrong_type", message)])
         for position, fits in checks.items():
             if not fits(texts[position]):
                 message = gettext("“{one}” is not allowed here.").format(one=texts[position][:80])
-                raise Invalid([Problem(f"{field}.{index}.{position}", "unknown_value", message)])
+                raise InvalidResponse([Problem(f"{field}.{index}.{position}", "unknown_value", message)])
         unique_entries[tuple(texts)] = None
     return tuple(unique_entries)
 
@@ -428,7 +434,7 @@ def short_text(value: object, field: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
-        raise Invalid(
+        raise InvalidResponse(
             [
                 Problem(
                     field,

@@ -8,7 +8,7 @@ from typing import Any
 
 from tableqa import Table
 from tableqa.cells import fold
-from tasks.contract import Invalid, Problem
+from tasks.contract import InvalidResponse, Problem
 
 LONGEST_CELL = 120
 LONGEST_WORDS = 400
@@ -23,7 +23,7 @@ CHARACTERS_PER_TOKEN = 4
 def relevant_table(table: Table, question: str, tokens: int = MAX_ROW_TOKENS) -> str:
     """Title, numbered columns and the rows of `relevant_rows`; a last line says how many are not shown."""
     rows = relevant_rows(table, question, tokens)
-    lines = [shown_table(table, 0), *(_row(table.rows[index]) for index in rows)]
+    lines = [table_text(table, 0), *(_row(table.rows[index]) for index in rows)]
     hidden = len(table.rows) - len(rows)
     return "\n".join([*lines, f"({hidden} of {len(table.rows)} rows are not shown)"] if hidden else lines)
 
@@ -52,14 +52,17 @@ def _words(text: str) -> list[str]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return " | ".join(_line(cell) for cell in cells)
+    return " | ".join(_truncate_cell(cell) for cell in cells)
 
 
-def shown_table(table: Table, rows: int) -> str:
+def table_text(table: Table, rows: int) -> str:
     """Title, numbered columns and the first rows, one a line with `|` between cells."""
     titles = " / ".join(text for text in (table.title, table.caption) if text.strip())
-    lines = [f"Title: {_line(titles)}"] if titles else []
-    lines += ["Columns: " + "; ".join(f"{n}. {_line(name)}" for n, name in enumerate(table.header, start=1))]
+    lines = [f"Title: {_truncate_cell(titles)}"] if titles else []
+    lines += [
+        "Columns: "
+        + "; ".join(f"{n}. {_truncate_cell(name)}" for n, name in enumerate(table.header, start=1))
+    ]
     lines += [_row(row) for row in table.rows[:rows]]
     return "\n".join(lines)
 
@@ -67,43 +70,43 @@ def shown_table(table: Table, rows: int) -> str:
 def column_of(value: object, table: Table, path: str) -> str:
     """The id of a column that a reply names by its number, and by its name so that a slip is seen. Raises `Invalid`."""
     if not isinstance(value, Mapping):
-        raise refused(path, "A column is an object with its number and its name.")
+        raise invalid_reply(path, "A column is an object with its number and its name.")
     number, name = value.get("number"), value.get("name")
     if type(number) is not int or not 1 <= number <= len(table.header) or not isinstance(name, str):
-        raise refused(path, "A column is named by its number and its name.")
+        raise invalid_reply(path, "A column is named by its number and its name.")
     if _plain(name) != _plain(table.header[number - 1]):
-        raise refused(path, f"Column {number} is “{table.header[number - 1]}”, not “{name[:80]}”.")
+        raise invalid_reply(path, f"Column {number} is “{table.header[number - 1]}”, not “{name[:80]}”.")
     return table.column_ids[number - 1]
 
 
-def named_column(table: Table, column: str) -> dict[str, Any]:
+def column_reference(table: Table, column: str) -> dict[str, Any]:
     """A column as `column_of` reads it."""
     index = table.column_index(column)
     return {"number": index + 1, "name": table.header[index]}
 
 
-def words(value: object, path: str) -> str:
+def read_text(value: object, path: str) -> str:
     """A short text of a reply. Raises `Invalid`."""
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_WORDS:
-        raise refused(path, f"This is a text of 1 to {LONGEST_WORDS} characters.")
+        raise invalid_reply(path, f"This is a text of 1 to {LONGEST_WORDS} characters.")
     return " ".join(value.split())
 
 
-def only(reply: Mapping[str, Any], names: set[str]) -> None:
+def require_fields(reply: Mapping[str, Any], names: set[str]) -> None:
     """Refuse a reply with other fields than these."""
     if reply.keys() != names:
-        raise refused("", f"The reply has the fields {', '.join(sorted(names))} and no others.")
+        raise invalid_reply("", f"The reply has the fields {', '.join(sorted(names))} and no others.")
 
 
-def refused(path: str, message: str) -> Invalid:
+def invalid_reply(path: str, message: str) -> InvalidResponse:
     """What is raised where a reply is not of the form."""
-    return Invalid([Problem(path, "not_of_the_form", message)])
+    return InvalidResponse([Problem(path, "not_of_the_form", message)])
 
 
-def _line(text: str) -> str:
+def _truncate_cell(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_CELL else line[: LONGEST_CELL - 1] + "…"
 
 
 def _plain(text: str) -> str:
-    return " ".join(fold(_line(text)).casefold().split())
+    return " ".join(fold(_truncate_cell(text)).casefold().split())

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from tableqa.core.translation import gettext
 from tableqa.writers.askew import askew_record
-from tasks.contract import Exported, Item, Judging, Nature, Perturbed, Problem, response_data
+from tasks.contract import Item, Judging, Nature, PerturbedExample, Problem, ReleaseRecord, response_data
 from tasks.shared.form_fields import Question, Scale
-from tasks.shared.response_parts import Reading
+from tasks.shared.response_parts import ResponseReader
 
 
 class DeclaredTask(Judging):
@@ -39,7 +39,7 @@ class DeclaredTask(Judging):
         return self.fields
 
     def parse(self, data: object, item: Item) -> Any:
-        sent = Reading(data if isinstance(data, Mapping) else {}, self.fields)
+        sent = ResponseReader(data if isinstance(data, Mapping) else {}, self.fields)
         values: dict[str, Any] = {}
         for field in self.asked(item):
             if field.when is not None and not field.when.holds(values):
@@ -86,22 +86,22 @@ class DeclaredTask(Judging):
         }
 
     def export(
-        self, format: str, item: Item, response: Any, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Any, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """Askew's own form: the example with its response (`record`) and what `recorded_beside` adds."""
         if format == "askew":
             record = {
                 **askew_record(item.example),
                 **self.record(response),
-                **self.recorded_beside(item),
+                **self.item_record_fields(item),
             }
-            yield Exported(self.key, record)
+            yield ReleaseRecord(self.key, record)
 
     def record(self, response: Any) -> dict[str, Any]:
         """What a record of a release holds of the response."""
         return response_data(response)
 
-    def recorded_beside(self, item: Item) -> Mapping[str, Any]:
+    def item_record_fields(self, item: Item) -> Mapping[str, Any]:
         """What a record of a release holds of the item beside the response."""
         return {}
 
@@ -112,14 +112,14 @@ class DeclaredTask(Judging):
     @functools.cached_property
     def form_template(self) -> str:
         """The folder's own form.html, else the form that the fields make."""
-        return self._own("form") or "fields/form.html"
+        return self._own_template("form") or "fields/form.html"
 
     @functools.cached_property
     def response_template(self) -> str:
         """The folder's own response.html, else the lines that the fields make."""
-        return self._own("response") or self.response_of_fields
+        return self._own_template("response") or self.response_of_fields
 
-    def _own(self, name: str) -> str:
+    def _own_template(self, name: str) -> str:
         path = f"{self.key}/{name}.html"
         return path if (self.folder() / "templates" / path).is_file() else ""
 

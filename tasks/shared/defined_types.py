@@ -14,7 +14,16 @@ from tableqa.core.json_text import read_json
 from tableqa.core.release_rules import version
 from tableqa.core.translation import Translated, gettext, gettext_noop
 from tableqa.data.examples import ExampleError
-from tasks.contract import Invalid, Item, Measure, Prepared, Preparing, Problem, Surroundings, decision_rules
+from tasks.contract import (
+    InvalidResponse,
+    Item,
+    Measure,
+    PreparedInputs,
+    Preparing,
+    Problem,
+    Surroundings,
+    decision_rules,
+)
 from tasks.contract.resolutions import Nature, Undecidable
 from tasks.contract.scores import mean
 from tasks.shared.declared_types import DeclaredTask
@@ -44,8 +53,8 @@ from tasks.shared.type_definitions import (
     BadDefinition,
     DefinitionFault,
     condition,
-    decided,
-    faults,
+    decision_of,
+    definition_faults,
     key_of,
     statistics_of,
     steps_of,
@@ -103,7 +112,7 @@ class DefinedTask(DeclaredTask):
         """The field that decides an item."""
         return next(field for field in self.fields if field.name == self.decides)
 
-    def unfitting(self, data: Mapping[str, Any], item: Item) -> list[str]:
+    def unfitting_values(self, data: Mapping[str, Any], item: Item) -> list[str]:
         fields = {field.name: field for field in self.fields}
         return [
             f"{name}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
@@ -115,12 +124,12 @@ class DefinedTask(DeclaredTask):
     def parse(self, data: object, item: Item) -> Any:
         response = super().parse(data, item)
         problems = []
-        for field, other in self._not_different(vars(response)):
+        for field, other in self._equal_field_pairs(vars(response)):
             message = gettext("“{name}” must differ from “{other}”. Choose another value.")
             words = message.format(name=gettext(field.label), other=gettext(other.label))
             problems.append(Problem(field.name, "not_different", words))
         if problems:
-            raise Invalid(problems)
+            raise InvalidResponse(problems)
         return response
 
     def simulate(
@@ -180,15 +189,17 @@ class DefinedTask(DeclaredTask):
             if self.compares == "scales"
             else self._in_order(self.deciding, consensus, item)
         )
-        return self._decided({**self._common(responses, item), self.decides: value})
+        return self._decision_response({**self._common_values(responses, item), self.decides: value})
 
-    def pooled(self, responses: Sequence[Any], first: Any, item: Item) -> Any:
+    def merge_equal(self, responses: Sequence[Any], first: Any, item: Item) -> Any:
         """One response for people with the same decided value; alone, a person's response as it is."""
         if self.compares == "texts" or len(responses) == 1:
             return first
-        return self._decided({**self._common(responses, item), self.decides: getattr(first, self.decides)})
+        return self._decision_response(
+            {**self._common_values(responses, item), self.decides: getattr(first, self.decides)}
+        )
 
-    def _decided(self, values: Mapping[str, Any]) -> Any:
+    def _decision_response(self, values: Mapping[str, Any]) -> Any:
         """A decision of these values. What is not asked beside them is empty.
 
         Raises `Undecidable` where two values are the same that must differ. A mean, and an empty field that people do
@@ -200,11 +211,11 @@ class DefinedTask(DeclaredTask):
         for field in self.fields:
             if field.when is None or field.when.holds(applicable_values):
                 applicable_values[field.name] = values[field.name]
-        for field, other in self._not_different(applicable_values):
+        for field, other in self._equal_field_pairs(applicable_values):
             raise Undecidable(decision_rules.SAME_VALUE.format(name=str(field.label), other=str(other.label)))
         return self.response_type(**applicable_values)
 
-    def _not_different(self, values: Mapping[str, Any]) -> Iterator[tuple[Question, Question]]:
+    def _equal_field_pairs(self, values: Mapping[str, Any]) -> Iterator[tuple[Question, Question]]:
         """The fields that have the same value as the field that they must differ from, with that field."""
         fields = {field.name: field for field in self.fields}
         for field in self.fields:
@@ -212,7 +223,7 @@ class DefinedTask(DeclaredTask):
             if field.differs_from and value != field.empty and value == values.get(field.differs_from):
                 yield field, fields[field.differs_from]
 
-    def _common(self, responses: Sequence[Any], item: Item) -> dict[str, Any]:
+    def _common_values(self, responses: Sequence[Any], item: Item) -> dict[str, Any]:
         """Of each field what more than half of the people say, the mean of a scale, and a text if all wrote the same."""
         values: dict[str, Any] = {}
         for field in self.fields:
@@ -241,14 +252,14 @@ class DefinedTask(DeclaredTask):
         """One line a field: its label and its value."""
         return [
             f"{gettext(field.label)}: {self._in_words(field, value, item)}"
-            for field, value in self._given(response)
+            for field, value in self._given_values(response)
         ]
 
     def label(self, response: Any, item: Item) -> str:
-        labels = [self._in_words(field, value, item) for field, value in self._given(response)]
+        labels = [self._in_words(field, value, item) for field, value in self._given_values(response)]
         return " / ".join(labels[:2])
 
-    def _given(self, response: Any) -> Iterator[tuple[Question, Any]]:
+    def _given_values(self, response: Any) -> Iterator[tuple[Question, Any]]:
         for field in self.fields:
             value = getattr(response, field.name)
             if value != field.empty:
@@ -334,8 +345,8 @@ class OfAnswersTask(DefinedTask, Preparing):
     favourites = False
     without = gettext_noop("they have too few answers to choose among or to rank.")
 
-    def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
-        return Prepared() if self.has_enough_answers(example) else None
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
+        return PreparedInputs() if self.has_enough_answers(example) else None
 
     def has_enough_answers(self, example: Example) -> bool:
         """Whether there is something to choose among and to rank in every field that is always asked."""
@@ -374,18 +385,18 @@ def _task_of(name: str, text: str, version: int) -> DefinedTask:
     except ValueError as error:
         raise BadDefinition([DefinitionFault((), str(error))]) from error
     shape = [DefinitionFault(path, message) for path, message in schema_faults(SCHEMA, data)]
-    if problems := shape or faults(name, data):
+    if problems := shape or definition_faults(name, data):
         raise BadDefinition(problems)
-    task = _made(name, data, version)
-    if problems := [*_bad_rule(task, data), *_bad_practice(task, data)]:
+    task = _make_task(name, data, version)
+    if problems := [*_check_rule(task, data), *_check_practice(task, data)]:
         raise BadDefinition(problems)
     return task
 
 
-def _made(name: str, data: Mapping[str, Any], version: int) -> DefinedTask:
+def _make_task(name: str, data: Mapping[str, Any], version: int) -> DefinedTask:
     named = {field["name"]: field for field in data["fields"]}
     fields = tuple(_field(field, named) for field in data["fields"])
-    decision = decided(data)
+    decision = decision_of(data)
     deciding = next(field for field in fields if field.name == decision["field"])
     response = dataclasses.make_dataclass(
         "Response",
@@ -511,14 +522,14 @@ def _in(text: Any, language: str) -> str:
     return text.in_language(language) if isinstance(text, Translated) else str(text)
 
 
-def _bad_rule(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
+def _check_rule(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
     try:
-        decision_rules.check(task, task.rule)
+        decision_rules.check_rule(task, task.rule)
     except decision_rules.BadRule as error:
         yield DefinitionFault(("decide",), str(error).removeprefix("resolve."))
 
 
-def _bad_practice(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
+def _check_practice(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
     for index, entry in enumerate(data.get("practice", ())):
         path = ("practice", index)
         try:
@@ -532,7 +543,7 @@ def _bad_practice(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[Defini
             continue
         try:
             task.parse(entry["expected"], item)
-        except Invalid as invalid:
+        except InvalidResponse as invalid:
             for problem in invalid.problems:
                 below = tuple(part for part in (problem.path.split(".")[0],) if part in entry["expected"])
                 message = (

@@ -34,7 +34,7 @@ Read = tuple[Any, list[Problem]]
 
 
 @dataclass(frozen=True)
-class When:
+class Condition:
     """A condition on another field of the response: its name, one of `OPERATORS` and a value.
 
     The page has the same rule (static/askew/conditions.js), and both run tests/vectors/conditions.json.
@@ -100,8 +100,8 @@ class Question(Field):
     help: str = ""
     options: tuple[Option, ...] = ()
     required: str = ""
-    needed: When | None = None
-    when: When | None = None
+    needed: Condition | None = None
+    when: Condition | None = None
     differs_from: str = ""
     code: str = ""
     key: str = ""

@@ -7,24 +7,31 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Table
-from tableqa.core.translation import gettext, joined, shown
+from tableqa.core.translation import gettext, joined, translate_stored
 from tableqa.operations import Operation, RenameHeader, describe
 from tableqa.perturbations.headers import Suggestion
 from tasks.contract import (
-    Answered,
     Context,
     Field,
-    Invalid,
+    GenerationRequest,
+    InvalidResponse,
     Item,
     Problem,
     Proposed,
     Proposing,
     Report,
+    ReportedResponse,
     Suggesting,
-    Wanted,
 )
-from tasks.shared.column_edits import ColumnKind, entries, plain
-from tasks.shared.column_prompts import column_of, named_column, only, refused, relevant_table, words
+from tasks.shared.column_edits import ColumnTask, plain, read_entries
+from tasks.shared.column_prompts import (
+    column_of,
+    column_reference,
+    invalid_reply,
+    read_text,
+    relevant_table,
+    require_fields,
+)
 
 DEMONSTRATIONS = 10
 """As many as RobuT shows for headers."""
@@ -50,7 +57,7 @@ class Response:
     rejected: tuple[Judged, ...] = ()
 
 
-class Renaming(ColumnKind, Suggesting, Proposing):
+class HeaderRenamingTask(ColumnTask, Suggesting, Proposing):
     """Give columns other names. `suggesters` says in words who suggests, by `Suggestion.source`."""
 
     response_type = Response
@@ -82,7 +89,7 @@ class Renaming(ColumnKind, Suggesting, Proposing):
             columns[column] = list(self._told(suggestions))
         return {
             "columns": columns,
-            "missing": list(map(shown, missing)),
+            "missing": list(map(translate_stored, missing)),
             "preparing": bool(context.preparing),
         }
 
@@ -92,7 +99,7 @@ class Renaming(ColumnKind, Suggesting, Proposing):
         for suggestion in suggestions:
             sense = "" if suggestion.sense in seen_senses else suggestion.sense
             seen_senses.add(suggestion.sense)
-            why = "; ".join(part for part in (sense, shown(suggestion.why)) if part)
+            why = "; ".join(part for part in (sense, translate_stored(suggestion.why)) if part)
             yield {
                 "text": suggestion.text,
                 "source": suggestion.source,
@@ -119,12 +126,12 @@ class Renaming(ColumnKind, Suggesting, Proposing):
                     whole.append((column, suggestion))
                 if index < MOST_FOR_A_COLUMN:
                     score = min(1.0, suggestion.score) * (0.9 if named else 0.6) / (index + 1)
-                    yield self._proposed(table, [(column, suggestion)], score)
+                    yield self._proposal(table, [(column, suggestion)], score)
         if len(whole) > 1:
-            yield self._proposed(table, whole, 0.95)
+            yield self._proposal(table, whole, 0.95)
 
-    def _proposed(self, table: Table, names: Sequence[tuple[str, Suggestion]], score: float) -> Proposed:
-        data = self._renamed(table, {column: suggestion.text for column, suggestion in names})
+    def _proposal(self, table: Table, names: Sequence[tuple[str, Suggestion]], score: float) -> Proposed:
+        data = self._response_data(table, {column: suggestion.text for column, suggestion in names})
         accepted = [[column, suggestion.text, suggestion.source] for column, suggestion in names]
         why = joined(
             _short(part for _, suggestion in names for part in (suggestion.sense, suggestion.why)), "; "
@@ -132,43 +139,45 @@ class Renaming(ColumnKind, Suggesting, Proposing):
         by = ", ".join(dict.fromkeys(suggestion.source for _, suggestion in names))
         return Proposed({**data, "taken": accepted}, self.perturbation, by, why, score)
 
-    def _renamed(self, table: Table, names: Mapping[str, str]) -> dict[str, Any]:
+    def _response_data(self, table: Table, names: Mapping[str, str]) -> dict[str, Any]:
         operations = []
         for column, new in names.items():
             at = table.column_index(column)
             operations.append(RenameHeader(column=column, at=at, old=table.header[at], new=new).to_dict())
         return {"does_not_apply": False, "operations": operations, "taken": [], "rejected": []}
 
-    def wanted(self, item: Item) -> Sequence[Wanted]:
+    def wanted(self, item: Item) -> Sequence[GenerationRequest]:
         form = '{"columns": [{"number": 1, "name": "the old name", "new": "the new name"}]}'
-        return [Wanted(self.perturbation, self.asked_for, form, DEMONSTRATIONS)]
+        return [GenerationRequest(self.perturbation, self.asked_for, form, DEMONSTRATIONS)]
 
     def put(self, item: Item) -> str:
         return relevant_table(item.example.table, item.example.question)
 
-    def replied(self, response: Response, request: Wanted, item: Item) -> Mapping[str, Any] | None:
+    def as_demonstration(
+        self, response: Response, request: GenerationRequest, item: Item
+    ) -> Mapping[str, Any] | None:
         if response.does_not_apply:
             return None
         table = item.example.table
         renamed = [operation for operation in response.operations if isinstance(operation, RenameHeader)]
         return {
             "columns": [
-                {**named_column(table, operation.column), "new": operation.new} for operation in renamed
+                {**column_reference(table, operation.column), "new": operation.new} for operation in renamed
             ]
         }
 
-    def taken(self, reply: Mapping[str, Any], request: Wanted, item: Item) -> Mapping[str, Any]:
-        only(reply, {"columns"})
+    def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
+        require_fields(reply, {"columns"})
         table, columns = item.example.table, reply["columns"]
         if not isinstance(columns, list) or not columns:
-            raise refused("columns", "Columns are a list with at least one column.")
+            raise invalid_reply("columns", "Columns are a list with at least one column.")
         names: dict[str, str] = {}
         for index, entry in enumerate(columns):
             column = column_of(entry, table, f"columns.{index}")
             if column in names:
-                raise refused(f"columns.{index}", "A column is named twice.")
-            names[column] = words(entry.get("new"), f"columns.{index}.new")
-        return self._renamed(table, names)
+                raise invalid_reply(f"columns.{index}", "A column is named twice.")
+            names[column] = read_text(entry.get("new"), f"columns.{index}.new")
+        return self._response_data(table, names)
 
     # -- what is asked of a response -----------------------------------------------------------------
 
@@ -180,7 +189,7 @@ class Renaming(ColumnKind, Suggesting, Proposing):
                 )
                 yield Problem("operations", "header_same", message)
 
-    def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+    def parse_extra_fields(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
         """What was taken counts where the column has a new name; what was turned down counts in any case."""
         checks: dict[int, Callable[[str], bool]] = {
             0: lambda column: column in item.example.table.column_ids,
@@ -189,18 +198,18 @@ class Renaming(ColumnKind, Suggesting, Proposing):
         renamed = {
             operation.column for operation in sent["operations"] if isinstance(operation, RenameHeader)
         }
-        accepted = [entry for entry in entries(sent["taken"], "taken", 3, checks) if entry[0] in renamed]
-        rejected = entries(sent["rejected"], "rejected", 3, checks)
+        accepted = [entry for entry in read_entries(sent["taken"], "taken", 3, checks) if entry[0] in renamed]
+        rejected = read_entries(sent["rejected"], "rejected", 3, checks)
         columns = [column for column, *_ in accepted]
         if len(set(columns)) < len(columns):
             message = gettext("Two suggestions are recorded as the name of one column. Keep one.")
-            raise Invalid([Problem("taken", "taken_twice", message)])
+            raise InvalidResponse([Problem("taken", "taken_twice", message)])
         if contradiction := set(accepted).intersection(rejected):
             _, text, _ = min(contradiction)
             message = gettext("The suggestion “{text}” is both accepted and rejected. Choose one.").format(
                 text=text
             )
-            raise Invalid([Problem("rejected", "taken_and_rejected", message)])
+            raise InvalidResponse([Problem("rejected", "taken_and_rejected", message)])
         column_index = item.example.table.column_index
         in_order = sorted(rejected, key=lambda entry: (column_index(entry[0]), entry[1:]))
         return {
@@ -241,7 +250,7 @@ class Renaming(ColumnKind, Suggesting, Proposing):
                     new=operation.new, old=operation.old
                 )
                 return False, [words, "Expected:", *self.describe(expected, item)]
-        mine, ours = _names(response), _names(expected)
+        mine, ours = _new_names(response), _new_names(expected)
         if mine <= ours:
             return True, [] if mine == ours else [gettext("Also possible:"), *self.describe(expected, item)]
         return None, [gettext("One way to do it:"), *self.describe(expected, item)]
@@ -272,7 +281,7 @@ class Renaming(ColumnKind, Suggesting, Proposing):
             "rejected": [list(entry) for entry in response.rejected],
         }
 
-    def report(self, rows: Sequence[Answered]) -> list[Report]:
+    def report(self, rows: Sequence[ReportedResponse]) -> list[Report]:
         """How good the suggestions are: what became of those that somebody judged, by who suggested them."""
         accepted, edited, rejected = Counter[str](), Counter[str](), Counter[str]()
         own = 0
@@ -305,7 +314,7 @@ class Renaming(ColumnKind, Suggesting, Proposing):
         return [Report("Suggestions", columns, tuple(lines), note)]
 
 
-def _names(response: Response) -> set[tuple[str, str]]:
+def _new_names(response: Response) -> set[tuple[str, str]]:
     """What the response calls which column, as names are compared."""
     return {
         (operation.column, plain(operation.new))

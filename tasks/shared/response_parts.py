@@ -1,7 +1,7 @@
 """Reading a response field by field: what several kinds ask of a flag, a text, a list of answers or of operations.
 
-A kind's `parse` begins with a `Reading` of what was sent, asks it for one field after the other, and calls `finish`, which
-tells everything that is wrong at once. A field that is wrong reads as an empty one until then.
+A kind's `parse` begins with a `ResponseReader` of what was sent, asks it for one field after the other, and calls `finish`,
+which tells everything that is wrong at once. A field that is wrong reads as an empty one until then.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,14 +12,14 @@ from tableqa.core.translation import gettext
 from tableqa.operations import MAX_OPERATIONS, WHOLE, Operation, OperationError, from_dict
 from tableqa.perturbations.contracts import not_allowed
 from tableqa.programs import ProgramError
-from tableqa.programs.executable_answers import confirmed
-from tasks.contract import Field, Invalid, Problem
+from tableqa.programs.executable_answers import confirmed_program
+from tasks.contract import Field, InvalidResponse, Problem
 
 MOST_ANSWERS = 200
 LONGEST_TEXT = 2_000
 
 
-class Reading:
+class ResponseReader:
     """What was sent as a response, and the problems found in it so far.
 
     Raises `Invalid` at once where it is no object; a field that is not among `fields` is a problem like others.
@@ -27,7 +27,7 @@ class Reading:
 
     def __init__(self, data: object, fields: Iterable[Field]) -> None:
         if not isinstance(data, Mapping):
-            raise Invalid([Problem("", "bad_response", gettext("The response must be an object."))])
+            raise InvalidResponse([Problem("", "bad_response", gettext("The response must be an object."))])
         self.data = data
         self.problems = [
             Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
@@ -39,7 +39,7 @@ class Reading:
         value = self.data.get(name, False)
         if isinstance(value, bool):
             return value
-        self._wrong(name, gettext("This field must be true or false."))
+        self._add_problem(name, gettext("This field must be true or false."))
         return False
 
     def text(self, name: str) -> str:
@@ -47,7 +47,7 @@ class Reading:
         value = self.data.get(name, "")
         if _is_text(value):
             return str(value).strip()
-        self._wrong(
+        self._add_problem(
             name,
             gettext("This must be a text of at most {longest_text} characters.").format(
                 longest_text=LONGEST_TEXT
@@ -64,7 +64,7 @@ class Reading:
             and all(_is_text(answer) for answer in value)
         ):
             return tuple(answer.strip() for answer in value if answer.strip())
-        self._wrong(
+        self._add_problem(
             name,
             gettext("Answers must be a list of at most {most_answers} texts.").format(
                 most_answers=MOST_ANSWERS
@@ -79,7 +79,7 @@ class Reading:
         """
         value = self.data.get(name, [])
         if not isinstance(value, list) or len(value) > MAX_OPERATIONS:
-            self._wrong(
+            self._add_problem(
                 name,
                 gettext("Operations must be a list of at most {max_operations}.").format(
                     max_operations=MAX_OPERATIONS
@@ -99,7 +99,7 @@ class Reading:
     def program(self, name: str, example: Example) -> Mapping[str, Any] | None:
         """A confirmed program, `tableqa.programs.executable_answers.NONE`, or None where nobody said anything."""
         try:
-            return confirmed(self.data.get(name), example)
+            return confirmed_program(self.data.get(name), example)
         except ProgramError as error:
             self.problems.append(Problem(name, error.code, error.message))
             return None
@@ -107,9 +107,9 @@ class Reading:
     def finish(self) -> None:
         """Raises `Invalid` with all problems, if there are any."""
         if self.problems:
-            raise Invalid(self.problems)
+            raise InvalidResponse(self.problems)
 
-    def _wrong(self, name: str, message: str) -> None:
+    def _add_problem(self, name: str, message: str) -> None:
         self.problems.append(Problem(name, "wrong_type", message))
 
 

@@ -46,10 +46,12 @@ def schema_faults(schema: Mapping[str, Any], value: object, *, what: str = "") -
     Where a list or mapping has too many entries, this alone is said: the content may be large.
     what: what an unknown key is called, in the reader's language; default: a key.
     """
-    if counts := list(islice(_too_many(schema, value, ()), MAX_FAULTS)):
+    if counts := list(islice(_size_faults(schema, value, ()), MAX_FAULTS)):
         return iter(counts)
     errors = _validator()(schema).iter_errors(value)
-    faults = (_said(error, tuple(error.absolute_path), schema, what or gettext("key")) for error in errors)
+    faults = (
+        _messages(error, tuple(error.absolute_path), schema, what or gettext("key")) for error in errors
+    )
     return islice(chain.from_iterable(faults), MAX_FAULTS)
 
 
@@ -66,7 +68,7 @@ def _validator() -> Any:
     return validators.extend(Draft202012Validator, {"uniqueItems": unique})
 
 
-def _too_many(schema: Mapping[str, Any], value: object, path: Path) -> Iterator[tuple[Path, str]]:
+def _size_faults(schema: Mapping[str, Any], value: object, path: Path) -> Iterator[tuple[Path, str]]:
     """The parts of a value that have more entries than their schema allows."""
     others = schema.get("additionalProperties") or {}
     parts: Iterable[tuple[Any, Any, Mapping[str, Any]]]
@@ -87,10 +89,10 @@ def _too_many(schema: Mapping[str, Any], value: object, path: Path) -> Iterator[
         yield path, gettext(LIMITS["maxItems"]).format(wanted=number(f"{most:,}").shown())
         return
     for key, part, inner in parts:
-        yield from _too_many(inner, part, (*path, key))
+        yield from _size_faults(inner, part, (*path, key))
 
 
-def _said(error: Any, path: Path, schema: Mapping[str, Any], what: str) -> Iterator[tuple[Path, str]]:
+def _messages(error: Any, path: Path, schema: Mapping[str, Any], what: str) -> Iterator[tuple[Path, str]]:
     rule, expected, value = error.validator, error.validator_value, error.instance
     if rule == "additionalProperties":
         known_keys = list(error.schema.get("properties", {}))
@@ -98,20 +100,21 @@ def _said(error: Any, path: Path, schema: Mapping[str, Any], what: str) -> Itera
             if key not in known_keys:
                 yield (
                     (*path, key),
-                    _elsewhere(key, path, known_keys, schema) or unknown(what, key, known_keys),
+                    _suggest_other_level(key, path, known_keys, schema)
+                    or unknown_value_message(what, key, known_keys),
                 )
     elif rule == "required":
         missing = [key for key in expected if key not in value]
         if error.message.startswith(repr(missing[0])):  # one error for each key: said once
-            yield path, _missing(missing)
+            yield path, _missing_keys_message(missing)
     else:
-        yield path, sentence(error)
+        yield path, message_of(error)
 
 
-def sentence(error: Any) -> str:
+def message_of(error: Any) -> str:
     """What a validator of JSON Schema found, in words: what is wanted, and what is there instead."""
     rule, expected, value = error.validator, error.validator_value, error.instance
-    value_text = _shown(value)
+    value_text = _value_in_words(value)
     if rule == "type":
         kinds = [expected] if isinstance(expected, str) else expected
         words = gettext("Expected {kinds}, not {shown}.").format(
@@ -121,17 +124,19 @@ def sentence(error: Any) -> str:
             words += " " + gettext("Put it in quotes.")
         return words
     if rule == "enum":
-        return unknown(gettext("value"), value, expected)
+        return unknown_value_message(gettext("value"), value, expected)
     if rule in LIMITS:
         limit = expected if rule in ("const", "uniqueItems") else number(f"{expected:,}").shown()
         return gettext(LIMITS[rule]).format(wanted=limit, shown=value_text)
     if rule == "required":
-        return _missing([key for key in expected if key not in value])
+        return _missing_keys_message([key for key in expected if key not in value])
     if rule == "additionalProperties":
         known_keys = list(error.schema.get("properties", {}))
-        return " ".join(unknown(gettext("key"), key, known_keys) for key in value if key not in known_keys)
+        return " ".join(
+            unknown_value_message(gettext("key"), key, known_keys) for key in value if key not in known_keys
+        )
     if rule in ("anyOf", "oneOf") and error.context:
-        reasons = gettext(" Or: ").join(dict.fromkeys(sentence(cause) for cause in error.context))
+        reasons = gettext(" Or: ").join(dict.fromkeys(message_of(cause) for cause in error.context))
         return gettext("{shown} is not valid: {reasons}").format(shown=value_text, reasons=reasons)
     description = error.schema.get("description") or error.schema.get("title")
     return gettext("{shown} is not valid: {said}.").format(
@@ -139,25 +144,25 @@ def sentence(error: Any) -> str:
     )
 
 
-def _missing(names: list[str]) -> str:
+def _missing_keys_message(names: list[str]) -> str:
     words = ngettext("{names} is missing. Add it.", "{names} are missing. Add them.", len(names))
-    return words.format(names=_and(names))
+    return words.format(names=_join_and(names))
 
 
-def _elsewhere(key: Any, path: Path, known_keys: Iterable[str], schema: Mapping[str, Any]) -> str:
+def _suggest_other_level(key: Any, path: Path, known_keys: Iterable[str], schema: Mapping[str, Any]) -> str:
     """Where a key belongs that is unknown here and has its place one step up or down; "" for every other."""
-    if nearest(key, known_keys, 0.6):
+    if closest_match(key, known_keys, 0.6):
         return ""
     section = next((part for part in reversed(path) if isinstance(part, str)), "")
     inside = section and path[-1] == section
-    if inside and (near := nearest(key, _keys(schema, path[:-1]))):
+    if inside and (near := closest_match(key, _keys(schema, path[:-1]))):
         return gettext("Unknown key {key} in `{section}`. Did you mean {near!r}, one level up?").format(
-            key=_shown(key), section=section, near=near
+            key=_value_in_words(key), section=section, near=near
         )
     for name in known_keys:
-        if near := nearest(key, _keys(schema, (*path, name))):
+        if near := closest_match(key, _keys(schema, (*path, name))):
             return gettext("Unknown key {key}. Did you mean {near!r} in `{name}`?").format(
-                key=_shown(key), near=near, name=name
+                key=_value_in_words(key), near=near, name=name
             )
     return ""
 
@@ -174,23 +179,23 @@ def _keys(schema: Mapping[str, Any], path: Path) -> list[str]:
     return list(shape.get("properties", {}))
 
 
-def nearest(name: Any, candidates: Iterable[str], cutoff: float = 0.75) -> str:
+def closest_match(name: Any, candidates: Iterable[str], cutoff: float = 0.75) -> str:
     """The key that was perhaps meant, "" where none is like it."""
     return next(iter(difflib.get_close_matches(str(name), list(candidates), n=1, cutoff=cutoff)), "")
 
 
-def unknown(what: str, name: Any, available: Iterable[Any]) -> str:
+def unknown_value_message(what: str, name: Any, available: Iterable[Any]) -> str:
     """There is no such thing; the nearest that there is, or all. `what` is in the reader's language."""
     texts = [str(value) for value in available]
-    if near := nearest(name, texts, 0.6):
+    if near := closest_match(name, texts, 0.6):
         words = gettext("Unknown {what} {name}. Did you mean {near!r}?")
-        return words.format(what=what, name=_shown(name), near=near)
+        return words.format(what=what, name=_value_in_words(name), near=near)
     return gettext("Unknown {what} {name}. Available: {known}.").format(
-        what=what, name=_shown(name), known=", ".join(texts) or gettext("none")
+        what=what, name=_value_in_words(name), known=", ".join(texts) or gettext("none")
     )
 
 
-def _shown(value: Any) -> str:
+def _value_in_words(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: gettext("nothing")}[value]
     if isinstance(value, dict | list):
@@ -199,5 +204,5 @@ def _shown(value: Any) -> str:
     return text if len(text) < 60 else text[:57] + "…"
 
 
-def _and(names: list[str]) -> str:
+def _join_and(names: list[str]) -> str:
     return gettext(" and ").join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,8 +1,9 @@
 """Definitions of task types as data: their shape, and everything that is wrong with one.
 
-A definition is a mapping as a study file has it below `task_types`. `SCHEMA` is its shape (JSON Schema); `faults` finds what
-a schema cannot say, each with the path of the part: an unknown field in a condition, a rule that does not fit, a practice
-item whose expected response would be refused. `tasks.shared.defined_types` makes the task type.
+A definition is a mapping as a study file has it below `task_types`. `SCHEMA` is its shape (JSON Schema);
+`definition_faults` finds what a schema cannot say, each with the path of the part: an unknown field in a condition, a rule
+that does not fit, a practice item whose expected response would be refused. `tasks.shared.defined_types` makes the task
+type.
 """
 
 import keyword
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tableqa.core.translation import gettext
-from tasks.shared.form_fields import OPERATORS, When
+from tasks.shared.form_fields import OPERATORS, Condition
 
 NAME: Final = "^[a-z][a-z0-9_]{0,39}$"
 SHOWABLE: Final = ("question", "table", "titles", "answers", "context", "history")
@@ -290,7 +291,9 @@ def in_order(value: Any, schema: Mapping[str, Any] = SCHEMA) -> Any:
     return [in_order(entry, schema.get("items", {})) for entry in value] if isinstance(value, list) else value
 
 
-def faults(name: str, data: Mapping[str, Any], *, installed: Sequence[str] = ()) -> list[DefinitionFault]:
+def definition_faults(
+    name: str, data: Mapping[str, Any], *, installed: Sequence[str] = ()
+) -> list[DefinitionFault]:
     """Everything that is wrong with a definition that fits `SCHEMA`, the practice items aside.
 
     installed: keys of task types that no definition can take.
@@ -298,17 +301,17 @@ def faults(name: str, data: Mapping[str, Any], *, installed: Sequence[str] = ())
     problems = list(name_faults(name, installed))
     seen: dict[str, Mapping[str, Any]] = {}
     for index, field in enumerate(data["fields"]):
-        problems += _field(field, ("fields", index), seen)
+        problems += _check_field(field, ("fields", index), seen)
         seen.setdefault(field["name"], field)
-    problems += _key_clashes(data["fields"])
-    problems += _of_answers(data)
-    problems += _unseen_cells(data)
-    problems += _decide(data, seen)
-    problems += _agreement(data.get("agreement", {}), seen)
+    problems += _check_option_keys(data["fields"])
+    problems += _check_answer_fields(data)
+    problems += _check_cells_visible(data)
+    problems += _check_decide(data, seen)
+    problems += _check_agreement(data.get("agreement", {}), seen)
     return problems
 
 
-def new_faults(data: Mapping[str, Any]) -> list[DefinitionFault]:
+def new_definition_faults(data: Mapping[str, Any]) -> list[DefinitionFault]:
     """What a new definition that has no other faults cannot have, although stored ones keep working with it."""
     marked = [index for index, field in enumerate(data["fields"]) if field["type"] == "cells"]
     message = gettext(
@@ -320,7 +323,7 @@ def new_faults(data: Mapping[str, Any]) -> list[DefinitionFault]:
     ]
 
 
-def decided(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def decision_of(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The decided field and its rule: as the definition says, else the first required field that has options or steps."""
     fields = {field["name"]: field for field in data["fields"]}
     decision = data.get("decide", {})
@@ -331,7 +334,7 @@ def decided(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**decision, "field": name, "rule": rule}
 
 
-def condition(text: str, fields: Mapping[str, Mapping[str, Any]]) -> When | None:
+def condition(text: str, fields: Mapping[str, Mapping[str, Any]]) -> Condition | None:
     """A condition such as "level == hard" on one of `fields`, which have names; None for anything else.
 
     Its value is the option that is written there, else a text without quotes, or a whole number in its usual form.
@@ -342,7 +345,7 @@ def condition(text: str, fields: Mapping[str, Mapping[str, Any]]) -> When | None
     options = {value_of(option) for option in fields.get(matched[1], {}).get("options", ())}
     value = matched[3] if matched[3] in options else matched[3].strip("\"'")
     is_number = value not in options and re.fullmatch(r"-?\d+", value)
-    return When(matched[1], matched[2], str(int(value)) if is_number else value)
+    return Condition(matched[1], matched[2], str(int(value)) if is_number else value)
 
 
 def value_of(option: Any) -> str:
@@ -385,7 +388,7 @@ def name_faults(name: str, installed: Sequence[str]) -> Iterator[DefinitionFault
         yield DefinitionFault((), message.format(name=name))
 
 
-def _field(
+def _check_field(
     field: Mapping[str, Any], path: Path, seen: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[DefinitionFault]:
     name, type = field["name"], field["type"]
@@ -401,18 +404,18 @@ def _field(
             words = message.format(type=type, key=key, types=gettext(" or ").join(types))
             yield DefinitionFault((*path, key), words)
     if type in OPTIONED:
-        yield from _options(field, path)
+        yield from _check_options(field, path)
     if type == "scale":
-        yield from _scale(field, path)
+        yield from _check_scale(field, path)
     if type == "number" and field.get("min", -math.inf) >= field.get("max", math.inf):
         yield DefinitionFault((*path, "max"), gettext("`max` must be above `min`. Change one of them."))
     if "when" in field:
-        yield from _when(field["when"], (*path, "when"), seen)
+        yield from _check_condition(field["when"], (*path, "when"), seen)
     if "different_from" in field and type in FOR_TYPES["different_from"]:
-        yield from _different(field, (*path, "different_from"), seen)
+        yield from _check_different_from(field, (*path, "different_from"), seen)
 
 
-def _different(
+def _check_different_from(
     field: Mapping[str, Any], path: Path, seen: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[DefinitionFault]:
     other = field["different_from"]
@@ -423,7 +426,7 @@ def _different(
         yield DefinitionFault(path, message.format(name=other, type=field["type"], names=names))
 
 
-def _of_answers(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
+def _check_answer_fields(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
     """Whoever chooses among the answers, or ranks them, has to see them. A rank has no other options."""
     for index, field in enumerate(data["fields"]):
         if field["type"] not in OPTIONED or "of" not in field:
@@ -441,7 +444,7 @@ def _of_answers(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
                 yield DefinitionFault(path, message.format(value=value_of(option)))
 
 
-def _unseen_cells(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
+def _check_cells_visible(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
     """Whoever marks cells has to see the table."""
     for index, field in enumerate(data["fields"]):
         if field["type"] == "cells" and "table" not in data.get("shows", ("table",)):
@@ -449,7 +452,7 @@ def _unseen_cells(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
             yield DefinitionFault(("fields", index, "type"), message)
 
 
-def _options(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
+def _check_options(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
     options = field.get("options", [] if "of" in field else None)
     if options is None:
         message = gettext("A field of type {type} needs `options`, for example: options: [yes, no].")
@@ -475,7 +478,7 @@ def _options(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
                 yield DefinitionFault((*path, "options", index, "key"), message.format(key=key, free=free))
 
 
-def _key_clashes(fields: Sequence[Mapping[str, Any]]) -> Iterator[DefinitionFault]:
+def _check_option_keys(fields: Sequence[Mapping[str, Any]]) -> Iterator[DefinitionFault]:
     """Two options of one field with one key. Options of different fields may share one: the open question takes it."""
     for index, field in enumerate(fields):
         if field["type"] == "rank":
@@ -494,7 +497,7 @@ def _key_clashes(fields: Sequence[Mapping[str, Any]]) -> Iterator[DefinitionFaul
             first.setdefault(key, value_of(option))
 
 
-def _scale(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
+def _check_scale(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
     for key in ("min", "max"):
         if not isinstance(field.get(key, 1), int) or abs(field.get(key, 1)) > FARTHEST_STEP:
             message = gettext(
@@ -517,7 +520,9 @@ def _scale(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
             yield DefinitionFault((*path, "anchors", key), words)
 
 
-def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Iterator[DefinitionFault]:
+def _check_condition(
+    text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]
+) -> Iterator[DefinitionFault]:
     when = condition(text, seen)
     if when is None:
         message = gettext(
@@ -562,9 +567,11 @@ def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Itera
             yield DefinitionFault(path, words)
 
 
-def _decide(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) -> Iterator[DefinitionFault]:
+def _check_decide(
+    data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]
+) -> Iterator[DefinitionFault]:
     path: Path = ("decide",)
-    decision = decided(data)
+    decision = decision_of(data)
     name = decision["field"]
     if not name:
         message = gettext("Every field is optional or has a condition. Make one field required.")
@@ -589,7 +596,7 @@ def _decide(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) ->
         yield DefinitionFault((*path, "rule"), words)
 
 
-def _agreement(
+def _check_agreement(
     agreement: Mapping[str, Sequence[str]], fields: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[DefinitionFault]:
     for name, statistics in agreement.items():

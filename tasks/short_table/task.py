@@ -16,26 +16,38 @@ from tableqa.perturbations.contracts import Contract, cell_place, check
 from tableqa.perturbations.short_tables import first_cut
 from tableqa.programs import ProgramError
 from tableqa.programs.evidence import CellRef, cells_in, evidence, in_order
-from tableqa.programs.executable_answers import cells_read, entry, in_words, offered, posted
+from tableqa.programs.executable_answers import (
+    cells_read,
+    in_words,
+    offered_programs,
+    program_entry,
+    read_posted_program,
+)
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import (
     CONTRACT_SETTING,
     Context,
-    Exported,
     Field,
-    Invalid,
+    InvalidResponse,
     Item,
     Making,
-    Perturbed,
-    Prepared,
+    PerturbedExample,
+    PreparedInputs,
     Preparing,
     Problem,
+    ReleaseRecord,
     Suggesting,
     Surroundings,
 )
-from tasks.shared.answer_programs import Program, agrees, followed, given, previewed
-from tasks.shared.response_parts import Reading
+from tasks.shared.answer_programs import (
+    Program,
+    answers_agree,
+    effective_program,
+    program_preview,
+    run_program,
+)
+from tasks.shared.response_parts import ResponseReader
 
 ONLY: dict[tuple[str, ...], str] = {
     ("remove_row",): gettext_noop("Remove rows the question does not need"),
@@ -122,7 +134,7 @@ class ShortTable(Making, Preparing, Suggesting):
         allowed = self.contract(item).allowed or ()
         return gettext(ONLY.get(allowed, self.instruction))
 
-    def prepare(self, example: Example, around: Surroundings) -> Prepared:
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs:
         """Freezes the evidence, whether it protects, and the program that comes with the example."""
         inputs: dict[str, Any] = {}
         people = around.decided.get("relevant_cells", ())
@@ -131,13 +143,13 @@ class ShortTable(Making, Preparing, Suggesting):
             inputs["evidence"] = evidence_cells.to_dict()
             # What the program reads is protected while it counts (`contract`), and not as evidence.
             inputs["protects"] = evidence(example, people, program=False) is not None
-        if (own := followed(None, example)) is not None:
-            inputs["program"] = entry(own, example.table)
-        return Prepared(inputs)
+        if (own := effective_program(None, example)) is not None:
+            inputs["program"] = program_entry(own, example.table)
+        return PreparedInputs(inputs)
 
     def contract(self, item: Item) -> Contract:
         """What holds before anybody has said anything: what the example's own program reads must stay."""
-        return self._contract(item, followed(None, item.example))
+        return self._contract(item, effective_program(None, item.example))
 
     def payload(self, item: Item) -> dict[str, Any]:
         """What the page shows; with the program, the cells that it alone guards: free once somebody turns it down."""
@@ -151,7 +163,7 @@ class ShortTable(Making, Preparing, Suggesting):
     def _contract(self, item: Item, program: Program | None) -> Contract:
         protected = set(cells_read(program, item.example.table))
         if item.settings.get("protect_evidence", True) and item.inputs.get("protects"):
-            protected.update(marked(item))
+            protected.update(marked_cells(item))
         own = Contract(
             table="differs",
             answer="stays",
@@ -162,7 +174,7 @@ class ShortTable(Making, Preparing, Suggesting):
         return own.overridden(item.settings.get("contract"))
 
     def parse(self, data: object, item: Item) -> Response:
-        response = self._shape(data, item)
+        response = self._read_fields(data, item)
         if response.unanswerable:
             return Response(unanswerable=True)
         if response.whole:
@@ -171,32 +183,32 @@ class ShortTable(Making, Preparing, Suggesting):
                     "“The whole table is needed” is ticked, but something is removed. Restore it, or "
                     "untick the box."
                 )
-                raise Invalid([Problem("whole", "whole_but_shortened", message)])
+                raise InvalidResponse([Problem("whole", "whole_but_shortened", message)])
             return Response(False, True, (), response.program)
         try:
             operations = tuple(normalise(response.operations, item.example.table))
             short = replay(item.example.table, operations)
         except OperationError as error:
-            raise Invalid([Problem("operations", error.code, str(error))]) from None
+            raise InvalidResponse([Problem("operations", error.code, str(error))]) from None
         edited = dataclasses.replace(item.example, table=short)
-        program = followed(response.program, item.example)
+        program = effective_program(response.program, item.example)
         # A program that somebody chose is told of in words of its own (`_what_is_missing`).
         contract = self._contract(item, program if response.program is None else None)
         problems = [
             Problem("operations", violation.code, violation.message, violation.level)
             for violation in check(contract, item.example, edited, operations)
         ]
-        problems += _what_is_missing(program, item, short, contract.protected)
-        vanished = _what_vanished(response.program, item, short)
+        problems += _check_program_cells(program, item, short, contract.protected)
+        vanished = _check_answer_cells(response.program, item, short)
         problems += [] if response.worked_out else vanished
         if any(problem.level == "error" for problem in problems):
-            raise Invalid(problems)
+            raise InvalidResponse(problems)
         worked_out = response.worked_out and bool(vanished)
         return Response(False, False, operations, response.program, worked_out)
 
-    def _shape(self, data: object, item: Item) -> Response:
+    def _read_fields(self, data: object, item: Item) -> Response:
         """The response as it was sent, types checked and nothing judged yet but the program."""
-        sent = Reading(data, self.fields)
+        sent = ResponseReader(data, self.fields)
         response = Response(
             unanswerable=sent.flag("unanswerable"),
             whole=sent.flag("whole"),
@@ -211,13 +223,13 @@ class ShortTable(Making, Preparing, Suggesting):
         """An answer that is in no cell any more, where that stops nobody."""
         if response.unanswerable or response.whole or response.worked_out:
             return ()
-        return _what_vanished(response.program, item, replay(item.example.table, response.operations))
+        return _check_answer_cells(response.program, item, replay(item.example.table, response.operations))
 
     def unmet(self, response: Response, item: Item) -> Sequence[Problem]:
         """Without marked cells and without a program nothing shows that the answer can still be found."""
         if response.unanswerable or response.whole or self._contract(item, None).protected:
             return ()
-        if followed(response.program, item.example) is not None:
+        if effective_program(response.program, item.example) is not None:
             return ()
         message = gettext(
             "No cells are marked and no program is chosen, so the answer cannot be checked. Choose a program."
@@ -234,33 +246,36 @@ class ShortTable(Making, Preparing, Suggesting):
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
         data = super().form_data(post, draft)
-        return {**data, "program": posted(post.get("program"), data["program"])}
+        return {**data, "program": read_posted_program(post.get("program"), data["program"])}
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
         """A first cut from the evidence, and the programs that the answer may follow by."""
-        cells = marked(item) or cells_read(followed(None, item.example), item.example.table)
+        cells = marked_cells(item) or cells_read(effective_program(None, item.example), item.example.table)
         cut = first_cut(item.example.table, cells)
-        return {**offered(item.example, marked(item)), "cut": [operation.to_dict() for operation in cut]}
+        return {
+            **offered_programs(item.example, marked_cells(item)),
+            "cut": [operation.to_dict() for operation in cut],
+        }
 
     def preview(self, data: object, item: Item) -> dict[str, Any] | None:
         """What the confirmed program gives on the shortened table: it should still be the answer."""
         try:
-            response = self._shape(data, item)
+            response = self._read_fields(data, item)
             short = replay(item.example.table, normalise(response.operations, item.example.table))
-        except (Invalid, OperationError):
-            return {**previewed(None, item.example, None), "after": list(item.example.answers)}
-        preview = previewed(followed(response.program, item.example), item.example, short)
+        except (InvalidResponse, OperationError):
+            return {**program_preview(None, item.example, None), "after": list(item.example.answers)}
+        preview = program_preview(effective_program(response.program, item.example), item.example, short)
         return {**preview, "after": preview["before"]}
 
-    def perturb(self, item: Item, response: Response) -> Perturbed | None:
+    def perturb(self, item: Item, response: Response) -> PerturbedExample | None:
         if response.unanswerable or response.whole:
             return None
         short = dataclasses.replace(
             item.example,
             table=replay(item.example.table, response.operations),
-            program=followed(response.program, item.example),
+            program=effective_program(response.program, item.example),
         )
-        return Perturbed(short, response.operations)
+        return PerturbedExample(short, response.operations)
 
     def word(self, response: Response) -> str:
         if response.unanswerable:
@@ -274,7 +289,7 @@ class ShortTable(Making, Preparing, Suggesting):
         lines = [describe(operation, table) for operation in response.operations]
         if response.whole:
             lines = [gettext("Every row and column is needed.")]
-        if words := in_words(response.program or followed(None, item.example), table):
+        if words := in_words(response.program or effective_program(None, item.example), table):
             lines.append(gettext("How the answer is worked out: {words}").format(words=words))
         return lines + (
             [gettext("The answer is worked out, not read from a cell.")] if response.worked_out else []
@@ -286,31 +301,31 @@ class ShortTable(Making, Preparing, Suggesting):
             return False, ["Expected:", *self.describe(expected, item)]
         table = item.example.table
         mine, theirs = (replay(table, candidate.operations) for candidate in (response, expected))
-        needed, more = _what_only(table, theirs, mine), _what_only(table, mine, theirs)
+        needed, more = _lines_only_in_first(table, theirs, mine), _lines_only_in_first(table, mine, theirs)
         words = [gettext("Still needed: {needed}.").format(needed=", ".join(needed))] if needed else []
         return not needed, words + (
             [gettext("Could also be removed: {more}.").format(more=", ".join(more))] if more else []
         )
 
     def export(
-        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Response, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """FREB-TQA's part 3: the original and the shortened table under one id."""
         if response.unanswerable:
             return
         short = item.example if perturbed is None else perturbed.example
         if format == "freb_tqa":
             part = "03_agg_com/{reader}_nonfactoid_{split}_no_shuffle_"
-            yield Exported(part + "ori_table", freb_example(item.example), is_of_shown=True)
-            yield Exported(part + "short_table", freb_example(short))
+            yield ReleaseRecord(part + "ori_table", freb_example(item.example), is_of_shown=True)
+            yield ReleaseRecord(part + "short_table", freb_example(short))
         elif format == "askew":
             record = {
                 **askew_record(short),
                 "operations": [operation.to_dict() for operation in response.operations],
                 "whole": response.whole,
-                "program": thaw(response.program or followed(None, item.example)),
+                "program": thaw(response.program or effective_program(None, item.example)),
             }
-            yield Exported("short_table", record)
+            yield ReleaseRecord("short_table", record)
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
@@ -319,8 +334,8 @@ class ShortTable(Making, Preparing, Suggesting):
         data: dict[str, Any] = {"unanswerable": False, "whole": False, "operations": [], "program": None}
         table = item.example.table
         program = item.inputs.get("program", {}).get("program")
-        needed_cells = {*marked(item), *cells_read(program, table)}
-        operations = first_cut(table, needed_cells or _with_answer(table, item.example.answers))
+        needed_cells = {*marked_cells(item), *cells_read(program, table)}
+        operations = first_cut(table, needed_cells or _cells_with_answer(table, item.example.answers))
         if not operations:
             return {**data, "whole": True}
         if rng.random() > accuracy:
@@ -328,12 +343,12 @@ class ShortTable(Making, Preparing, Suggesting):
         return {**data, "operations": [operation.to_dict() for operation in operations]}
 
 
-def marked(item: Item) -> tuple[CellRef, ...]:
+def marked_cells(item: Item) -> tuple[CellRef, ...]:
     """The evidence of the item, in the order of its table."""
     return cells_in(item.example.table, item.inputs.get("evidence", {}).get("cells"))
 
 
-def _what_is_missing(
+def _check_program_cells(
     program: Program | None, item: Item, short: Table, reported_cells: Collection[CellRef]
 ) -> list[Problem]:
     """What the program that counts reads must be left, and it must still give the answer; `reported_cells` is told
@@ -352,15 +367,15 @@ def _what_is_missing(
             cell_place=cell_place(base, *gone[0]), more=more
         )
         problems.append(Problem("operations", "protected_cell", message))
-    result = given(program, short)
-    if isinstance(result, ProgramError) or not agrees(result, item.example.answers):
+    result = run_program(program, short)
+    if isinstance(result, ProgramError) or not answers_agree(result, item.example.answers):
         computed = "nothing" if isinstance(result, ProgramError) else " | ".join(result or ())
         message = gettext("The program now gives {found}. Restore the cells it needs.").format(found=computed)
         problems.append(Problem("operations", "computed_answer_differs", message))
     return problems
 
 
-def _what_vanished(confirmed_program: Program | None, item: Item, short: Table) -> list[Problem]:
+def _check_answer_cells(confirmed_program: Program | None, item: Item, short: Table) -> list[Problem]:
     """An answer that stood in a cell of the table and is in none of what is left, where no program speaks for it.
 
     Whoever says that the answer is worked out is believed. Where it is likely, nobody has to say so, and it is only
@@ -368,11 +383,13 @@ def _what_vanished(confirmed_program: Program | None, item: Item, short: Table) 
     which the answer is made of.
     """
     rule, base = item.settings.get("answer_gone", "require"), item.example.table
-    if rule == "ignore" or followed(confirmed_program, item.example) is not None:
+    if rule == "ignore" or effective_program(confirmed_program, item.example) is not None:
         return []
-    protects = item.settings.get("protect_evidence", True) and item.inputs.get("protects") and marked(item)
+    protects = (
+        item.settings.get("protect_evidence", True) and item.inputs.get("protects") and marked_cells(item)
+    )
     for answer in item.example.answers:
-        cells = _with_answer(base, [answer], header=True)
+        cells = _cells_with_answer(base, [answer], header=True)
         if cells and not any(_is_left(cell, base, short) for cell in cells):
             message = gettext(
                 "The answer “{answer}” was in {cell_place} and is in no remaining cell. Restore it, "
@@ -395,7 +412,7 @@ def _is_left(cell: CellRef, base: Table, short: Table) -> bool:
     return column in short.column_ids and (short.has_row(row) or not base.has_row(row))
 
 
-def _what_only(table: Table, first: Table, other: Table) -> list[str]:
+def _lines_only_in_first(table: Table, first: Table, other: Table) -> list[str]:
     """Rows and columns that only the first of two shortened tables has, by their numbers."""
     rows = [
         gettext("row {value}").format(value=table.row_index(id) + 1)
@@ -410,7 +427,7 @@ def _what_only(table: Table, first: Table, other: Table) -> list[str]:
     return rows + columns
 
 
-def _with_answer(table: Table, answers: Sequence[str], header: bool = False) -> list[CellRef]:
+def _cells_with_answer(table: Table, answers: Sequence[str], header: bool = False) -> list[CellRef]:
     answer_forms = {form for answer in answers for form in normal_forms(answer)}
     lines = [(table.header_id, table.header)] if header else []
     return [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tableqa import Example, Table
 from tableqa.operations import RemoveColumn, RemoveRow, normalise
 from tableqa.programs.executable_answers import NONE
-from tasks.contract import Accepted, Adjudicate, Context, Invalid, Item, Surroundings
+from tasks.contract import Accepted, Context, InvalidResponse, Item, NeedsAdjudication, Surroundings
 from tasks.short_table.task import Response, task
 
 TABLE = Table(
@@ -59,7 +59,7 @@ BOTH = ["protected_cell", "computed_answer_differs"]
 
 
 def codes(raw: dict[str, Any], where: Item) -> list[str]:
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(raw, where)
     return [problem.code for problem in invalid.value.problems]
 
@@ -110,7 +110,7 @@ def test_a_table_that_no_longer_gives_the_answer_is_refused() -> None:
     }
     asked = Item(Example("nu-2", "which film stands before the last?", TABLE, ["Alien"]))
     assert codes(data(without(rows="1"), program=before_last), asked) == BOTH
-    with pytest.raises(Invalid, match="now gives Heat"):
+    with pytest.raises(InvalidResponse, match="now gives Heat"):
         task.parse(data(without(rows="2"), program=before_last), asked)
     assert task.parse(data(without(rows="0"), program=before_last), asked).operations
 
@@ -159,7 +159,7 @@ def test_each_shortened_table_stands_on_its_own_and_different_words_do_not_mix()
     resolution = task.resolve(short, item())
     assert isinstance(resolution, Accepted)
     assert [outcome.by for outcome in resolution.outcomes] == [(0,), (1,)]
-    assert isinstance(task.resolve([short[1], Response(False, whole=True)], item()), Adjudicate)
+    assert isinstance(task.resolve([short[1], Response(False, whole=True)], item()), NeedsAdjudication)
     assert task.resolve([Response(True)], item()) == Accepted((), "unanswerable")
     whole = task.resolve([Response(False, whole=True)] * 2, item())
     assert isinstance(whole, Accepted)
@@ -218,7 +218,7 @@ def test_a_table_of_nothing_is_refused() -> None:
 
 def test_the_cell_of_the_answer_may_not_vanish_without_a_word() -> None:
     without_heat = data(without(rows="0"))
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(without_heat, Item(LONGEST))
     (problem,) = invalid.value.problems
     assert (problem.path, problem.code, problem.level) == ("worked_out", "answer_gone", "error")
@@ -281,7 +281,7 @@ def test_what_is_accepted_without_a_word_still_holds_every_answer_that_was_a_cel
     operations = without("".join(map(str, sorted(rows))), "".join(map(str, sorted(columns))))
     try:
         response = task.parse(data(operations), Item(LONGEST))
-    except Invalid:
+    except InvalidResponse:
         assert 0 in rows or 0 in columns or not (rows | columns)
         return
     made = task.perturb(Item(LONGEST), response)
@@ -301,7 +301,7 @@ def test_a_response_of_version_1_is_read_as_it_was() -> None:
 
 
 def test_the_page_says_where_the_program_reads_a_cell_by_the_name_of_its_column() -> None:
-    with pytest.raises(Invalid, match="needs row 2, Minutes, which is removed"):
+    with pytest.raises(InvalidResponse, match="needs row 2, Minutes, which is removed"):
         task.parse(data(without(rows="1"), program=LONGER), item())
 
 

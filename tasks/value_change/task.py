@@ -20,33 +20,39 @@ from tableqa.programs.executable_answers import (
     candidates,
     cells_read,
     columns_scanned,
-    entry,
     in_words,
     is_program,
-    offered,
-    posted,
+    offered_programs,
+    program_entry,
+    read_posted_program,
 )
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import (
     CONTRACT_SETTING,
     Context,
-    Exported,
     Field,
-    Invalid,
+    InvalidResponse,
     Item,
     Making,
     ModelInTheLoop,
-    Perturbed,
-    Prepared,
+    PerturbedExample,
+    PreparedInputs,
     Preparing,
     Problem,
+    ReleaseRecord,
     Suggesting,
     Surroundings,
     from_lines,
 )
-from tasks.shared.answer_programs import Program, agrees, followed, given, previewed
-from tasks.shared.response_parts import Reading
+from tasks.shared.answer_programs import (
+    Program,
+    answers_agree,
+    effective_program,
+    program_preview,
+    run_program,
+)
+from tasks.shared.response_parts import ResponseReader
 
 CHANGES = {
     "set_cell": (
@@ -76,7 +82,8 @@ CHANGES = {
 }
 """For instructions, by the operation that is allowed: any number of changes, one, two, and `most`."""
 MOST_CELLS_TRIED = 2_000_000
-"""Cells of the table times operations that are tried alone against the program (`_outside`), which is a second or two."""
+"""Cells of the table times operations that are tried alone against the program (`_check_evidence_cells`), which is a
+second or two."""
 OUTCOMES = {
     "answer_changes": gettext_noop("{change} so that the answer changes"),
     "answer_stays": gettext_noop("{change} so that the answer stays the same"),
@@ -184,7 +191,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         change = gettext(CHANGES[operation][min(most, 3)]).format(most=most)
         return gettext(OUTCOMES[item.variant]).format(change=change)
 
-    def prepare(self, example: Example, around: Surroundings) -> Prepared:
+    def prepare(self, example: Example, around: Surroundings) -> PreparedInputs:
         """Freezes the evidence, the program that comes with the example, and the id of its original."""
         inputs: dict[str, Any] = {}
         evidence_cells = evidence(
@@ -192,11 +199,11 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         )
         if evidence_cells is not None:
             inputs["evidence"] = evidence_cells.to_dict()
-        if (own := followed(None, example)) is not None:
-            inputs["program"] = entry(own, example.table)
+        if (own := effective_program(None, example)) is not None:
+            inputs["program"] = program_entry(own, example.table)
         if around.original is not None:
             inputs["original"] = {"id": around.original.id, "perturbation": around.perturbation}
-        return Prepared(inputs)
+        return PreparedInputs(inputs)
 
     def contract(self, item: Item) -> Contract:
         own = Contract(
@@ -212,7 +219,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
     # -- reading a response --------------------------------------------------------------------------
 
     def parse(self, data: object, item: Item) -> Response:
-        response = self._shape(data, item)
+        response = self._read_fields(data, item)
         if response.unanswerable:
             return Response(unanswerable=True)
         base = item.example
@@ -220,7 +227,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
             operations = tuple(normalise(response.operations, base.table))
             edited = dataclasses.replace(base, table=replay(base.table, operations))
         except OperationError as error:
-            raise Invalid([Problem("operations", error.code, str(error))]) from None
+            raise InvalidResponse([Problem("operations", error.code, str(error))]) from None
         changes = item.variant == "answer_changes"
         answers = response.answers if changes else ()
         edited = dataclasses.replace(edited, answers=answers if changes else base.answers)
@@ -233,17 +240,19 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
             problems.append(
                 Problem("answers", "no_answer", gettext("Write the answer that the changed table gives."))
             )
-        program = followed(response.program, base)
-        problems += _outside(operations, program, item)
-        problems += _against(program, response.difference, edited)
+        program = effective_program(response.program, base)
+        problems += _check_evidence_cells(operations, program, item)
+        problems += _check_program(program, response.difference, edited)
         if any(problem.level == "error" for problem in problems):
-            raise Invalid(problems)
-        difference = "" if agrees(given(program, edited.table), edited.answers) else response.difference
+            raise InvalidResponse(problems)
+        difference = (
+            "" if answers_agree(run_program(program, edited.table), edited.answers) else response.difference
+        )
         return Response(False, operations, answers, response.reason, response.program, difference)
 
-    def _shape(self, data: object, item: Item) -> Response:
+    def _read_fields(self, data: object, item: Item) -> Response:
         """The response as it was sent, types checked and nothing judged yet but the program."""
-        sent = Reading(data, self.fields)
+        sent = ResponseReader(data, self.fields)
         response = Response(
             unanswerable=sent.flag("unanswerable"),
             operations=sent.operations("operations", self.contract(item).allowed),
@@ -260,29 +269,32 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         runs no more."""
         if response.unanswerable:
             return []
-        edited, program = edited_example(item.example, response), followed(response.program, item.example)
+        edited, program = (
+            edited_example(item.example, response),
+            effective_program(response.program, item.example),
+        )
         pointed_out = structure(
             self.contract(item), item.example.table, response.operations, reason=response.reason
         )
         return [
             *(Problem("operations", v.code, v.message, v.level) for v in pointed_out),
-            *_outside(response.operations, program, item),
-            *_against(program, response.difference, edited),
+            *_check_evidence_cells(response.operations, program, item),
+            *_check_program(program, response.difference, edited),
         ]
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
         """An answer that the page filled in and that still stands there is nobody's until it is submitted."""
         data = super().form_data(post, draft)
-        settled = posted(post.get("settled"), None)
+        settled = read_posted_program(post.get("settled"), None)
         if isinstance(settled, Mapping) and isinstance(answers := settled.get("answers"), list):
             data["answers"] = [text for text in answers if isinstance(text, str)]
             return {**data, "program": settled.get("program")}
         filled = post.get("filled", "") if post.get("action") != "submit" else ""
         if from_lines(filled, draft.get("answers")) == data["answers"]:
             data["answers"] = []
-        return {**data, "program": posted(post.get("program"), data["program"])}
+        return {**data, "program": read_posted_program(post.get("program"), data["program"])}
 
-    def filled_in(self, data: Mapping[str, Any], item: Item) -> Mapping[str, Any]:
+    def fill_in(self, data: Mapping[str, Any], item: Item) -> Mapping[str, Any]:
         """What the program gives is the new answer where the table is changed, nobody wrote one and no program disagrees."""
         if item.variant == "answer_stays" or data.get("answers") or not data.get("operations"):
             return data
@@ -297,7 +309,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
         """The programs that the answer may follow by; those that read the marked cells come first."""
-        return offered(item.example, _marked(item))
+        return offered_programs(item.example, _marked_cells(item))
 
     def preview(self, data: object, item: Item) -> dict[str, Any]:
         """Old and new answer: the confirmed program's, run on the draft, beside the typed one.
@@ -308,18 +320,20 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         alternatives  what each of the offered programs gives, where they disagree on the draft, else []
         """
         try:
-            response = self._shape(data, item)
-        except Invalid:
+            response = self._read_fields(data, item)
+        except InvalidResponse:
             response = Response(True)
         try:
             edited = replay(item.example.table, normalise(response.operations, item.example.table))
         except OperationError:
             edited = None
-        program = None if response.unanswerable else followed(response.program, item.example)
-        preview = previewed(program, item.example, edited)
+        program = None if response.unanswerable else effective_program(response.program, item.example)
+        preview = program_preview(program, item.example, edited)
         answers = item.example.answers if item.variant == "answer_stays" else response.answers
-        differs = bool(answers and preview["computed"]) and not agrees(tuple(preview["computed"]), answers)
-        alternatives = _alternatives(response, item, edited)
+        differs = bool(answers and preview["computed"]) and not answers_agree(
+            tuple(preview["computed"]), answers
+        )
+        alternatives = _program_results(response, item, edited)
         return {
             **preview,
             "after": list(answers) or (None if alternatives else preview["computed"]),
@@ -329,10 +343,10 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
 
     # -- afterwards ----------------------------------------------------------------------------------
 
-    def perturb(self, item: Item, response: Response) -> Perturbed | None:
+    def perturb(self, item: Item, response: Response) -> PerturbedExample | None:
         if response.unanswerable:
             return None
-        return Perturbed(edited_example(item.example, response), response.operations)
+        return PerturbedExample(edited_example(item.example, response), response.operations)
 
     def word(self, response: Response) -> str:
         return "unanswerable" if response.unanswerable else ""
@@ -343,7 +357,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         lines = [describe(operation, item.example.table) for operation in response.operations]
         if item.variant == "answer_changes":
             lines.append(gettext("New answer: {answers}").format(answers=" | ".join(response.answers)))
-        program = response.program or followed(None, item.example)
+        program = response.program or effective_program(None, item.example)
         if words := in_words(program, item.example.table):
             lines.append(gettext("How the answer is worked out: {words}").format(words=words))
         if response.difference:
@@ -364,10 +378,10 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
             return False, ["Expected:", *self.describe(expected, item)]
         if response.unanswerable:
             return True, []
-        program = followed(expected.program, item.example)
-        words = [problem.message for problem in _outside(response.operations, program, item)]
+        program = effective_program(expected.program, item.example)
+        words = [problem.message for problem in _check_evidence_cells(response.operations, program, item)]
         edited = edited_example(item.example, response)
-        result = given(program, edited.table)
+        result = run_program(program, edited.table)
         if not isinstance(result, tuple):
             same = (response.operations, response.answers) == (expected.operations, expected.answers)
             return (
@@ -375,7 +389,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
                 if same
                 else (None, [gettext("One way to do it:"), *self.describe(expected, item), *words])
             )
-        if agrees(result, edited.answers):
+        if answers_agree(result, edited.answers):
             return True, words
         right = " | ".join(result)
         return False, [
@@ -386,8 +400,8 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         ]
 
     def export(
-        self, format: str, item: Item, response: Response, perturbed: Perturbed | None
-    ) -> Iterator[Exported]:
+        self, format: str, item: Item, response: Response, perturbed: PerturbedExample | None
+    ) -> Iterator[ReleaseRecord]:
         """FREB-TQA's part 3: what was changed beside what came of it, under the id of the original.
 
         What was changed is the original table, or the shortened one that was made of it.
@@ -400,18 +414,18 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
                 "contract": item.variant,
                 "original_answers": list(item.example.answers),
                 "operations": [operation.to_dict() for operation in response.operations],
-                "program": thaw(response.program or followed(None, item.example)),
+                "program": thaw(response.program or effective_program(None, item.example)),
                 "difference": response.difference,
             }
-            yield Exported(f"value_change_{item.variant}", record)
+            yield ReleaseRecord(f"value_change_{item.variant}", record)
         elif format == "freb_tqa":
             original = item.inputs.get("original", {})
             id = original.get("id", item.example.id)
             part = "03_agg_com/{reader}_nonfactoid_{split}_no_shuffle_"
             before = "short_table" if original.get("perturbation") == "short_table" else "ori_table"
             after = "ans_change" if item.variant == "answer_changes" else "ans_no_change"
-            yield Exported(part + before, {**freb_example(item.example), "id": id}, is_of_shown=True)
-            yield Exported(part + after, {**freb_example(perturbed.example), "id": id})
+            yield ReleaseRecord(part + before, {**freb_example(item.example), "id": id}, is_of_shown=True)
+            yield ReleaseRecord(part + after, {**freb_example(perturbed.example), "id": id})
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
@@ -436,13 +450,17 @@ def _simulate(item: Item, rng: random.Random, accuracy: float) -> dict[str, Any]
     if not table.rows or not table.header or rng.random() > accuracy:
         return {"unanswerable": True, **empty}
     anywhere = [(rng.randrange(len(table.rows)), rng.randrange(len(table.header))) for _ in range(8)]
-    marked = [(table.row_index(r), table.column_index(c)) for r, c in _marked(item) if r in table.row_ids]
-    edits = [_simulated(table, position, rng) for position in [*rng.sample(marked, len(marked)), *anywhere]]
-    program = followed(item.inputs.get("program", {}).get("program"), item.example)
+    marked = [
+        (table.row_index(r), table.column_index(c)) for r, c in _marked_cells(item) if r in table.row_ids
+    ]
+    edits = [
+        _simulated_edit(table, position, rng) for position in [*rng.sample(marked, len(marked)), *anywhere]
+    ]
+    program = effective_program(item.inputs.get("program", {}).get("program"), item.example)
     changes = item.variant == "answer_changes"
     for edit in edits if program else ():
-        result = given(program, replay(table, [edit]))
-        if isinstance(result, tuple) and agrees(result, item.example.answers) is not changes:
+        result = run_program(program, replay(table, [edit]))
+        if isinstance(result, tuple) and answers_agree(result, item.example.answers) is not changes:
             edit_data = {"operations": [edit.to_dict()], "answers": list(result) if changes else []}
             return {**empty, "unanswerable": False, "program": thaw(program), **edit_data}
     answers = [f"{item.example.answers[0]} II"] if item.example.answers else ["II"]
@@ -450,7 +468,7 @@ def _simulate(item: Item, rng: random.Random, accuracy: float) -> dict[str, Any]
     return {**empty, "unanswerable": False, "program": dict(NONE) if program else None, **edit_data}
 
 
-def _simulated(table: Table, position: tuple[int, int], rng: random.Random) -> SetCell:
+def _simulated_edit(table: Table, position: tuple[int, int], rng: random.Random) -> SetCell:
     row, column = position
     old = table.rows[row][column]
     new = str(int(old) + rng.randint(1, 9)) if old.isascii() and old.isdigit() else f"{old} II".strip()
@@ -460,28 +478,28 @@ def _simulated(table: Table, position: tuple[int, int], rng: random.Random) -> S
 def edited_example(example: Example, response: Response) -> Example:
     """The example after the edit: the replayed table, the new answer as its gold, and how that follows if it does."""
     table, answers = replay(example.table, response.operations), response.answers or example.answers
-    program = followed(response.program, example)
-    result = given(program, table)
-    follows = isinstance(result, tuple) and agrees(result, answers)
+    program = effective_program(response.program, example)
+    result = run_program(program, table)
+    follows = isinstance(result, tuple) and answers_agree(result, answers)
     return dataclasses.replace(example, table=table, answers=answers, program=program if follows else None)
 
 
-def _marked(item: Item) -> tuple[CellRef, ...]:
+def _marked_cells(item: Item) -> tuple[CellRef, ...]:
     return cells_in(item.example.table, item.inputs.get("evidence", {}).get("cells"))
 
 
-def _alternatives(response: Response, item: Item, edited: Table | None) -> list[dict[str, Any]]:
+def _program_results(response: Response, item: Item, edited: Table | None) -> list[dict[str, Any]]:
     """What the offered programs give on the draft where they disagree.
 
     They are guesses: the example's own program, which its source or people vouch for, is not held against them.
     """
-    own = followed(None, item.example)
+    own = effective_program(None, item.example)
     turned_down = response.program is not None and not is_program(response.program)
     if edited is None or not response.operations or response.unanswerable or turned_down:
         return []
     if own is not None and response.program in (None, own):
         return []
-    offered_, _ = candidates(item.example, _marked(item))
+    offered_, _ = candidates(item.example, _marked_cells(item))
     programs = [program for program, _ in offered_]
     if response.program is not None:  # first: it is the one that the person chose
         chosen = from_dict(response.program)
@@ -489,14 +507,16 @@ def _alternatives(response: Response, item: Item, edited: Table | None) -> list[
     return alternatives(programs, item.example.table, edited)
 
 
-def _against(program: Program | None, reason: str, edited: Example) -> list[Problem]:
+def _check_program(program: Program | None, reason: str, edited: Example) -> list[Problem]:
     """What the program that counts says against the answer of the edited table, unless a reason for it is given."""
-    violations = against_computed(edited.answers, given(program, edited.table), reason)
+    violations = against_computed(edited.answers, run_program(program, edited.table), reason)
     paths = {"computed_answer_differs": "difference", "program_fails": "program"}
     return [Problem(paths[v.code], v.code, v.message, v.level) for v in violations]
 
 
-def _outside(operations: Sequence[Operation], program: Program | None, item: Item) -> list[Problem]:
+def _check_evidence_cells(
+    operations: Sequence[Operation], program: Program | None, item: Item
+) -> list[Problem]:
     """Changes of cells that the answer does not come from.
 
     It comes from the marked cells, from those that the program reads, from the columns that it looks through, and from
@@ -504,11 +524,11 @@ def _outside(operations: Sequence[Operation], program: Program | None, item: Ite
     """
     rule = item.settings.get("outside", "warn")
     table = item.example.table
-    source_cells = {*_marked(item), *cells_read(program, table)}
+    source_cells = {*_marked_cells(item), *cells_read(program, table)}
     if rule == "ignore" or not source_cells:
         return []
     rows, scanned = {row for row, _ in source_cells}, columns_scanned(program)
-    problems, before = [], given(program, table)
+    problems, before = [], run_program(program, table)
     tries = max(20, MOST_CELLS_TRIED // max(1, len(table.rows) * len(table.header)))
     for operation in operations:
         if isinstance(operation, SetCell):
@@ -520,7 +540,7 @@ def _outside(operations: Sequence[Operation], program: Program | None, item: Ite
             inside = True
         if not inside and isinstance(before, tuple) and tries > 0:
             tries -= 1
-            inside = _tilts(operation, program, table, before)
+            inside = _changes_result(operation, program, table, before)
         if not inside:
             message = gettext("{describe}: this is outside the cells that the answer depends on.").format(
                 describe=describe(operation, table)
@@ -530,9 +550,11 @@ def _outside(operations: Sequence[Operation], program: Program | None, item: Ite
     return problems
 
 
-def _tilts(operation: Operation, program: Program | None, table: Table, before: tuple[str, ...]) -> bool:
+def _changes_result(
+    operation: Operation, program: Program | None, table: Table, before: tuple[str, ...]
+) -> bool:
     """Whether an operation, made alone, changes what the program gave before."""
-    after = given(program, replay(table, [operation]))
+    after = run_program(program, replay(table, [operation]))
     return not isinstance(after, tuple) or not compare(after, before).equal
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tasks.contract import Accepted, Adjudicate, Context, Invalid, Item, Surroundings, as_lines
+from tasks.contract import Accepted, Context, InvalidResponse, Item, NeedsAdjudication, Surroundings, as_lines
 from tasks.value_change.task import Response, task
 
 EXAMPLE = Example(
@@ -43,7 +43,7 @@ def data(*operations: dict[str, Any], answers: tuple[str, ...] = (), **more: Any
 
 
 def codes(raw: dict[str, Any], where: Item) -> list[str]:
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         task.parse(raw, where)
     return [problem.code for problem in invalid.value.problems]
 
@@ -114,7 +114,7 @@ def test_every_valid_edit_stands_on_its_own() -> None:
     assert isinstance(resolution, Accepted)
     assert [outcome.by for outcome in resolution.outcomes] == [(0,), (1,)]
     assert task.resolve([Response(True)], item()) == Accepted((), "unanswerable")
-    assert isinstance(task.resolve([*edits, Response(True)], item()), Adjudicate)
+    assert isinstance(task.resolve([*edits, Response(True)], item()), NeedsAdjudication)
 
 
 def test_the_original_and_the_changed_table_come_out_under_one_id() -> None:
@@ -221,7 +221,7 @@ def test_where_programs_disagree_on_the_draft_their_answers_are_given_and_none_i
     draft = data(OVERTAKEN, program=by_column("c2"))
     offers = task.preview(draft, longest)["alternatives"]
     assert [offer["answers"] for offer in offers] == [["Alien"], ["Heat"]], "the chosen program first"
-    assert task.filled_in(draft, longest)["answers"] == []
+    assert task.fill_in(draft, longest)["answers"] == []
     tried = task.tried(draft, longest)
     assert tried is not None
     assert tried.answers == (() if variant == "answer_changes" else ("Heat",)), "no verdict names one of them"
@@ -230,7 +230,7 @@ def test_where_programs_disagree_on_the_draft_their_answers_are_given_and_none_i
     agreed = data({**OVERTAKEN, "new": "130"}, program=by_column("c2"))
     assert task.preview(agreed, longest)["alternatives"] == []
     if variant == "answer_changes":
-        assert task.filled_in(agreed, longest)["answers"] == ["Heat"]
+        assert task.fill_in(agreed, longest)["answers"] == ["Heat"]
 
 
 def test_nobody_is_asked_who_turned_the_programs_down_or_changed_nothing() -> None:
@@ -242,7 +242,7 @@ def test_nobody_is_asked_who_turned_the_programs_down_or_changed_nothing() -> No
 def test_guesses_are_not_held_against_the_program_of_the_example() -> None:
     own = Item(dataclasses.replace(LONGEST, program=by_column("c2")), "answer_changes")
     assert task.preview(data(OVERTAKEN), own)["alternatives"] == []
-    assert task.filled_in(data(OVERTAKEN), own)["answers"] == ["Alien"]
+    assert task.fill_in(data(OVERTAKEN), own)["answers"] == ["Alien"]
     other = data(OVERTAKEN, program=by_column("c1"))
     assert len(task.preview(other, own)["alternatives"]) == 2
 
@@ -289,7 +289,7 @@ def test_of_many_changes_outside_only_some_are_tried_against_the_program(
         tried.append(operation)
         return False
 
-    monkeypatch.setattr("tasks.value_change.task._tilts", tilts)
+    monkeypatch.setattr("tasks.value_change.task._changes_result", tilts)
     for most, tries in ((2_000_000, 666), (0, 20)):
         monkeypatch.setattr("tasks.value_change.task.MOST_CELLS_TRIED", most)
         tried.clear()
@@ -509,7 +509,7 @@ def refusals(raw: dict[str, Any], where: Item) -> set[str]:
     """The codes for which a response is refused; none where it is accepted."""
     try:
         task.parse(raw, where)
-    except Invalid as invalid:
+    except InvalidResponse as invalid:
         return {problem.code for problem in invalid.problems if problem.level == "error"}
     return set()
 

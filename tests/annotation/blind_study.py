@@ -277,7 +277,9 @@ def with_figures(change: Callable[[Study], None]) -> Callable[[Study], None]:
     def work_out(study: Study) -> None:
         change(study)
         for part in snapshots.PARTS:
-            snapshots._work_out(study.open, part, snapshots._mark(study.world.project.pk), LATER)
+            snapshots._compute_snapshot(
+                study.open, part, snapshots._current_watermark(study.world.project.pk), LATER
+            )
 
     return work_out
 

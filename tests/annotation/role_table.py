@@ -198,7 +198,7 @@ def a_crowd_entry(things: Things) -> list[Any]:
 
 def a_way_back(things: Things) -> list[Any]:
     entry = CrowdEntry.objects.select_related("person", "link").get()
-    return [crowd_entry.let_back_in(entry=entry, by=things.world.mara, now=NOON)]
+    return [crowd_entry.make_return_link(entry=entry, by=things.world.mara, now=NOON)]
 
 
 def an_item_action(things: Things) -> list[Any]:

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from statsmodels.stats import inter_rater
 
 from annotation.releases import benchmark_files, former_wordings, mixes, release_files
-from annotation.releases.manifest import Manifest, counted, figures
+from annotation.releases.manifest import Manifest, count_records, figures
 from tableqa.core.canonical_json import digest
 
 KEPT = Path(__file__).parent / "release_of_november"
@@ -71,12 +71,12 @@ def test_everything_that_follows_from_its_raw_records_is_made_again_byte_for_byt
     for figure in manifest["agreement"]:
         figure["note"] = former_wordings.note_of(figure["note"])
     again = {
-        "counts": counted(raw),
+        "counts": count_records(raw),
         "agreement": figures(
             raw, [(one["batch"], one["measure"], one["statistic"]) for one in manifest["agreement"]]
         ),
         "contradicted": raw.contradicted,
-        "mix": mixes.summary(benchmark_files.mixed(raw, 7), 7),
+        "mix": mixes.summary(benchmark_files.compose_mixes(raw, 7), 7),
         "sources": [record for _, record in sorted(raw.sources.items())],
     }
     assert {name: manifest[name] for name in again} == again

@@ -109,13 +109,13 @@ def test_agreement_counts_the_planned_places_alone(world: World) -> None:
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
     adjudication.resolve_batch(batch=batch, now=LATER)
-    before = agreement_report.of_batch(batch)
+    before = agreement_report.batch_figures(batch)
 
     world.label(batch, "cy", "reasoning")
     adjudication.resolve_batch(batch=batch, now=LATER)
 
     assert Decision.objects.filter(item__batch=batch).exists()
-    assert agreement_report.of_batch(batch) == before
+    assert agreement_report.batch_figures(batch) == before
 
 
 def test_where_the_most_have_answered_an_adjudicator_looks(world: World) -> None:
@@ -292,8 +292,8 @@ def test_what_an_adjudicator_sent_back_enters_agreement_as_it_was(world: World, 
     world.answer(held, {"label": label}, now=LATER)
     adjudication.resolve_batch(batch=batch, now=LATER)
 
-    live = {figure.statistic: figure for figure in agreement_report.of_batch(batch)}
-    rows = [row for row in agreement_report.rated(batch) if row.item == item.public_id]
+    live = {figure.statistic: figure for figure in agreement_report.batch_figures(batch)}
+    rows = [row for row in agreement_report.rated_responses(batch) if row.item == item.public_id]
     release = creation.make_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=tmp_path / "v1"
     )
@@ -404,7 +404,7 @@ def test_another_rule_decides_what_waits_and_leaves_what_is_decided(
     assert adjudication.waiting(batch).count() == 1
 
     rule = {"rule": "set_overlap", "least": 0}
-    assert adjudication.foreseen(batch, adjudication.checked_rule(batch, rule)) == {
+    assert adjudication.preview_rule(batch, adjudication.checked_rule(batch, rule)) == {
         "accepted": 1,
         "one_more": 0,
         "adjudication": 0,

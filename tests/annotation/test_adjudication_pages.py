@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from annotation.models import Annotation, Batch, Decision, Item, Person, SentBack
 from annotation.platform.refusals import Refused
-from annotation.web.views.table_comparison import NEAR, PART, WHOLE, Said, contrasted
+from annotation.web.views.table_comparison import NEAR, PART, WHOLE, TableVariant, contrast_table
 from annotation.workflow import adjudication, assignments
 from tableqa import Example, Table
 from tableqa.operations import (
@@ -35,8 +35,8 @@ LATER = NOON + timedelta(hours=1)
 FILMS = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"], ["Ran", "1985"]])
 
 
-def contrast(*said: Said, table: Table = FILMS, **more: Any) -> dict[str, Any]:
-    found = contrasted(table, said, **more)
+def contrast(*said: TableVariant, table: Table = FILMS, **more: Any) -> dict[str, Any]:
+    found = contrast_table(table, said, **more)
     assert found is not None
     return found
 
@@ -55,7 +55,7 @@ def put(row: str, new: str) -> SetCell:
 def test_a_row_and_a_column_that_somebody_removed_are_struck_and_counted() -> None:
     row = RemoveRow(row="r1", old=FILMS.rows[1])
     column = RemoveColumn(column="c0", old=("Film", "Heat", "Ran"))
-    found = contrast(Said("A", [row]), Said("B", [row, column]))
+    found = contrast(TableVariant("A", [row]), TableVariant("B", [row, column]))
 
     assert [row["removed"] for row in found["rows"]][:3] == [False, True, False]
     assert [column["removed"] for column in found["columns"]][:2] == [True, False]
@@ -64,7 +64,9 @@ def test_a_row_and_a_column_that_somebody_removed_are_struck_and_counted() -> No
 
 def test_without_scripts_all_cells_of_a_removed_column_are_struck() -> None:
     column = RemoveColumn(column="c0", old=("Film", "Heat", "Alien", "Ran"))
-    found = contrast(Said("A", [column], marked=[("r1", "c0")]), Said("B", [put("r0", "1996")]))
+    found = contrast(
+        TableVariant("A", [column], marked=[("r1", "c0")]), TableVariant("B", [put("r0", "1996")])
+    )
 
     page = render_to_string("comparing/_merged.html", {"merged": found})
 
@@ -90,7 +92,9 @@ def test_cells_of_an_annotators_own_are_counted(own: list[list[str]], words: str
 
 
 def test_a_cell_says_who_marked_it() -> None:
-    found = contrast(Said("A", marked=[("r0", "c1")]), Said("B", marked=[("r0", "c1"), ("r1", "c1")]))
+    found = contrast(
+        TableVariant("A", marked=[("r0", "c1")]), TableVariant("B", marked=[("r0", "c1"), ("r1", "c1")])
+    )
 
     assert (cell(found, 0, 1)["marks"], cell(found, 0, 1)["all"]) == ("A B", True)
     assert (cell(found, 1, 1)["marks"], cell(found, 1, 1)["all"]) == ("B", False)
@@ -103,7 +107,9 @@ def test_a_cell_says_who_marked_it() -> None:
 
 def test_a_cell_says_who_changed_it_to_what_and_equal_changes_stand_together() -> None:
     found = contrast(
-        Said("A", [put("r0", "1996")]), Said("B", [put("r0", "1997")]), Said("C", [put("r0", "1996")])
+        TableVariant("A", [put("r0", "1996")]),
+        TableVariant("B", [put("r0", "1997")]),
+        TableVariant("C", [put("r0", "1996")]),
     )
 
     changes = cell(found, 0, 1)["changes"]
@@ -116,7 +122,7 @@ def test_a_cell_says_who_changed_it_to_what_and_equal_changes_stand_together() -
 
 def test_rows_and_columns_say_who_removed_inserted_moved_or_renamed_them() -> None:
     found = contrast(
-        Said(
+        TableVariant(
             "A",
             [
                 RemoveRow(row="r1", old=("Alien", "1979")),
@@ -124,11 +130,13 @@ def test_rows_and_columns_say_who_removed_inserted_moved_or_renamed_them() -> No
                 InsertRow(row="n1", after="r0", cells=("Jaws", "1975")),
             ],
         ),
-        Said(
+        TableVariant(
             "B",
             [MoveRow(row="r2", after=None), RemoveColumn(column="c0", old=("Film", "Ran", "Heat", "Alien"))],
         ),
-        Said("C", [InsertColumn(column="n2", after="c0", header="Minutes", cells=("170", "117", "162"))]),
+        TableVariant(
+            "C", [InsertColumn(column="n2", after="c0", header="Minutes", cells=("170", "117", "162"))]
+        ),
     )
 
     assert [column["name"] for column in found["columns"]] == ["Film", "Minutes", "Year"]
@@ -144,22 +152,24 @@ def test_rows_and_columns_say_who_removed_inserted_moved_or_renamed_them() -> No
 
 
 def test_where_rows_and_columns_were_exchanged_every_response_has_a_table_of_its_own() -> None:
-    assert contrasted(FILMS, [Said("A", [Transpose()]), Said("B")]) is None
+    assert contrast_table(FILMS, [TableVariant("A", [Transpose()]), TableVariant("B")]) is None
 
 
 def test_of_a_long_table_the_rows_stand_there_in_which_something_was_done() -> None:
     table = Table(["n"], [[str(number)] for number in range(1_300)])
-    found = contrast(Said("A", marked=[("r7", "c0")]), Said("B", marked=[("r1000", "c0")]), table=table)
+    found = contrast(
+        TableVariant("A", marked=[("r7", "c0")]), TableVariant("B", marked=[("r1000", "c0")]), table=table
+    )
 
     assert [row.get("number") or -row["left"] for row in found["rows"]] == [
         *(-6, 7, 8, 9),
         *(-990, 1000, 1001, 1002, -298),
     ]
     assert list(found["parts"]) == [1, 2, 3]
-    second = contrast(Said("A"), table=table, part=2)
+    second = contrast(TableVariant("A"), table=table, part=2)
     assert [row["number"] for row in second["rows"]] == list(range(PART + 1, 2 * PART + 1))
-    assert len(contrast(Said("A"), table=table)["rows"]) == WHOLE + 1
-    assert len(contrast(Said("A"), table=table, part=9)["rows"]) == WHOLE + 1
+    assert len(contrast(TableVariant("A"), table=table)["rows"]) == WHOLE + 1
+    assert len(contrast(TableVariant("A"), table=table, part=9)["rows"]) == WHOLE + 1
 
 
 @given(
@@ -169,7 +179,7 @@ def test_of_a_long_table_the_rows_stand_there_in_which_something_was_done() -> N
 def test_whatever_is_marked_is_drawn_with_its_letters_and_nothing_else_is(marked: Any, part: int) -> None:
     table = Table(["a", "b"], [[f"{row}", f"{row}"] for row in range(80)])
     said = [
-        Said("ABCD"[place], marked=[(f"r{row}", f"c{column}") for row, column in cells])
+        TableVariant("ABCD"[place], marked=[(f"r{row}", f"c{column}") for row, column in cells])
         for place, cells in enumerate(marked)
     ]
     found = contrast(*said, table=table, part=part)

@@ -26,7 +26,7 @@ from tableqa.data.answers import Answers, accepted
 from tableqa.readers import READERS
 from tableqa.scoring import verdicts
 from tableqa.scoring.verdicts import gold_of
-from tasks.contract import Invalid
+from tasks.contract import InvalidResponse
 from tests.annotation.cast import NOON, World
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_restoring import LATER, elsewhere, require_the_same, restore
@@ -228,7 +228,7 @@ def test_another_form_is_no_changed_answer(squad: World) -> None:
     assert assignment is not None
     data = {"unanswerable": False, "operations": [EDIT], "answers": ["Denver Broncos"], "reason": ""}
 
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         assignment.batch.task().parse(data, assignment.plain_item)
 
     assert [problem.code for problem in invalid.value.problems] == ["answer_unchanged"]
@@ -236,9 +236,9 @@ def test_another_form_is_no_changed_answer(squad: World) -> None:
 
 def test_a_verdict_is_stored_with_every_form_of_the_gold_answer() -> None:
     original = tableqa.Example("1", "who won?", tableqa.Table(["Team"], [["Broncos"]]), BRONCOS)
-    asked = assistance_judgements.Asked(original, dataclasses.replace(original, question="who lost?"))
+    asked = assistance_judgements.ExamplePair(original, dataclasses.replace(original, question="who lost?"))
 
-    held = assistance_judgements.hold(asked, said("Denver Broncos"), said("Denver"))
+    held = assistance_judgements.judge_pair(asked, said("Denver Broncos"), said("Denver"))
 
     assert held.verdict == "fooled"
     forms = {"original": [["Denver Broncos"]], "perturbed": [["Denver Broncos"]]}
@@ -264,7 +264,9 @@ def test_a_verdict_is_stored_with_what_is_first_in_dates() -> None:
     table = tableqa.Table(["Day"], [["5/12/2019"], ["12/25/2019"]])
     original = tableqa.Example("1", "when?", table, ["5/12/2019"])
 
-    held = assistance_judgements.hold(assistance_judgements.Asked(original, None), said("May 12, 2019"), None)
+    held = assistance_judgements.judge_pair(
+        assistance_judgements.ExamplePair(original, None), said("May 12, 2019"), None
+    )
 
     assert held.gold == {"original": ["5/12/2019"], "perturbed": [], "month_first": True}
     assert held.judgements["original"] == verdicts.judge(["2019-05-12"], gold_of(held.gold, "original"))

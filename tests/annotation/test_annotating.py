@@ -17,7 +17,7 @@ from annotation.queue import reservations
 from annotation.releases import creation
 from annotation.workflow import adjudication, assignments
 from tableqa.operations import SetCell
-from tasks.contract import Invalid
+from tasks.contract import InvalidResponse
 from tests.annotation.cast import NOON, World, envelope
 
 pytestmark = pytest.mark.both
@@ -111,7 +111,7 @@ def test_a_response_that_does_not_hold_changes_nothing(
     world: World, held: Assignment, change: dict, code: str
 ) -> None:
     response = envelope(held, {"label": "extraction"}) | change
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         assignments.submit(assignment=held, response=response, now=NOON)
     assert invalid.value.problems[0].code == code
     assert not Annotation.objects.exists()
@@ -131,10 +131,10 @@ def test_a_response_of_an_older_version_is_not_taken_for_one_of_this(world: Worl
 
     saved = assignments.save_draft(assignment=held, revision=0, response=older, now=NOON)
     assert [problem.code for problem in saved.problems] == ["stale_version"]
-    with pytest.raises(Invalid, match="Reload the page") as invalid:
+    with pytest.raises(InvalidResponse, match="Reload the page") as invalid:
         assignments.submit(assignment=held, response=older, now=NOON)
     assert [problem.code for problem in invalid.value.problems] == ["stale_version"]
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         assignments.submit(assignment=held, response=envelope(held, data), now=NOON)
     assert "stale_version" not in [problem.code for problem in invalid.value.problems]
     assert not Annotation.objects.exists()
@@ -233,7 +233,7 @@ def test_no_release_holds_a_round_of_calibration(world: World) -> None:
     annotation = world.label(batch, "ada", "extraction")
     world.label(world.batch(size=1, overlap=1), "bo", "extraction")
     creation.make_release(project=world.project, name="early", format="askew", by=None, now=NOON)
-    assert assignments.may_open([annotation.assignment], now=NOON) == {annotation.assignment_id}
+    assert assignments.reopenable([annotation.assignment], now=NOON) == {annotation.assignment_id}
     assignments.undo(annotation=annotation, now=NOON)
 
 
@@ -244,7 +244,7 @@ def test_text_that_no_file_can_keep_is_refused_everywhere(world: World, text: st
     assert assignment is not None
     for field, value in (("reason", text), ("answers", [text])):
         data = {"unanswerable": False, "operations": [], "answers": ["1"], "reason": "", field: value}
-        with pytest.raises(Invalid) as invalid:
+        with pytest.raises(InvalidResponse) as invalid:
             world.answer(assignment, data)
         assert invalid.value.problems[0].code == "unstorable_text"
         with pytest.raises(Refused, match="cannot be saved"):

@@ -258,7 +258,7 @@ CASES = {
 }  # fmt: skip
 
 
-def bring_in(world: World, folder: Path, case: Case) -> example_import.Imported:
+def bring_in(world: World, folder: Path, case: Case) -> example_import.ImportResult:
     """Import the files of a case from a folder."""
     for file, content in case.files.items():
         (folder / file).parent.mkdir(exist_ok=True)

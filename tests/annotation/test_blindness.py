@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.access import authorization
 from annotation.access.authorization import Actor
 from annotation.access.roles import Permission, Role
-from annotation.access.visibility import SHOWN, Fact, Sight, may_adjudicate, sight
+from annotation.access.visibility import SHOWN, Fact, Visibility, may_adjudicate, visibility_of
 from annotation.explorer import export, index, item_actions, querysets
 from annotation.explorer.action_rules import Refusal
 from annotation.explorer.selection import Selection
@@ -35,7 +35,7 @@ def study(db: None, tmp_path: Any) -> Study:
     return made
 
 
-def shown(by: Sight, items: list[Item]) -> dict[Fact, set[int]]:
+def shown(by: Visibility, items: list[Item]) -> dict[Fact, set[int]]:
     """What the function shows, by fact."""
     return {fact: {item.pk for item in items if by.shows(fact, item)} for fact in Fact}
 
@@ -47,13 +47,13 @@ def test_query_and_function_agree_in_every_cell_and_no_token_shows_more(study: S
     for roles in ROLE_SETS:
         for who in INVOLVED:
             person = with_roles(study, who, roles)
-            session = sight(Actor(person), project)
+            session = visibility_of(Actor(person), project)
             whole = shown(session, items)
             for fact in Fact:
                 found = every.filter(session.condition(fact)).values_list("pk", flat=True)
                 assert set(found) == whole[fact], (sorted(roles), who, fact)
             for scopes in SCOPES:
-                token = sight(Actor(person, ApiToken(project=project, scopes=list(scopes))), project)
+                token = visibility_of(Actor(person, ApiToken(project=project, scopes=list(scopes))), project)
                 part = shown(token, items)
                 assert all(part[fact] <= whole[fact] for fact in Fact), (sorted(roles), who, scopes)
                 gold = every.filter(token.condition(Fact.GOLD)).values_list("pk", flat=True)
@@ -112,7 +112,7 @@ def test_two_worlds_that_differ_in_a_hidden_fact_are_the_same_to_the_reader(
 ) -> None:
     phase, one, other = WORLDS[fact]
     person, item = with_roles(study, who, roles), Item.objects.get(pk=study.items[phase].pk)
-    assert not sight(Actor(person), study.world.project).shows(fact, item)
+    assert not visibility_of(Actor(person), study.world.project).shows(fact, item)
     addresses = blind_study.pages(study, item)
 
     first, second = (blind_study.in_world(study, change, who, addresses) for change in (one, other))
@@ -154,7 +154,7 @@ def test_a_page_at_work_does_not_say_how_many_items_its_batch_was_fed(study: Stu
 def test_whoever_may_see_the_fact_tells_the_worlds_apart(study: Study, fact: Fact) -> None:
     phase, one, other = WORLDS[fact]
     person, item = with_roles(study, "yan", LEADING), Item.objects.get(pk=study.items[phase].pk)
-    assert sight(Actor(person), study.world.project).shows(fact, item)
+    assert visibility_of(Actor(person), study.world.project).shows(fact, item)
     items = f"/projects/{study.world.project.slug}/explorer/"
     addresses = [f"{items}?gold=yes", f"{items}export/?format=jsonl", f"/items/{item.public_id}/story/"]
 
@@ -166,7 +166,7 @@ def test_whoever_may_see_the_fact_tells_the_worlds_apart(study: Study, fact: Fac
 @pytest.mark.parametrize("roles", [LEADING | {Role.ADJUDICATOR}, LEADING])
 def test_figures_by_person_are_for_whoever_may_read_the_names(study: Study, roles: frozenset[Role]) -> None:
     person = with_roles(study, "yan", roles)
-    judges = sight(Actor(person), study.world.project).judges
+    judges = visibility_of(Actor(person), study.world.project).judges
     addresses = blind_study.of_figures(study)
 
     one, other = (
@@ -184,7 +184,7 @@ def test_who_worked_on_an_item_undoes_nothing_that_somebody_else_did_to_it(study
     """Refused to do it, allowed to undo it: Zoe answered the item that Ivo excluded."""
     item, now = study.items["own"], timezone.now()
     ivo = querysets.reader(Actor(study.world.ivo), study.world.project)
-    action = item_actions.act(ivo, "exclude", [item.pk], note="Torn", now=now).action
+    action = item_actions.apply_action(ivo, "exclude", [item.pk], note="Torn", now=now).action
     assert action is not None
     zoe = with_roles(study, "zoe", frozenset({Role.MANAGER}))
     mara = querysets.reader(Actor(study.world.mara), study.world.project)

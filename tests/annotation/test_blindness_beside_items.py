@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.access.authorization import Actor
 from annotation.access.roles import Role
-from annotation.access.visibility import Fact, sight
+from annotation.access.visibility import Fact, visibility_of
 from annotation.models import Batch, Example, Job, Membership, PerturbationRun
 from annotation.quality import annotator_questions
 from annotation.workflow import adjudication, perturbation_runs, projects
@@ -103,7 +103,7 @@ def test_a_study_file_does_not_name_the_gold_items_of_a_planned_batch_to_its_ann
 ) -> None:
     batch = world.batch(name="Planned", only=["nu-1"], gold_percent=25, open=False)
     item = mark(world, batch, examples(world)[10], "reasoning").item
-    assert not sight(Actor(world.people["zoe"]), world.project).shows(Fact.GOLD, item)
+    assert not visibility_of(Actor(world.people["zoe"]), world.project).shows(Fact.GOLD, item)
 
     for query in ("", "?download"):
         address = reverse("study", args=[world.project.slug]) + query

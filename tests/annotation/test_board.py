@@ -16,7 +16,7 @@ from annotation.charts import flow_diagram
 from annotation.charts.flow_diagram import Arrow, Box, End
 from annotation.web.board import flow, needs
 from annotation.web.board.needs import State
-from annotation.web.board.stages import Counts, Stage, blockages, roots
+from annotation.web.board.stages import Counts, Stage, blockages, root_blockages
 
 MANAGER = PERMISSIONS[Role.MANAGER]
 
@@ -282,7 +282,7 @@ def test_a_batch_that_only_waits_for_a_blocked_one_is_no_root_of_a_blockage() ->
     found = blockages(stages)
 
     assert list(found) == [1, 2, 3]
-    assert [one.stage.key for one in roots(found)] == [1]
+    assert [one.stage.key for one in root_blockages(found)] == [1]
 
 
 # -- the order of flow ------------------------------------------------------------------------------

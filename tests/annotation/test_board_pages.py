@@ -97,7 +97,9 @@ def test_an_item_that_somebody_has_in_progress_is_not_waiting(world: World) -> N
     world.take(batch, "ada")
     world.take(batch, "bo")
 
-    counts = facts.read(person=world.mara, rights={world.project.pk: MANAGER}, now=NOON)[world.project.pk]
+    counts = facts.load_boards(person=world.mara, rights={world.project.pk: MANAGER}, now=NOON)[
+        world.project.pk
+    ]
 
     (stage,) = counts.state.stages
     assert stage.counts is not None

@@ -148,7 +148,7 @@ def test_projects_take_turns(world: World) -> None:
     turns: list[int] = []
 
     for job in [*many, one]:  # as they were queued
-        turns.append(jobs._whose_turn(job))
+        turns.append(jobs._next_in_turn(job))
         Job.objects.filter(pk=turns[-1]).update(state="done", attempts=1)
 
     assert turns == [many[0].pk, one.pk, many[1].pk, many[2].pk]
@@ -158,7 +158,7 @@ def test_two_workers_that_choose_the_same_job_leave_no_other_in_the_queue(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = begun(world), begun(world)
-    whose_turn = jobs._whose_turn
+    whose_turn = jobs._next_in_turn
 
     def chosen(job: Job) -> int:
         turn = whose_turn(job)
@@ -166,7 +166,7 @@ def test_two_workers_that_choose_the_same_job_leave_no_other_in_the_queue(
             Job.objects.filter(pk=first.pk).update(state="running", attempts=1)
         return turn
 
-    monkeypatch.setattr(jobs, "_whose_turn", chosen)
+    monkeypatch.setattr(jobs, "_next_in_turn", chosen)
     jobs.run_job.call(first.pk)
 
     assert state(second)[0] in ("done", "failed"), "nobody else would come for it"

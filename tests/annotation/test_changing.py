@@ -236,7 +236,7 @@ def test_of_whom_one_withdraws_and_skips_the_others_agreement_is_enough(world: W
     assignments.skip(assignment=world.reload(mine), reason="unclear", now=LATER)
     world.label(batch, "cy", "reasoning")
     later = LATER + timedelta(hours=1)
-    adjudication.look_after_open(now=later)
+    adjudication.resolve_orphaned(now=later)
     adjudication.resolve_due(now=later)
 
     assert not Adjudication.objects.exists()

@@ -26,10 +26,10 @@ from annotation.platform.prepared_statements import (
     LastKey,
     Select,
     Update,
-    moment,
-    number,
-    text,
-    together,
+    param_int,
+    param_text,
+    param_time,
+    pipeline,
 )
 from tableqa import Table
 
@@ -63,7 +63,7 @@ def test_a_query_gives_models_with_what_they_are_joined_to_and_their_annotations
     later = Select(
         lambda: (
             Event.objects.select_related("project", "actor")
-            .filter(thing=text("thing"), thing_id__gte=number("least"), at__lt=moment("end"))
+            .filter(thing=param_text("thing"), thing_id__gte=param_int("least"), at__lt=param_time("end"))
             .annotate(next=F("thing_id") + 1)
             .order_by("pk")
         )
@@ -84,19 +84,21 @@ def test_a_query_gives_models_with_what_they_are_joined_to_and_their_annotations
 def test_a_query_for_values_gives_tuples_in_the_order_asked_for(project: Project) -> None:
     events(project)
     values = Select(
-        lambda: Event.objects.filter(project_id=number("project")).order_by("-pk").values_list("at", "thing")
+        lambda: (
+            Event.objects.filter(project_id=param_int("project")).order_by("-pk").values_list("at", "thing")
+        )
     )
     assert values(project=project.pk)[0] == (NOON + timedelta(hours=2), "item")
 
 
 def test_what_looks_like_a_place_is_a_value_like_any_other(project: Project) -> None:
     events(project)
-    named = Select(lambda: Event.objects.filter(thing=text("thing")))
+    named = Select(lambda: Event.objects.filter(thing=param_text("thing")))
     assert named(thing="%s $1 ' \" ; -- \ue000thing") == []
 
 
 def test_a_forgotten_or_a_misspelt_value_is_said() -> None:
-    found = Select(lambda: Event.objects.filter(thing=text("thing"), thing_id=number("id")))
+    found = Select(lambda: Event.objects.filter(thing=param_text("thing"), thing_id=param_int("id")))
     with pytest.raises(TypeError, match=r"wants \['id', 'thing'\], was given \['thing'\]"):
         found(thing="item")
     with pytest.raises(TypeError, match="was given"):
@@ -106,10 +108,10 @@ def test_a_forgotten_or_a_misspelt_value_is_said() -> None:
 def test_an_update_says_what_has_changed(project: Project) -> None:
     made = events(project)
     put_off = Update(
-        lambda: Event.objects.filter(thing_id__gte=number("least")),
+        lambda: Event.objects.filter(thing_id__gte=param_int("least")),
         returning=("pk", "thing_id"),
-        thing_id=F("thing_id") + number("by"),
-        at=moment("at"),
+        thing_id=F("thing_id") + param_int("by"),
+        at=param_time("at"),
     )
     with immutable_rows.writable():
         assert sorted(put_off(least=1, by=10, at=NOON)) == [(made[1].pk, 11), (made[2].pk, 12)]
@@ -138,7 +140,7 @@ def test_a_row_is_added_with_the_defaults_of_its_model(project: Project) -> None
 
 
 def test_the_database_works_out_a_field_and_says_what_it_came_to(project: Project) -> None:
-    newest = Event.objects.filter(thing=text("kind")).order_by("-thing_id").values("thing_id")[:1]
+    newest = Event.objects.filter(thing=param_text("kind")).order_by("-thing_id").values("thing_id")[:1]
     add = Insert(Event, returning=("thing_id",), thing_id=Coalesce(Subquery(newest), 100) + 1, at=Value(NOON))
     given = {"project_id": project.pk, "thing": "item", "after": "open"}
     assert [add(**given, kind="item").thing_id for _ in range(3)] == [101, 102, 103]
@@ -155,7 +157,7 @@ def test_a_row_without_what_its_model_needs_is_refused(project: Project) -> None
 
 def test_a_statement_outlives_a_transaction_that_is_undone(project: Project) -> None:
     events(project)
-    found = Select(lambda: Event.objects.filter(thing=text("thing")))
+    found = Select(lambda: Event.objects.filter(thing=param_text("thing")))
     with transaction.atomic():
         first = found(thing="item")
         transaction.set_rollback(True)
@@ -165,13 +167,13 @@ def test_a_statement_outlives_a_transaction_that_is_undone(project: Project) -> 
 def test_several_go_together_in_their_order_and_the_last_one_answers(project: Project) -> None:
     add = Insert(Event)
     begin, of_last = Insert(Project), Insert(Event, thing_id=LastKey(Project))
-    rename = Update(lambda: Event.objects.filter(thing=text("thing"), after="open"), after="closed")
-    found = Select(lambda: Event.objects.filter(thing=text("thing")).order_by("pk"))
+    rename = Update(lambda: Event.objects.filter(thing=param_text("thing"), after="open"), after="closed")
+    found = Select(lambda: Event.objects.filter(thing=param_text("thing")).order_by("pk"))
     given: dict[str, Any] = {"project_id": project.pk, "thing": "item", "after": "open", "at": NOON}
     for slug in ("first", "second"):  # the statements are known the second time
         with immutable_rows.writable():
             Event.objects.all().delete()
-            first, second, third = together(
+            first, second, third = pipeline(
                 add.step(**given, thing_id=7),
                 begin.step(slug=slug, name=slug, created_at=NOON),
                 of_last.step(**given),
@@ -187,7 +189,7 @@ def test_an_error_in_one_of_several_leaves_nothing_of_the_others(project: Projec
     add, double = Insert(Event), Insert(Project)
     given: dict[str, Any] = {"project_id": project.pk, "thing": "item", "after": "open", "at": NOON}
     with pytest.raises(IntegrityError), transaction.atomic():
-        together(
+        pipeline(
             add.step(**given, thing_id=7),
             double.step(slug="tilted", name="The same again", created_at=NOON),
             add.step(**given, thing_id=8),
@@ -202,7 +204,7 @@ def test_behind_a_pooler_several_go_together_too(project: Project) -> None:
     connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] = True
     try:
         with transaction.atomic():
-            together(add.step(**given, thing_id=7), add.step(**given, thing_id=8))
+            pipeline(add.step(**given, thing_id=7), add.step(**given, thing_id=8))
     finally:
         connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] = False
     assert Event.objects.count() == 2
@@ -211,7 +213,7 @@ def test_behind_a_pooler_several_go_together_too(project: Project) -> None:
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="poolers are PostgreSQL's")
 def test_behind_a_pooler_nothing_is_prepared(project: Project, settings: Any) -> None:
     events(project)
-    found = Select(lambda: Event.objects.filter(thing=text("thing")))
+    found = Select(lambda: Event.objects.filter(thing=param_text("thing")))
     before = prepared()
     connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] = True
     try:
@@ -263,7 +265,7 @@ def test_tables_are_cached_unless_they_are_too_large() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_request_that_finds_the_connection_dead_asks_again_on_a_new_one() -> None:
     Project.objects.create(slug="tilted", name="Tilted")
-    found = Select(lambda: Project.objects.filter(slug=text("slug")))
+    found = Select(lambda: Project.objects.filter(slug=param_text("slug")))
     assert len(found(slug="tilted")) == 1
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
@@ -282,7 +284,7 @@ def test_a_request_that_finds_the_connection_dead_asks_again_on_a_new_one() -> N
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's connection is a file")
 @pytest.mark.django_db(transaction=True)
 def test_what_is_wrong_with_the_statement_itself_is_said_once() -> None:
-    found = Select(lambda: Project.objects.filter(slug=text("slug")))
+    found = Select(lambda: Project.objects.filter(slug=param_text("slug")))
     unsure()
     tried: list[str] = []
 

@@ -48,7 +48,7 @@ def acts(things: Things) -> dict[str, tuple[str, str, dict[str, str], type[Model
     account = reverse("account_of", args=[world.ada.pk])
     batch = world.batch("question_type", size=1, name="With gold")
     example = world.source.examples.exclude(items__batch=batch).order_by("position")[0]
-    made = gold.mark(batch=batch, example=example, data={"label": "extraction"}, by=world.mara, now=NOON)
+    made = gold.set_gold(batch=batch, example=example, data={"label": "extraction"}, by=world.mara, now=NOON)
     removal = {"action": f"remove:{made.item.public_id}"}
     return {
         "remove gold answer": ("mara", reverse("gold", args=[batch.public_id]), removal, Gold),

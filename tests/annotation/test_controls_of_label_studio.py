@@ -163,7 +163,7 @@ def test_decimal_and_negative_numbers_have_agreement_of_intervals(world: World, 
     assert fields()["num"]["type"] == "number"
     batch = Batch.objects.get(pk=done.batch.pk)  # type: ignore[union-attr]
     (row,) = (
-        one for one in agreement_report.of_batch(batch) if one.statistic == "krippendorff_alpha_interval"
+        one for one in agreement_report.batch_figures(batch) if one.statistic == "krippendorff_alpha_interval"
     )
     assert row.value == pytest.approx(alpha(given), abs=1e-6)
 

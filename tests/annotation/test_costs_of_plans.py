@@ -21,7 +21,7 @@ from annotation.models import Annotation, Assignment, Batch, Invitation, Person
 from annotation.payments import earnings
 from annotation.study_file import apply, current_state, plan_text, project_export
 from annotation.study_file import plan as study_file_plan
-from annotation.study_file.current_state import Pace, Standing
+from annotation.study_file.current_state import Pace, ProjectState
 from annotation.study_file.plan import Plan
 from annotation.study_file.schema import Study, parse
 from annotation.study_file.yaml_file import StudyError
@@ -39,12 +39,12 @@ def world(db: None, tmp_path: Path) -> World:
 
 
 def text_of(world: World) -> str:
-    return project_export.written(current_state.of_project(world.project, now=NOON))
+    return project_export.export_study(current_state.of_project(world.project, now=NOON))
 
 
 def plan_of(world: World, text: str = "") -> Plan:
     world.project.refresh_from_db()
-    return apply.planned(parse(text or text_of(world)), world.project, now=NOON)
+    return apply.plan_for_project(parse(text or text_of(world)), world.project, now=NOON)
 
 
 def work(world: World, batch: Batch, who: str, *acts: tuple[str, float]) -> None:
@@ -243,7 +243,7 @@ def test_a_pace_is_what_the_ledger_has(world: World) -> None:
 
     cost = plan_of(world).costs[0]
 
-    total = earnings.summed(earnings.of_batch(batch))
+    total = earnings.sum_shares(earnings.of_batch(batch))
     assert (cost.measured, cost.seconds) == (total.items, total.seconds / total.items) == (2, 60)
 
 
@@ -255,7 +255,7 @@ def test_a_plan_after_a_third_is_within_ten_percent_of_what_is_paid_in_the_end(t
     expected = 0.0
 
     def paid() -> float:
-        return float(earnings.summed(earnings.of_batch(batch)).amounts["EUR"])
+        return float(earnings.sum_shares(earnings.of_batch(batch)).amounts["EUR"])
 
     for turn in range(60):
         who, usual = (("ada", 40), ("bo", 60), ("cy", 90))[turn % 3]
@@ -294,8 +294,8 @@ def costs_of(pay: str, batch: str = "") -> Plan:
     study = parse(STUDY.replace("PAY", pay).replace("sample: {size: 3}", f"sample: {{size: 3}}{batch}"))
     kinds = (("question_type", "", False), ("short_table", "", False))
     paces = dict.fromkeys(kinds, Pace(60.0, 12, (50.0, 80.0)))
-    there = Standing(Study(slug="small", name="Small"), paces=paces)
-    return study_file_plan.plan(study, there, looked={0: study_file_plan.Looked("c" * 64, 100)})
+    there = ProjectState(Study(slug="small", name="Small"), paces=paces)
+    return study_file_plan.plan(study, there, looked={0: study_file_plan.SourceProbe("c" * 64, 100)})
 
 
 class TestLimits:
@@ -338,7 +338,7 @@ class TestLimits:
     def test_several_outcomes_of_an_item_make_more_items(self) -> None:
         text = STUDY.replace("type: question_type", "type: question_paraphrase, variant: word, overlap: 2")
         plan = study_file_plan.plan(
-            parse(text.replace("PAY", BY_ITEM)), None, looked={0: study_file_plan.Looked("c" * 64, 100)}
+            parse(text.replace("PAY", BY_ITEM)), None, looked={0: study_file_plan.SourceProbe("c" * 64, 100)}
         )
 
         made, following, _ = plan_text.cost_rows(plan)

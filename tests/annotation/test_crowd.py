@@ -227,7 +227,7 @@ class TestTheWayBack:
     ) -> None:
         come(link)
         entry = CrowdEntry.objects.select_related("person", "link").get()
-        token = crowd_entry.let_back_in(entry=entry, by=world.mara, now=timezone.now())
+        token = crowd_entry.make_return_link(entry=entry, by=world.mara, now=timezone.now())
         if "membership" in has:
             other = projects.create_project(slug="other", name="Other", manager=world.zoe, now=timezone.now())
             made = projects.add_member(
@@ -265,8 +265,8 @@ class TestTheWayBack:
         entry = CrowdEntry.objects.select_related("person", "link").get()
         world.people["pat"] = entry.person
         own = world.label(batch, "pat", "extraction")
-        token = crowd_entry.let_back_in(entry=entry, by=world.mara, now=timezone.now())
-        world.people["pat"] = crowd_entry.use_way_back(token=token, now=timezone.now())
+        token = crowd_entry.make_return_link(entry=entry, by=world.mara, now=timezone.now())
+        world.people["pat"] = crowd_entry.use_return_link(token=token, now=timezone.now())
         later = world.label(batch, "pat", "reasoning")
         sent_back = assignments.undo(annotation=later, now=NOON)
         again = world.answer(world.reload(sent_back), {"label": "extraction"})
@@ -296,8 +296,8 @@ class TestTheWayBack:
         batch = world.batch(overlap=1, size=1)
         come(link)
         entry = CrowdEntry.objects.select_related("person", "link").get()
-        token = crowd_entry.let_back_in(entry=entry, by=world.mara, now=timezone.now())
-        world.people["pat"] = crowd_entry.use_way_back(token=token, now=timezone.now())
+        token = crowd_entry.make_return_link(entry=entry, by=world.mara, now=timezone.now())
+        world.people["pat"] = crowd_entry.use_return_link(token=token, now=timezone.now())
         world.label(batch, "pat", "extraction")
         manager = Client()
         manager.force_login(world.mara)
@@ -312,8 +312,8 @@ class TestTheWayBack:
         entry = CrowdEntry.objects.select_related("person", "link").get()
         world.people["pat"] = entry.person
         own = world.label(batch, "pat", "extraction")
-        token = crowd_entry.let_back_in(entry=entry, by=world.mara, now=timezone.now())
-        world.people["pat"] = crowd_entry.use_way_back(token=token, now=timezone.now())
+        token = crowd_entry.make_return_link(entry=entry, by=world.mara, now=timezone.now())
+        world.people["pat"] = crowd_entry.use_return_link(token=token, now=timezone.now())
         later = world.label(batch, "pat", "extraction")
         for one in (own, later):
             assignments.undo(annotation=one, now=NOON)
@@ -360,7 +360,7 @@ class TestAnInvitation:
         assert (entry.person.name, entry.person.email) == ("Pat", "pat@example.org")
         assert entry.person.check_password("tilted tables too")
         with pytest.raises(Refused, match="A return link is not possible"):
-            crowd_entry.let_back_in(entry=entry, by=world.mara, now=timezone.now())
+            crowd_entry.make_return_link(entry=entry, by=world.mara, now=timezone.now())
 
     def test_the_writer_itself_refuses_a_crowd_account(
         self, link: CrowdLink, world: World, way_in: str

@@ -24,7 +24,7 @@ from annotation.models import Assignment, Batch, Item, Person, Project
 from annotation.payments import costs, earnings
 from annotation.platform import display_text
 from annotation.quality import agreement_report, annotator_quality, dashboards, snapshots
-from annotation.quality.snapshots import Shown
+from annotation.quality.snapshots import SnapshotView
 from annotation.web.views import dashboards as views
 from annotation.workflow import adjudication, assignments
 from tableqa import Example, Table
@@ -115,9 +115,9 @@ def test_labels_made_elsewhere_are_no_pace_and_have_no_time(world: World) -> Non
     world.label(batch, "ada", "extraction")
     set_work(Assignment.objects.filter(batch=batch, person=world.ada), seconds=30.0)
 
-    found = dashboards.work(batch)
-    spent = dashboards.spent("", found["days"], {})
-    here = views._here(Shown(found))
+    found = dashboards.work_summary(batch)
+    spent = dashboards.effort_of("", found["days"], {})
+    here = views._local_days(SnapshotView(found))
 
     assert (spent.submitted, spent.timed, spent.each) == (5, 1, 30.0)
     assert [(row[1], row[2]) for row in here] == [(str(world.ada.pk), 1)]
@@ -135,10 +135,10 @@ def test_more_to_do_takes_no_less_time(counts: list[int], remaining: int, more: 
 
 def test_days_without_work_count_as_such() -> None:
     days = [["2026-03-02", "1", 4, 0, 0], ["2026-03-02", "2", 3, 0, 0], ["2026-03-05", "1", 1, 0, 0]]
-    every, counts = dashboards.by_day(days, date(2026, 3, 6))
+    every, counts = dashboards.submissions_by_day(days, date(2026, 3, 6))
     assert [day.day for day in every] == [2, 3, 4, 5, 6]
     assert counts == [7, 0, 0, 1, 0]
-    assert dashboards.by_day([], date(2026, 3, 6)) == ([], [])
+    assert dashboards.submissions_by_day([], date(2026, 3, 6)) == ([], [])
 
 
 # -- hours and cost ---------------------------------------------------------------------------------
@@ -147,14 +147,16 @@ def test_days_without_work_count_as_such() -> None:
 def test_what_work_comes_to_is_rounded_half_up() -> None:
     by_hour = {"currency": "EUR", "per_hour": 14.5}
     by_item = {"currency": "EUR", "per_item": 0.125}
-    assert costs.rounded(costs.exact(by_hour, items=3, seconds=Fraction(9_000))) == Decimal("36.25")
-    assert costs.rounded(costs.exact(by_item, items=1, seconds=Fraction(0))) == Decimal("0.13")
-    assert costs.rounded(costs.exact(by_item, items=-1, seconds=Fraction(0))) == Decimal("-0.12")
+    assert costs.round_amount(costs.exact_amount(by_hour, items=3, seconds=Fraction(9_000))) == Decimal(
+        "36.25"
+    )
+    assert costs.round_amount(costs.exact_amount(by_item, items=1, seconds=Fraction(0))) == Decimal("0.13")
+    assert costs.round_amount(costs.exact_amount(by_item, items=-1, seconds=Fraction(0))) == Decimal("-0.12")
     assert costs.per_hundred(Decimal("36.25"), examples=80) == Decimal("45.31")
     assert costs.per_hundred(Decimal("36.25"), examples=0) is None
     assert costs.in_words(Decimal("1234.5"), by_hour) == "1,234.50 EUR"
     with pytest.raises(ValueError, match="neither per hour nor per item"):
-        costs.exact({"currency": "EUR"}, items=1, seconds=Fraction(0))
+        costs.exact_amount({"currency": "EUR"}, items=1, seconds=Fraction(0))
 
 
 @pytest.mark.parametrize(
@@ -168,11 +170,11 @@ def test_the_dashboard_and_the_payments_come_to_the_same(world: World, pay: dict
     set_work(Assignment.objects.filter(pk=skipped.pk), seconds=77.0)
     world.project.pay = pay
     world.project.save()
-    expected = earnings.by_batch(earnings.shares(world.project))
+    expected = earnings.costs_by_batch(earnings.shares(world.project))
 
     for cost in expected:
-        found = dashboards.work(cost.batch)
-        spent = dashboards.spent("", found["days"], found["owed"])
+        found = dashboards.work_summary(cost.batch)
+        spent = dashboards.effort_of("", found["days"], found["owed"])
         assert spent.amounts == cost.total.amounts
         assert spent.amounts
         assert spent.hours == pytest.approx(cost.total.hours, abs=0.001)
@@ -197,9 +199,9 @@ def test_simulated_people_cost_nothing(world: World) -> None:
     Person.objects.filter(pk=world.ada.pk).update(is_simulated=True)
     world.project.pay = {"currency": "EUR", "per_item": 1}
     world.project.save()
-    found = dashboards.work(Batch.objects.get(pk=batch.pk))
+    found = dashboards.work_summary(Batch.objects.get(pk=batch.pk))
     assert found["unpaid"] == [str(world.ada.pk)]
-    assert dashboards.spent("", found["days"], found["owed"]).amounts == {"EUR": Decimal("12.00")}
+    assert dashboards.effort_of("", found["days"], found["owed"]).amounts == {"EUR": Decimal("12.00")}
 
 
 # -- skips and monitors -----------------------------------------------------------------------------
@@ -213,7 +215,7 @@ def test_where_people_skip_is_counted_by_source_and_reason(world: World) -> None
         assert assignment is not None
         assignments.skip(assignment=assignment, reason="table is cut", now=NOON)
     world.label(batch, "ada", "extraction")
-    found = dashboards.work(batch)["skips"]
+    found = dashboards.work_summary(batch)["skips"]
 
     assert found == {"reasons": [["table is cut", 2]], "sources": [["written", 2, 3]]}
     ((name, share),) = dashboards.skip_shares(found["sources"])
@@ -235,7 +237,7 @@ def test_the_monitors_see_answers_openings_and_rows(world: World) -> None:
     batch = world.batch(sources=[source], overlap=1)
     for _ in range(6):
         world.label(batch, "ada", "extraction")
-    found = dashboards.monitors(batch)
+    found = dashboards.artifact_figures(batch)
 
     assert (found["items"], found["of"]) == (6, "given")
     assert found["openings"]["top"][0][0] == "how many"
@@ -244,7 +246,7 @@ def test_the_monitors_see_answers_openings_and_rows(world: World) -> None:
     assert found["answer_rows"]["first"]["hits"] == 6
     assert found["evidence_rows"] is None
     with translation.override("de"):
-        assert dashboards.monitors(batch) == found, "figures are kept for everybody, in no language"
+        assert dashboards.artifact_figures(batch) == found, "figures are kept for everybody, in no language"
         german = study_figures.monitors(found)
     assert german[0].title == "Häufigste Antworten zugewiesener Beispiele"
     assert re.search(r"\d,\d bis \d+,\d %", german[0].table)
@@ -278,7 +280,7 @@ def test_a_monitor_says_how_many_examples_it_leaves_out_and_why(world: World) ->
 
 
 def test_edits_and_their_rows_are_watched(world: World) -> None:
-    found = dashboards.monitors(edited(world, "ada"))
+    found = dashboards.artifact_figures(edited(world, "ada"))
 
     assert found["edit_sizes"]["counts"][0][0] == 1
     assert found["edit_rows"]["first"]["hits"] == 1
@@ -286,7 +288,7 @@ def test_edits_and_their_rows_are_watched(world: World) -> None:
 
 
 def test_edits_of_one_item_by_several_people_count_as_one_item(world: World) -> None:
-    found = dashboards.monitors(edited(world, "ada", "bo"))
+    found = dashboards.artifact_figures(edited(world, "ada", "bo"))
 
     notes = {one.name: one.sheet.note for one in study_figures.monitors(found)}
     for name in ("edit-rows", "edit-sizes"):
@@ -323,7 +325,7 @@ def test_examples_of_one_item_count_as_one_item(world: World) -> None:
             world.answer(assignment, response)
     adjudication.resolve_batch(batch=batch, now=NOON + timedelta(seconds=61))
 
-    found = dashboards.monitors(batch)
+    found = dashboards.artifact_figures(batch)
 
     assert (found["of"], found["items"], found["examples"]) == ("accepted", 3, 6)
     of_three = pytest.approx(proportion(3, 3).low)
@@ -412,8 +414,8 @@ def test_seconds_per_item_of_a_batch_have_n_and_an_interval_over_people(world: W
     each = mean_over([(24 * 41.0, 24), (24 * 31.0, 24), (24 * 4.0, 24)])
     assert f"{each.value:.0f} {each.low:.0f} to {each.high:.0f}; n = 72" in page
     assert "Interval: 95 %, over annotators; of one there is none." in page
-    of_one = dashboards.spent(
-        "", [day for day in dashboards.work(batch)["days"] if day[1] == str(world.bo.pk)], {}
+    of_one = dashboards.effort_of(
+        "", [day for day in dashboards.work_summary(batch)["days"] if day[1] == str(world.bo.pk)], {}
     )
     assert (of_one.each, of_one.ends, of_one.timed) == (31.0, (None, None), 24)
 
@@ -510,16 +512,16 @@ def test_reasons_for_skipping_are_told_by_person(world: World) -> None:
         assignment = world.take(batch, who)
         assert assignment is not None
         assignments.skip(assignment=assignment, reason=reason, now=NOON)
-    assert annotator_quality.skips(batch) == {world.ada.pk: [["cut", 2]], world.bo.pk: [["odd", 1]]}
+    assert annotator_quality.skip_reasons(batch) == {world.ada.pk: [["cut", 2]], world.bo.pk: [["odd", 1]]}
     assert "cut (2)" in text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
 
 
 def test_texts_that_are_pasted_are_found() -> None:
     worked = {
-        "one": annotator_quality.Worked(
+        "one": annotator_quality.PersonWork(
             texts={f"i{n}": "The answer length is what differs here." for n in range(12)}
         ),
-        "two": annotator_quality.Worked(
+        "two": annotator_quality.PersonWork(
             texts={f"i{n}": f"They differ in the number {n}." for n in range(12)}
         ),
     }
@@ -700,7 +702,7 @@ def test_of_a_kind_that_compares_sets_the_sets_are_drawn_over_time(kind: str) ->
     batch = Batch(task_type=kind, overlap=2, variant=next(iter(task.variants), ""))
     levels = {one.name: one.level for one in agreement_report.measures_of(task, 2)}
 
-    drawn_of_it = [one["name"] for one in views._drawn(batch, [{"name": name} for name in levels])]
+    drawn_of_it = [one["name"] for one in views._charted_measures(batch, [{"name": name} for name in levels])]
 
     assert drawn_of_it[:1] == list(levels)[:1]
     assert len(drawn_of_it) == min(2, len(levels))

@@ -68,7 +68,7 @@ def test_preferences_are_decided_measured_and_released(world: World, pairs: Sour
     adjudication.resolve_due(now=LATER)
 
     assert [one.kind for one in Decision.objects.all()] == ["accepted"] * 2
-    figures = {(one.measure, one.statistic): one for one in agreement_report.of_batch(batch)}
+    figures = {(one.measure, one.statistic): one for one in agreement_report.batch_figures(batch)}
     assert figures["order", "mean_spearman"].value == pytest.approx(-1 / 3, abs=1e-6)
     assert figures["order", "kendall_w"].value == pytest.approx(1 / 9, abs=1e-6)
     assert figures["order", "kendall_w"].low is not None
@@ -101,7 +101,7 @@ def test_a_gold_answer_is_a_number_of_an_answer(world: World, pairs: Source) -> 
     item = batch.items.select_related("example").first()
     assert item is not None
 
-    gold.mark(batch=batch, example=item.example, data=FIRST, by=world.mara, now=NOON)
+    gold.set_gold(batch=batch, example=item.example, data=FIRST, by=world.mara, now=NOON)
 
     page = manager(world).get(f"/batches/{batch.public_id}/gold/").content.decode()
     assert "Answer 1 (Heat)" in page
@@ -267,7 +267,7 @@ def test_a_qualification_with_answers_is_passed_by_gold(world: World, pairs: Sou
     row = define(world, **PREFERENCE)
     batch = batch_of(world, row, open=False, size=None, purpose="qualification", pass_percent=60)
     for item in batch.items.select_related("example"):
-        gold.mark(batch=batch, example=item.example, data=FIRST, by=world.mara, now=NOON)
+        gold.set_gold(batch=batch, example=item.example, data=FIRST, by=world.mara, now=NOON)
     batches.open_batch(batch=batch, by=world.mara, now=NOON)
 
     for _ in range(2):
@@ -282,7 +282,7 @@ def test_gold_with_several_answers_is_right_in_any_order(world: World, pairs: So
     row = define(world, **SEVERAL)
     batch = batch_of(world, row, open=False, size=None, purpose="qualification", pass_percent=60)
     for item in batch.items.select_related("example"):
-        gold.mark(
+        gold.set_gold(
             batch=batch,
             example=item.example,
             data={"good": ["1", "2"], "better": "1"},

@@ -183,7 +183,7 @@ def test_a_study_file_cannot_add_a_second_field_of_cells(world: World) -> None:
     fields = "      - {name: cause, type: cells}\n      - {name: effect, type: cells}\n"
     said = parse(FILE.replace("    agreement:", f"{fields}    agreement:"))
 
-    (change,) = apply.planned(said, None, now=NOON).cannot
+    (change,) = apply.plan_for_project(said, None, now=NOON).cannot
 
     assert (change.name, change.words, change.line) == ("table_complexity", SECOND_SELECTION, 16)
 
@@ -202,7 +202,7 @@ def test_a_stored_definition_with_two_fields_of_cells_keeps_working(world: World
     assert page.status_code == 302
     exported = current_state.of_project(world.project, now=NOON).study
     again = parse(yaml_file.write(document(exported)))
-    assert apply.planned(again, world.project, now=NOON).cannot == ()
+    assert apply.plan_for_project(again, world.project, now=NOON).cannot == ()
     assert doctor.findings() == []
 
 
@@ -225,7 +225,7 @@ def test_a_study_file_defines_a_task_type_and_a_batch_of_it(world: World) -> Non
     assert exported.task_types == said.task_types
     again = parse(yaml_file.write(document(exported)))
     assert again.task_types == said.task_types
-    assert apply.planned(said, world.project, now=NOON).does == ()
+    assert apply.plan_for_project(said, world.project, now=NOON).does == ()
 
 
 BROKEN = [
@@ -262,7 +262,7 @@ def test_responses_are_decided_measured_and_released(world: World, tmp_path: Pat
 
     decisions = Decision.objects.filter(item__batch=batch)
     assert [one.kind for one in decisions] == ["accepted"] * 3
-    figures = {one.statistic: one for one in agreement_report.of_batch(batch)}
+    figures = {one.statistic: one for one in agreement_report.batch_figures(batch)}
     assert (figures["fleiss_kappa"].measure, figures["fleiss_kappa"].units) == ("level", 3)
     assert doctor.findings() == []
     out = tmp_path / "release"
@@ -378,7 +378,7 @@ def test_a_qualification_is_passed_by_gold_answers(world: World) -> None:
     row = define(world)
     batch = batch_of(world, row, open=False, size=2, purpose="qualification", pass_percent=60)
     for item in batch.items.select_related("example"):
-        gold.mark(batch=batch, example=item.example, data=HARD, by=world.mara, now=NOON)
+        gold.set_gold(batch=batch, example=item.example, data=HARD, by=world.mara, now=NOON)
     batches.open_batch(batch=batch, by=world.mara, now=NOON)
 
     for _ in range(2):

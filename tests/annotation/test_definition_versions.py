@@ -12,7 +12,7 @@ from annotation.management import doctor
 from annotation.models import Annotation, Batch, Draft, LabelImport
 from annotation.quality import gold
 from annotation.workflow import assignments, task_types
-from tasks.contract import Invalid
+from tasks.contract import InvalidResponse
 from tests.annotation.cast import NOON, World, envelope
 from tests.annotation.test_defining import DEFINITION, EASY, HARD, PAGE, batch_of, define, manager, say
 
@@ -43,7 +43,7 @@ def test_a_response_to_the_older_form_is_refused_and_its_draft_is_kept(world: Wo
     assignments.save_draft(assignment=mine, revision=0, response=written, now=NOON)
     define(world, **LOWER)
 
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(InvalidResponse) as refused:
         assignments.submit(assignment=world.reload(mine), response=written, now=NOON)
 
     assert [problem.code for problem in refused.value.problems] == ["stale_version"]
@@ -59,7 +59,7 @@ def test_a_submission_on_its_way_does_not_store_the_older_version(world: World) 
     assert loaded.batch.task().version == 1
     define(world, **LOWER)
 
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(InvalidResponse) as refused:
         assignments.submit(assignment=loaded, response=envelope(loaded, HARD), now=NOON)
 
     assert [problem.code for problem in refused.value.problems] == ["stale_version"]
@@ -104,7 +104,7 @@ def test_batches_with_responses_or_gold_answers_keep_their_version(world: World)
     say(world, answered, "ada", EASY)
     item = golden.items.select_related("example").first()
     assert item is not None
-    gold.mark(batch=golden, example=item.example, data=HARD, by=world.mara, now=NOON)
+    gold.set_gold(batch=golden, example=item.example, data=HARD, by=world.mara, now=NOON)
 
     define(world, **LOWER)
 

@@ -28,7 +28,9 @@ def asked(world: World) -> Batch:
     """An open qualification of three items."""
     batch = world.batch(size=3, purpose="qualification", pass_percent=60, open=False, name="Asked")
     for item in batch.items.select_related("example"):
-        gold.mark(batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
+        gold.set_gold(
+            batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON
+        )
     batches.open_batch(batch=batch, by=world.mara, now=NOON)
     return batch
 
@@ -81,7 +83,7 @@ def test_what_a_manager_takes_off_a_desk_comes_back_to_the_person(
     else:
         to = world.bo if how.endswith("somebody") else None
         allocation.take_back(
-            batch=asked, leases=allocation.held(asked, [world.pat]), to=to, by=world.mara, now=NOON
+            batch=asked, leases=allocation.leases_of(asked, [world.pat]), to=to, by=world.mara, now=NOON
         )
     assert availability.left_for(world.pat, [asked.pk]) == {asked.pk: 3}
     assert work(world, asked, "pat") == 3
@@ -95,7 +97,9 @@ def test_what_a_manager_takes_off_a_desk_comes_back_to_the_person(
 def test_it_is_opened_again_from_my_work(world: World, asked: Batch) -> None:
     held = world.take(asked, "ada")
     assert held is not None
-    allocation.take_back(batch=asked, leases=allocation.held(asked, [world.ada]), by=world.mara, now=NOON)
+    allocation.take_back(
+        batch=asked, leases=allocation.leases_of(asked, [world.ada]), by=world.mara, now=NOON
+    )
     assignments.resume(assignment=world.reload(held), now=NOON)
     assert work(world, asked, "ada") == 3
     assert list(doctor.findings()) == []

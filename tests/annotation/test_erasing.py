@@ -235,7 +235,7 @@ def test_her_name_leaves_the_figures_of_a_closed_batch_and_the_reports_of_jobs(
     batch = her.assignments.earliest("pk").batch
     Batch.objects.filter(pk=batch.pk).update(closed_at=NOON)
     batch.refresh_from_db()
-    snapshots.of([batch], ("agreement", "quality"), now=LATER)
+    snapshots.views_of_batches([batch], ("agreement", "quality"), now=LATER)
     job = Job.objects.create(
         project=world.project, kind="study", ids={}, made_by=world.mara, made_at=NOON, heartbeat=NOON
     )
@@ -253,7 +253,7 @@ def test_her_name_leaves_the_figures_of_a_closed_batch_and_the_reports_of_jobs(
         "Change Erased person failed.",
         {"done": ["change person Erased person"]},
     )
-    shown = snapshots.of([batch], ("quality",), now=LATER)[batch.pk, "quality"]
+    shown = snapshots.views_of_batches([batch], ("quality",), now=LATER)[batch.pk, "quality"]
     assert shown.data is not None
     assert "Erased person knows this one better." in json.dumps(shown.data)
     assert holding(database()) == []
@@ -317,7 +317,7 @@ def test_figures_that_were_read_before_the_erasure_are_not_stored_after_it(
         return figures
 
     monkeypatch.setitem(snapshots.PARTS, "quality", erased_meanwhile)
-    shown = snapshots.of([batch], ("quality",), now=LATER)[batch.pk, "quality"]
+    shown = snapshots.views_of_batches([batch], ("quality",), now=LATER)[batch.pk, "quality"]
 
     assert shown.data is not None
     assert "Erased person knows this one better." in json.dumps(shown.data)
@@ -629,7 +629,7 @@ class TestBesideAnIndexer:
     ) -> None:
         index.refresh(world.project, now=LATER)
         keys = list(IndexedItem.objects.values_list("pk", flat=True))
-        read, go_on, written = threading.Event(), threading.Event(), index._written
+        read, go_on, written = threading.Event(), threading.Event(), index._written_texts
 
         def pause(items: Sequence[int]) -> dict[int, list[str]]:
             found = written(items)
@@ -637,7 +637,7 @@ class TestBesideAnIndexer:
             assert go_on.wait(30)
             return found
 
-        monkeypatch.setattr(index, "_written", pause)
+        monkeypatch.setattr(index, "_written_texts", pause)
         indexer = threading.Thread(target=_then_close, args=[lambda: index.index_items(keys)])
         eraser = threading.Thread(
             target=_then_close, args=[lambda: erasure.erase(person=her, by=her, now=LATER)]

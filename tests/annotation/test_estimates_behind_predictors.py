@@ -86,7 +86,7 @@ def test_questions_and_accuracy_are_estimated(world: World, entry: dict[str, Any
     assert (estimate.requests, estimate.completion_tokens) == (2, 2 * 100)
     batch = world.batch("question_paraphrase", variant="word")
     keys = list(batch.items.values_list("example_id", flat=True))
-    known = model_accuracy.known(keys, task=batch.task(), predictor="qwen")
+    known = model_accuracy.stored_accuracy(keys, task=batch.task(), predictor="qwen")
     assert known.estimate is not None
     assert known.estimate.requests == len(keys)
     assert model_accuracy.needed_by_source([world.source], {})

@@ -32,9 +32,9 @@ from tableqa.scoring.evaluation import (
     ORIGINAL,
     Gap,
     Instance,
-    Judged,
+    JudgedInstance,
     Judgement,
-    Unsupported,
+    UnsupportedAnswers,
     figures,
     judge,
 )
@@ -300,14 +300,14 @@ def test_the_scale_of_an_answer_reaches_prompt_verdict_and_evaluation() -> None:
     )
     kind = task_type("header_synonym")
     assert "context" not in kind.shows
-    asked = judgements.asked(kind, replace(sample(kind)["items"][0], example=example), {})
+    asked = judgements.example_pair(kind, replace(sample(kind)["items"][0], example=example), {})
     assert asked.original.context == Context(scale="thousand"), "the paragraphs stay hidden"
     request = PredictRequest.about(asked.original)
-    messages, _ = prompts.asking(request.question, request.table, (), request.context)
+    messages, _ = prompts.prompt_for_question(request.question, request.table, (), request.context)
     assert "Scale: thousand" in messages[-1]["content"]
     said = {"answers": ["1,305 thousand"], "text": "1,305 thousand"}
-    held = judgements.hold(
-        judgements.Asked(example, example), said, {"answers": ["1,305 million"], "text": ""}
+    held = judgements.judge_pair(
+        judgements.ExamplePair(example, example), said, {"answers": ["1,305 million"], "text": ""}
     )
     assert (held.verdict, held.gold["scale"]) == ("fooled", "thousand")
     instance = Instance(
@@ -383,15 +383,15 @@ def test_several_models_stand_side_by_side_in_every_form(tmp_path: Path) -> None
 def test_what_is_too_long_for_a_model_is_left_out_with_its_pair(tmp_path: Path) -> None:
     raw = queries.load(released(make_world(tmp_path), tmp_path / "out"))
     everything = {(one.source, one.id): list(example.answers) for one, example in queries.instances(raw)}
-    whole = queries.judged(queries.asked(raw), everything)
-    short = queries.judged(
-        queries.asked(raw, keep=lambda example: "Heat" not in example.question), everything
+    whole = queries.judge_instances(queries.select_instances(raw), everything)
+    short = queries.judge_instances(
+        queries.select_instances(raw, keep=lambda example: "Heat" not in example.question), everything
     )
     assert (whole.left_out, short.missing) == (0, 0)
     assert short.left_out == sum(one.instance.question == "nu-0" for one in whole.judged)
     assert {one.instance.question for one in short.judged} == {"nu-1", "nu-2", "nu-3"}
-    one_side = queries.judged(
-        queries.asked(raw, keep=lambda example: example.table.shape != (4, 3)), everything
+    one_side = queries.judge_instances(
+        queries.select_instances(raw, keep=lambda example: example.table.shape != (4, 3)), everything
     )
     assert {one.instance.kind for one in one_side.judged} == set(), "a pair without its baseline says nothing"
 
@@ -450,7 +450,7 @@ def test_dialogues_of_the_published_sqa_are_whole_with_their_history(test_data: 
         for example in READERS["sqa"](test_data / "sqa" / "random-split-1-dev.tsv", limit=60)
     ]
     originals = [
-        Judged(
+        JudgedInstance(
             Instance("sqa", one.id, one.id, ORIGINAL, 0, one.id, one.answers, "", dialogue, turn),
             True,
             turn != 1,
@@ -535,4 +535,4 @@ def test_the_json_is_what_its_page_says(tmp_path: Path) -> None:
         list(difference["rows"][0]["figures"]),
     ]
     assert documented["a gap"] == [[field.name for field in fields(Gap)]]
-    assert documented["unsupported"] == [[field.name for field in fields(Unsupported)]]
+    assert documented["unsupported"] == [[field.name for field in fields(UnsupportedAnswers)]]

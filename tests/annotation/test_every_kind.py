@@ -17,7 +17,7 @@ from annotation.models import Annotation, Batch, Decision, Item, Proposal, Prove
 from annotation.quality import task_report
 from annotation.releases import creation, release_files
 from annotation.workflow import adjudication, assignments, batches
-from tasks.contract import Prepared, Preparing, Proposing, TaskType, task_types
+from tasks.contract import PreparedInputs, Preparing, Proposing, TaskType, task_types
 from tests.annotation.cast import NOON, World, make_world
 from tests.tasks.test_contract import sample
 
@@ -33,8 +33,8 @@ def planned(world: World, task: TaskType, variant: str, **more: Any) -> Batch:
     source = world.import_written(*(item.example for item in items.values()))
     settings: dict[str, Any] = dict(next(iter(items.values())).settings)
 
-    def prepare(self: TaskType, example: Any, around: Any) -> Prepared:
-        return Prepared(dict(items[example.id].inputs))
+    def prepare(self: TaskType, example: Any, around: Any) -> PreparedInputs:
+        return PreparedInputs(dict(items[example.id].inputs))
 
     prepares = patch.object(type(task), "prepare", prepare) if isinstance(task, Preparing) else nullcontext()
     with prepares, patch.object(type(task), "of", ("originals",)):
@@ -45,7 +45,7 @@ def proposed(world: World, batch: Batch) -> int:
     """Ada takes what is proposed where something is, and skips the rest; how many responses there are."""
     submitted = 0
     while (assignment := world.take(batch, "ada")) is not None:
-        told = impressions.tell(assignment=assignment, now=NOON)
+        told = impressions.show_proposals(assignment=assignment, now=NOON)
         if told:
             world.answer(assignment, told[submitted % len(told)]["data"])
             submitted += 1
@@ -77,7 +77,7 @@ def test_a_draft_is_not_answered_with_the_gold_answer_where_the_kind_does_not_sh
     item = assignment.plain_item
     response = {"type": task.key, "variant": variant, "version": task.version, "base": item.base, "data": {}}
     saved = assignments.save_draft(assignment=assignment, revision=0, response=response, now=NOON)
-    assert "answers" in task.showing(item) or saved.answer is None
+    assert "answers" in task.shown_names(item) or saved.answer is None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -115,7 +115,7 @@ def test_a_kind_that_proposes_goes_the_road_on_proposals_alone(
     """Whatever a kind proposes can be handed in as it is, is the machine's, and verifies again from the files."""
     world = make_world(tmp_path)
     batch = planned(world, task, variant, overlap=1, help="filled", help_from={"rules": True})
-    proposals.make(batch=batch)
+    proposals.make_proposals(batch=batch)
     assert proposed(world, batch)
     assert set(Provenance.objects.values_list("origin", flat=True)) == {"machine"}
     for row in Proposal.objects.all():

@@ -61,7 +61,7 @@ def found(world: World, who: str = "mara", **filters: str) -> list[int]:
     reader = querysets.reader(Actor(world.people[who]), world.project)
     chosen = parse({name: [value] for name, value in filters.items()})
     page = querysets.page(reader, chosen, 50)
-    assert querysets.counted(querysets.matching(reader, chosen)) == len(page.keys)
+    assert querysets.count_up_to_limit(querysets.matching(reader, chosen)) == len(page.keys)
     positions = dict(Item.objects.filter(pk__in=page.keys).values_list("pk", "position"))
     return [positions[key] - 1 for key in page.keys]
 
@@ -183,7 +183,7 @@ def test_slots_do_not_tell_which_items_are_gold(world: World) -> None:
 
     batch = world.batch(open=False)
     item = batch.items.get(position=2)
-    gold.mark(batch=batch, example=item.example, data={"label": "neither"}, by=world.mara, now=NOON)
+    gold.set_gold(batch=batch, example=item.example, data={"label": "neither"}, by=world.mara, now=NOON)
 
     assert len(found(world, assignment="planned")) == 3
     assert found(world, "rea", assignment="planned") == []
@@ -210,7 +210,7 @@ def test_gold_items_are_in_no_state_and_for_managers_only(world: World) -> None:
 
     batch = world.batch(open=False)
     item = batch.items.get(position=2)
-    gold.mark(
+    gold.set_gold(
         batch=batch,
         example=item.example,
         data={"label": "neither"},
@@ -350,8 +350,8 @@ def responses_counted(world: World, chosen: dict[str, list[str]]) -> int | None:
     """How many responses the page counts beside the items of a selection."""
     index.refresh(world.project, now=timezone.now())
     reader, selection = querysets.reader(Actor(world.mara), world.project), parse(chosen)
-    items = querysets.counted(querysets.matching(reader, selection))
-    return querysets.counted_within(reader, selection, items)
+    items = querysets.count_up_to_limit(querysets.matching(reader, selection))
+    return querysets.count_within_items(reader, selection, items)
 
 
 @pytest.mark.parametrize("name", ["answered=yes", "assignment=assigned", "label=label:extraction"])
@@ -363,8 +363,8 @@ def test_of_very_many_items_the_responses_are_not_counted_as_well(
     def counted() -> tuple[int, str]:
         reader = querysets.reader(Actor(world.mara), world.project)
         chosen = parse({part: [value] for part, value in [name.split("=")]})
-        items = querysets.counted(querysets.matching(reader, chosen))
-        return items, filters.counted(reader, chosen, items)
+        items = querysets.count_up_to_limit(querysets.matching(reader, chosen))
+        return items, filters.counts_in_words(reader, chosen, items)
 
     items, sentence = counted()
     assert int(re.findall(r"\d+", sentence)[0]) > items > 1
@@ -535,7 +535,7 @@ class TestWhoMayNotKnow:
 
         reader = querysets.reader(Actor(world.ivo), world.project)
         chosen = parse({"label": ["label:reasoning"]})
-        assert querysets.counted(querysets.matching(reader, chosen)) == 0
+        assert querysets.count_up_to_limit(querysets.matching(reader, chosen)) == 0
 
     def test_whoever_sees_no_names_reads_pseudonyms(self, batch: Batch, world: World) -> None:
         said = text(browser(world.rea).get(explorer_url(world.project)))

@@ -351,7 +351,7 @@ def test_gold_items_are_in_none_of_the_states_and_lead_nowhere_for_those_who_mus
 ) -> None:
     examples = list(world.source.examples.order_by("position"))
     mixed = world.batch(only=[one.external_id for one in examples[:2]], name="Mixed")
-    gold.mark(batch=mixed, example=examples[3], data={"label": "extraction"}, by=world.mara, now=NOON)
+    gold.set_gold(batch=mixed, example=examples[3], data={"label": "extraction"}, by=world.mara, now=NOON)
     rea, address = Client(), reverse("batch", args=[mixed.public_id])
     rea.force_login(world.rea)
 
@@ -379,7 +379,9 @@ def test_what_needs_review_of_a_person_leads_to_its_items(world: World) -> None:
 def test_the_number_of_a_person_in_a_qualification_leads_to_their_items(world: World) -> None:
     batch = world.batch(size=3, purpose="qualification", pass_percent=60, open=False, name="Entry test")
     for item in batch.items.select_related("example"):
-        gold.mark(batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
+        gold.set_gold(
+            batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON
+        )
     batches.open_batch(batch=batch, by=world.mara, now=NOON)
     for _ in range(2):
         world.label(batch, "ada", "extraction")

@@ -119,7 +119,7 @@ def things(world: World, settings: Any, tmp_path: Path) -> Things:
     first, *_ = world.source.examples.order_by("position")
     terms: dict[str, Any] = {"purpose": "qualification", "pass_percent": 50, "open": False, "name": "Test"}
     test = world.batch(only=[first.external_id], **terms)
-    gold.mark(batch=test, example=first, data={"label": "extraction"}, by=world.mara, now=NOON)
+    gold.set_gold(batch=test, example=first, data={"label": "extraction"}, by=world.mara, now=NOON)
     batches.open_batch(batch=test, by=world.mara, now=NOON)
     world.label(test, "ada", "extraction")
     making = world.batch("header_synonym", size=1, help="offered", name="Proposals")

@@ -186,7 +186,7 @@ def test_columns_of_the_same_name_stay_apart_in_label_studio(tmp_path: Path) -> 
 
 @given(st.lists(st.sampled_from(["a", "", "a (2)", "a (3)", "b"])))
 def test_columns_of_the_page_have_one_name_each_and_keep_the_first(header: list[str]) -> None:
-    names = tool_exports._numbered(header)
+    names = tool_exports._unique_names(header)
     assert len(set(names)) == len(header)
     assert [name for place, name in enumerate(header) if name not in header[:place]] == [
         name for name in names if name in header

@@ -159,7 +159,7 @@ def test_sliders_of_potato_have_the_agreement_of_an_interval_scale(world: World,
 
     write(world, folder, "potato", source=world.source.name)
 
-    figures = {one.statistic: one.value for one in agreement_report.of_batch(Batch.objects.get())}
+    figures = {one.statistic: one.value for one in agreement_report.batch_figures(Batch.objects.get())}
     # Do = (2 * 70 ** 2 + 2 * 55 ** 2) / 4, De = 2 * 17075 / 12
     assert figures["krippendorff_alpha_interval"] == pytest.approx(1 - 3962.5 / 2845.8333, abs=1e-3)
     assert figures["percent_agreement"] == 0

@@ -75,16 +75,16 @@ def test_an_svg_stands_alone(chart: Chart) -> None:
 
 
 def test_a_picture_says_of_how_many_units_and_what_its_whiskers_are() -> None:
-    from annotation.charts.image_files import _below
+    from annotation.charts.image_files import _footnote
 
-    assert _below(figure(CHARTS["bars"])).split("\n")[:2] == [
+    assert _footnote(figure(CHARTS["bars"])).split("\n")[:2] == [
         "n = 127 questions",
         "Whiskers: 95 % confidence intervals.",
     ]
 
 
 def test_each_point_has_its_own_n() -> None:
-    from annotation.charts.image_files import _below, _with_each_n, _with_n
+    from annotation.charts.image_files import _footnote, _with_each_n, _with_n
 
     equal = [Series("TAPEX", [Point(50, n=1200)]), Series("Omni", [Point(25, n=1200), Point(None)])]
 
@@ -92,8 +92,8 @@ def test_each_point_has_its_own_n() -> None:
     assert _with_n("row_shuffle", equal, 0) == "row_shuffle (n = 1,200)"
     assert _with_each_n("2026-W09", SERIES, 0) == "2026-W09\nn = 120\n100"
     assert _with_each_n("2026-W10", SERIES, 1) == "2026-W10\n(n = 7)"
-    assert "in the order of the legend" in _below(figure(CHARTS["lines"]))
-    assert "in the order of the legend" not in _below(figure(CHARTS["bars"]))
+    assert "in the order of the legend" in _footnote(figure(CHARTS["lines"]))
+    assert "in the order of the legend" not in _footnote(figure(CHARTS["bars"]))
     assert "n = 120 (A), 100 (B)" in figure(CHARTS["bars"]).svg
 
 
@@ -202,7 +202,7 @@ def test_shares_and_medians_of_a_report_are_numbers_with_ends_and_n_in_its_csv()
         "columns": ["Group", "Accepted", "Median seconds"],
         "rows": [
             ["with", asdict(proportion(185, 200)), asdict(medians.Estimate(12.0, 10.5, 30.0, 9))],
-            ["without", asdict(proportion(3, 3)), asdict(medians.of([7.0, 7.0]))],
+            ["without", asdict(proportion(3, 3)), asdict(medians.estimate_median([7.0, 7.0]))],
         ],
         "note": "",
     }

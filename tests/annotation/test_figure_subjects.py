@@ -67,10 +67,10 @@ def test_a_drawing_has_its_subject_below_its_title(chart: str) -> None:
     from matplotlib import rc_context
     from matplotlib.text import Annotation, Text
 
-    from annotation.charts.image_files import STYLE, _drawn
+    from annotation.charts.image_files import STYLE, _render
 
     with rc_context(STYLE):
-        canvas = _drawn(with_subject(figure(CHARTS[chart])))
+        canvas = _render(with_subject(figure(CHARTS[chart])))
         canvas.draw_without_rendering()
         (subject,) = [one for one in canvas.findobj(Annotation) if one.get_text() == ABOUT.text]
         boxes = {
@@ -87,7 +87,7 @@ def test_a_drawing_has_its_subject_below_its_title(chart: str) -> None:
 
 
 def test_a_chart_says_why_a_point_has_no_whiskers() -> None:
-    from annotation.charts.image_files import _below
+    from annotation.charts.image_files import _footnote
 
     week = {"name": "2026-W09", "value": 1.0, "low": 1.0, "high": 1.0, "units": 9, "raters": 3}
     exported = study_figures.agreement_over_weeks([("label, Fleiss' kappa", "fleiss_kappa", [week])])
@@ -96,7 +96,7 @@ def test_a_chart_says_why_a_point_has_no_whiskers() -> None:
     description = (
         next(ElementTree.fromstring(image_files.content(exported, "svg")).iter(f"{SVG}desc")).text or ""
     )
-    assert "No interval: " in _below(exported)
+    assert "No interval: " in _footnote(exported)
     assert "No interval: " in description
 
 

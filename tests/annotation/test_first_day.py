@@ -263,7 +263,7 @@ def test_a_manager_is_told_what_a_new_version_does_before_writing_it(world: Worl
 
 
 def test_a_change_of_a_word_shows_the_word() -> None:
-    found = guidelines.changes("Count the rows.\nStay calm.\n", "Count the columns.\nStay calm.\n")
+    found = guidelines.diff_lines("Count the rows.\nStay calm.\n", "Count the columns.\nStay calm.\n")
 
     changed = next(line for line in found if line.what == "changed")
     assert [(words.text, words.what) for words in changed.words] == [
@@ -276,7 +276,7 @@ def test_a_change_of_a_word_shows_the_word() -> None:
 
 def test_lines_that_stayed_are_left_out_but_for_one_around_a_change() -> None:
     before = "".join(f"Line {number}.\n" for number in range(20))
-    found = guidelines.changes(before, before.replace("Line 10.", "Something else altogether"))
+    found = guidelines.diff_lines(before, before.replace("Line 10.", "Something else altogether"))
 
     assert [line.what for line in found] == ["gap", "same", "removed", "added", "same", "gap"]
 
@@ -288,7 +288,7 @@ lines = st.lists(
 
 @given(lines, lines)
 def test_a_comparison_gives_both_texts_back(before: list[str], after: list[str]) -> None:
-    found = guidelines.changes("\n".join(before), "\n".join(after))
+    found = guidelines.diff_lines("\n".join(before), "\n".join(after))
 
     def one_side(without: str, whole: str) -> list[str]:
         sides = []
@@ -346,7 +346,7 @@ def test_who_went_through_the_whole_set_may_begin_and_first_goes_count(world: Wo
     done = PracticeDone.objects.get()
     assert (done.person, done.right, done.judged) == (world.ada, total - 1, total)
     assert client.get(reverse("annotate", args=[batch.public_id])).status_code == 200
-    assert entry_requirements.shut(batch=batch, person=world.bo, now=NOON) is not None
+    assert entry_requirements.first_closed_gate(batch=batch, person=world.bo, now=NOON) is not None
 
 
 def test_practice_that_nobody_asks_for_leaves_nothing_behind(world: World) -> None:
@@ -364,7 +364,7 @@ def test_only_the_first_go_at_an_exercise_counts(goes: list[tuple[int, bool | No
     kept = ""
     first: dict[int, bool | None] = {}
     for number, right in goes:
-        kept = practice.went(kept, number, right, 4)
+        kept = practice.add_attempt(kept, number, right, 4)
         first.setdefault(number, right)
 
     letters = {True: "r", False: "w", None: "u"}
@@ -372,8 +372,8 @@ def test_only_the_first_go_at_an_exercise_counts(goes: list[tuple[int, bool | No
 
 
 def test_a_session_of_another_practice_set_is_begun_anew() -> None:
-    assert practice.went("rr", 1, False, 3) == "w--"
-    assert practice.went("r<x", 2, True, 3) == "-r-"
+    assert practice.add_attempt("rr", 1, False, 3) == "w--"
+    assert practice.add_attempt("r<x", 2, True, 3) == "-r-"
 
 
 # -- questions --------------------------------------------------------------------------------------
@@ -430,7 +430,7 @@ def test_open_questions_come_first_the_oldest_on_top(world: World) -> None:
     ]
     annotator_questions.answer(inquiry=made[0], text="yes", by=world.mara, now=NOON)
 
-    found = annotator_questions.readable(world.project, world.mara, answers=True)
+    found = annotator_questions.readable_inquiries(world.project, world.mara, answers=True)
 
     assert [one.text for one in found] == ["b", "c", "a"]
     assert annotator_questions.open_count(world.project) == 2
@@ -443,7 +443,7 @@ def test_a_changed_answer_says_so_and_the_log_holds_what_it_was(world: World) ->
     annotator_questions.answer(inquiry=asked, text="Yes.", by=world.mara, now=NOON)
     page = client_of(world.ada).get(reverse("inquiries", args=["films"]))
     assert "<strong>changed</strong>" not in said(page)
-    seen = annotator_questions.readable(world.project, world.ada, answers=False).values_list(  # type: ignore[misc]
+    seen = annotator_questions.readable_inquiries(world.project, world.ada, answers=False).values_list(  # type: ignore[misc]
         "answered_again", flat=True
     )
     once = seen.get()
@@ -510,10 +510,10 @@ def test_everybody_gets_the_same_items_and_nothing_is_decided(world: World, roun
 
 
 def test_disagreements_come_first_and_name_who_said_other_than_most(world: World, round_of: Batch) -> None:
-    items = list(calibration.answered(round_of))
-    calibration.side_by_side(round_of, items[:1])
+    items = list(calibration.comparable_items(round_of))
+    calibration.compare_responses(round_of, items[:1])
     with CaptureQueriesContext(connection) as seen:
-        found = calibration.side_by_side(round_of, items)
+        found = calibration.compare_responses(round_of, items)
 
     assert len(seen) == 3
     assert [one.differ for one in found] == [True, True, False, False]
@@ -598,7 +598,7 @@ def test_edits_that_differ_come_first_and_are_counted_and_edits_that_come_to_the
             data = {"unanswerable": False, "operations": by_way_of, "answers": [new], "reason": ""}
             world.answer(taken, data)
 
-    found = calibration.side_by_side(batch, list(calibration.answered(batch)))
+    found = calibration.compare_responses(batch, list(calibration.comparable_items(batch)))
     page = said(client_of(world.mara).get(reverse("calibration", args=[batch.public_id])))
 
     assert [one.differ for one in found] == [True, False, False, False]
@@ -663,7 +663,7 @@ def test_trying_a_batch_leaves_no_trace(world: World) -> None:
 
     number, seen = 1, []
     while number:
-        tried = batch_preview.at(batch, number)
+        tried = batch_preview.item_at(batch, number)
         assert tried is not None
         seen.append(tried.item.pk)
         task = batch.task()
@@ -684,18 +684,18 @@ def test_trying_a_batch_leaves_no_trace(world: World) -> None:
 
 def test_what_is_tried_is_what_annotators_get(world: World) -> None:
     batch = world.batch(overlap=1)
-    tried = batch_preview.at(batch, 1)
+    tried = batch_preview.item_at(batch, 1)
     assert tried is not None
     assignment = world.take(batch, "ada")
     assert assignment is not None
 
-    assert batch.task().presented(tried.plain) == batch.task().presented(assignment.item.plain())
+    assert batch.task().page_data(tried.plain) == batch.task().page_data(assignment.item.plain())
 
 
 def test_a_response_that_does_not_hold_is_told_and_a_known_one_compared(world: World) -> None:
     batch = world.batch(open=False)
     first = Item.objects.filter(batch=batch).order_by("position")[0]
-    gold.mark(
+    gold.set_gold(
         batch=batch,
         example=first.example,
         data={"label": "reasoning"},
@@ -703,16 +703,16 @@ def test_a_response_that_does_not_hold_is_told_and_a_known_one_compared(world: W
         by=world.mara,
         now=NOON,
     )
-    tried = batch_preview.at(batch, 1)
+    tried = batch_preview.item_at(batch, 1)
     assert tried is not None
     task = batch.task()
     named = {"type": task.key, "variant": "", "version": task.version, "base": tried.plain.base}
 
-    assert batch_preview.judge(tried, {**named, "data": {"label": "perhaps"}}).problems
-    assert batch_preview.judge(tried, "nothing").problems
-    wrong = batch_preview.judge(tried, {**named, "data": {"label": "extraction"}})
+    assert batch_preview.judge_response(tried, {**named, "data": {"label": "perhaps"}}).problems
+    assert batch_preview.judge_response(tried, "nothing").problems
+    wrong = batch_preview.judge_response(tried, {**named, "data": {"label": "extraction"}})
     assert (wrong.right, wrong.why) == (False, "It counts.")
-    assert batch_preview.judge(tried, {**named, "data": {"label": "reasoning"}}).right is True
+    assert batch_preview.judge_response(tried, {**named, "data": {"label": "reasoning"}}).right is True
 
 
 def test_who_annotates_does_not_try(world: World) -> None:
@@ -846,7 +846,7 @@ def test_the_rate_of_gold_is_changed_in_the_settings(world: World) -> None:
 def test_people_are_told_how_they_did_where_the_batch_tells(world: World) -> None:
     examples = list(world.source.examples.order_by("position"))
     batch = world.batch(only=[one.external_id for one in examples[:3]], gold_percent=50)
-    gold.mark(
+    gold.set_gold(
         batch=batch,
         example=examples[3],
         data={"label": "reasoning"},
@@ -876,7 +876,7 @@ def test_people_are_told_how_they_did_where_the_batch_tells(world: World) -> Non
 def test_a_batch_asks_for_a_qualification_and_the_manager_lets_somebody_in(world: World) -> None:
     test = world.batch(name="Entry test", size=2, purpose="qualification", pass_percent=80, open=False)
     for item in test.items.select_related("example"):
-        gold.mark(batch=test, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
+        gold.set_gold(batch=test, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
     batches.open_batch(batch=test, by=world.mara, now=NOON)
     batch = world.batch(name="Labels")
     mara = client_of(world.mara)
@@ -922,7 +922,7 @@ def test_a_kind_without_practice_set_cannot_ask_for_it(world: World, monkeypatch
 
     assert "has no practice set" in said(answer)
     must(batch, must_practise=True)  # by a study file, say: nobody can be sent to a set that is not there
-    assert entry_requirements.shut(batch=batch, person=world.ada, now=NOON) is None
+    assert entry_requirements.first_closed_gate(batch=batch, person=world.ada, now=NOON) is None
 
 
 def test_the_annotate_page_offers_a_question_and_its_own_draft_is_untouched(world: World) -> None:

@@ -50,7 +50,7 @@ def records(folder: Path, *lines: dict[str, Any], name: str = "dev.jsonl") -> Pa
     return path
 
 
-def examples_in(world: World, path: Path, reader: str = "own", **options: Any) -> example_import.Imported:
+def examples_in(world: World, path: Path, reader: str = "own", **options: Any) -> example_import.ImportResult:
     return example_import.import_examples(
         project=world.project, reader=reader, path=path, now=NOON, **options
     )

@@ -44,7 +44,7 @@ def server(settings: Any, patient: None) -> Iterator[Scripted]:
         settings.MODEL_GATEWAY = True
         yield script
         client.connect(script.entry).close()
-        client._connected.cache_clear()
+        client._cached_model.cache_clear()
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def predictor(llm: Endpoint, settings: Any, tmp_path: Path, patient: None) -> It
         llm.requests.clear()  # the predictor's own test question
         yield server
         client.connect(settings.PREDICTORS["qwen"]).close()
-        client._connected.cache_clear()
+        client._cached_model.cache_clear()
 
 
 def send(url: str, ticket: str, preview: dict[str, Any]) -> httpx.Response:

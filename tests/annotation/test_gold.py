@@ -31,7 +31,7 @@ from annotation.quality import agreement_report, calibration, gold, qualificatio
 from annotation.queue import draws
 from annotation.releases import creation, release_files
 from annotation.workflow import adjudication, assignments, batches
-from tasks.contract import Invalid
+from tasks.contract import InvalidResponse
 from tests.annotation.cast import NOON, World, make_world
 
 LATER = NOON + timedelta(minutes=5)
@@ -42,7 +42,7 @@ def examples(world: World) -> list[Example]:
 
 
 def mark(world: World, batch: Batch, example: Example, label: str = "extraction", **more: Any) -> Gold:
-    return gold.mark(batch=batch, example=example, data={"label": label}, by=world.mara, now=NOON, **more)
+    return gold.set_gold(batch=batch, example=example, data={"label": label}, by=world.mara, now=NOON, **more)
 
 
 def small(world: World, count: int = 2, **more: Any) -> Batch:
@@ -92,8 +92,10 @@ def test_what_the_kind_would_refuse_from_people_is_no_gold(world: World) -> None
     batch = small(world)
     before = (Item.objects.count(), Place.objects.count())
 
-    with pytest.raises(Invalid):
-        gold.mark(batch=batch, example=examples(world)[3], data={"label": "perhaps"}, by=world.mara, now=NOON)
+    with pytest.raises(InvalidResponse):
+        gold.set_gold(
+            batch=batch, example=examples(world)[3], data={"label": "perhaps"}, by=world.mara, now=NOON
+        )
 
     assert (Item.objects.count(), Place.objects.count()) == before
 
@@ -112,7 +114,7 @@ def test_gold_that_nobody_had_can_be_taken_out_again(world: World) -> None:
     batch = small(world)
     made = mark(world, batch, examples(world)[3])
 
-    gold.unmark(gold=Gold.objects.get(pk=made.pk), by=world.mara, now=NOON)
+    gold.remove_gold(gold=Gold.objects.get(pk=made.pk), by=world.mara, now=NOON)
 
     batch.refresh_from_db()
     assert batch.items_count == 2
@@ -127,7 +129,7 @@ def test_gold_that_somebody_had_stays(world: World) -> None:
         world.answer(world.take(batch, "ada"), {"label": "extraction"})  # type: ignore[arg-type]
 
     with pytest.raises(Refused, match="An annotator has already had this item"):
-        gold.unmark(gold=Gold.objects.get(pk=made.pk), by=world.mara, now=NOON)
+        gold.remove_gold(gold=Gold.objects.get(pk=made.pk), by=world.mara, now=NOON)
 
 
 def test_a_closed_batch_takes_no_gold(world: World) -> None:
@@ -241,12 +243,12 @@ def test_an_answer_that_is_mended_counts_as_it_stands_unless_people_are_told(
     world.answer(world.reload(wrong), {"label": "reasoning"}, now=LATER)
 
     assert gold.accuracy(batch)[world.ada.pk].hits == 1
-    assert gold.told(batch, world.ada) == []
+    assert gold.feedback_for(batch, world.ada) == []
     batch.gold_feedback = True
     assert gold.accuracy(batch)[world.ada.pk].hits == 0
-    assert [one.right for one in gold.told(batch, world.ada)] == [False, False]
-    assert all("Expected:" in one.words for one in gold.told(batch, world.ada))
-    assert gold.told(batch, world.bo) == []
+    assert [one.right for one in gold.feedback_for(batch, world.ada)] == [False, False]
+    assert all("Expected:" in one.words for one in gold.feedback_for(batch, world.ada))
+    assert gold.feedback_for(batch, world.bo) == []
 
 
 # -- nobody can tell --------------------------------------------------------------------------------
@@ -450,7 +452,7 @@ def test_gold_is_in_no_release_and_no_agreement(tmp_path: Any, db: None) -> None
                 label = "neither" if assignment.item.is_gold else label
                 world.answer(assignment, {"label": label})
     assert Assignment.objects.filter(item__is_gold=True, state="submitted").count() >= 6
-    live = [figure.to_dict() for figure in agreement_report.of_batch(batch)]
+    live = [figure.to_dict() for figure in agreement_report.batch_figures(batch)]
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
     batch.refresh_from_db()
     adjudication.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
@@ -628,7 +630,7 @@ def test_the_standings_name_everybody_in_three_statements(world: World, entry: B
     answer_all(world, entry, "bo", "extraction")
 
     with CaptureQueriesContext(connection) as seen:
-        found = qualification.standings(entry)
+        found = qualification.qualification_results(entry)
 
     assert len(seen) == 3
     assert [(one.person.name, one.done, one.percent) for one in found] == [

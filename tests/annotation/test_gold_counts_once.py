@@ -31,7 +31,9 @@ def qualification(world: World, *, feedback: bool, items: int = ITEMS) -> Batch:
         size=items, purpose="qualification", pass_percent=50, gold_feedback=feedback, open=False
     )
     for item in batch.items.select_related("example"):
-        gold.mark(batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
+        gold.set_gold(
+            batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON
+        )
     batches.open_batch(batch=batch, by=world.mara, now=NOON)
     return batch
 
@@ -92,7 +94,7 @@ def _history(world: World, batch: Batch, rng: random.Random, feedback: bool) -> 
             world.answer(held, {"label": "extraction" if act == "right" else "reasoning"})
             first.setdefault(held.item_id, act == "right")
             last[held.item_id] = act == "right"
-        found = quality_qualification.reached(batch, world.ada)
+        found = quality_qualification.score_of(batch, world.ada)
         assert found.judged <= len(set(first) | set(last))
     verdicts = {**last, **first} if feedback else last
     row = Qualification.objects.get(batch=batch, person=world.ada)

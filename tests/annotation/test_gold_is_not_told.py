@@ -291,7 +291,7 @@ def test_gold_that_a_manager_gives_to_somebody_else_goes_to_nobody(db: None, tmp
 
     assert done.returned == 1
     assert Place.objects.get(pk=mine.place_id).reserved_for_id == world.ada.pk
-    assert allocation.kept([batch]) == {}
+    assert allocation.reserved_counts([batch]) == {}
 
 
 # -- counts -----------------------------------------------------------------------------------------

@@ -43,13 +43,13 @@ def crafted(world: World, help: str = "offered", **more: Any) -> Batch:
     for number in range(3):
         assignment = world.take(batch, "ada")
         assert assignment is not None
-        told = impressions.tell(assignment=assignment, now=NOON)
+        told = impressions.show_proposals(assignment=assignment, now=NOON)
         data = dict(told[0]["data"])
         if number == 1:
-            impressions.handle(assignment=assignment, proposal=told[0]["id"], act="took", now=NOON)
+            impressions.record_reaction(assignment=assignment, proposal=told[0]["id"], act="took", now=NOON)
             data["question"] = data["question"].rstrip(".?") + " to all the cinemas of the land?"
         elif number == 2:
-            impressions.handle(
+            impressions.record_reaction(
                 assignment=assignment, proposal=told[0]["id"], act="rejected", errors=["missing"], now=NOON
             )
             data = {"question": "the year in question?", "category": "general"}
@@ -191,11 +191,11 @@ def little_of_what_was_taken(world: World) -> None:
     )
     assignment = world.take(batch, "ada")
     assert assignment is not None
-    told = impressions.tell(assignment=assignment, now=NOON)[0]
-    impressions.handle(assignment=assignment, proposal=told["id"], act="took", now=NOON)
+    told = impressions.show_proposals(assignment=assignment, now=NOON)[0]
+    impressions.record_reaction(assignment=assignment, proposal=told["id"], act="took", now=NOON)
     task, item = batch.task(), assignment.plain_item
     example = impressions.outcome(task, item, told["data"])
-    word = sorted(similarity.pieces(item.example, example))[0].split()[-1].strip("?.")
+    word = sorted(similarity.added_content(item.example, example))[0].split()[-1].strip("?.")
     words = f"say at long last {word} and then a great many other things besides"
     world.answer(assignment, {"question": words, "category": "general"})
     adjudication.resolve_batch(batch=batch, now=LATER)
@@ -224,10 +224,10 @@ def test_what_is_taken_after_the_submission_is_no_part_of_it(world: World) -> No
     )
     assignment = world.take(batch, "ada")
     assert assignment is not None
-    told = impressions.tell(assignment=assignment, now=NOON)[0]
+    told = impressions.show_proposals(assignment=assignment, now=NOON)[0]
     world.answer(world.reload(assignment), {"question": "the year in question?", "category": "general"})
     with pytest.raises(Refused, match="is submitted"):  # loaded before it was
-        impressions.handle(assignment=assignment, proposal=told["id"], act="took", now=NOON)
+        impressions.record_reaction(assignment=assignment, proposal=told["id"], act="took", now=NOON)
 
 
 def test_a_trials_verdict_follows_again_from_the_models_answers(
@@ -239,11 +239,11 @@ def test_a_trials_verdict_follows_again_from_the_models_answers(
         batch = world.batch("header_synonym", help="offered", help_from=help_from, loop_model="small", size=2)
         assignment = world.take(batch, "ada")
         assert assignment is not None
-        impressions.tell(assignment=assignment, now=NOON)
+        impressions.show_proposals(assignment=assignment, now=NOON)
         rename = {"op": "rename_header", "column": "c1", "at": 1, "old": "Year", "new": "Released in"}
         world.answer(assignment, {"operations": [rename]})
         client.connect(server.entry).close()
-        client._connected.cache_clear()
+        client._cached_model.cache_clear()
     adjudication.resolve_batch(batch=batch, now=timezone.now())  # the proposals were made just now
     lines = released(world, tmp_path)["proposals.jsonl"]
     tried = [line for line in lines if line["trials"]]
@@ -285,7 +285,7 @@ def test_a_machines_and_a_persons_example_are_put_side_by_side(world: World) -> 
 
 def test_proposals_as_they_came_are_rated_beside_peoples(world: World, tmp_path: Path) -> None:
     helped = world.batch("header_synonym", name="Helped", help="filled", help_from={"rules": True}, size=2)
-    proposals.make(batch=helped)
+    proposals.make_proposals(batch=helped)
     by_hand = world.batch("header_synonym", size=4)
     while (assignment := world.take(by_hand, "bo")) is not None:
         rename = {"op": "rename_header", "column": "c1", "at": 1, "old": "Year", "new": "Released in"}

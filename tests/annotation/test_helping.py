@@ -47,7 +47,7 @@ def take(world: World, batch: Batch, who: str = "ada") -> Assignment:
 
 
 def tell(assignment: Assignment) -> list[dict[str, Any]]:
-    return impressions.tell(assignment=assignment, now=NOON)
+    return impressions.show_proposals(assignment=assignment, now=NOON)
 
 
 # -- what is drawn ----------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def test_the_share_without_help_is_exact_in_every_hundred_places(
 ) -> None:
     batch = Batch(draw_key="b", seed=seed, unhelped=unhelped, overlap=overlap)
     places = [
-        impressions.of_place(batch, Place(position=n // overlap + 1, number=n % overlap + 1))
+        impressions.shows_proposals(batch, Place(position=n // overlap + 1, number=n % overlap + 1))
         for n in range(100 * blocks)
     ]
     assert places.count(False) == unhelped * blocks
@@ -73,21 +73,21 @@ def test_the_share_without_help_is_exact_in_every_hundred_places(
 def test_a_draw_depends_on_batch_and_seed_and_on_nothing_else() -> None:
     def draws(**more: Any) -> list[bool]:
         batch = Batch(**{"draw_key": "b", "seed": 1, "unhelped": 50, "overlap": 1, **more})
-        return [impressions.of_place(batch, Place(position=n, number=1)) for n in range(1, 41)]
+        return [impressions.shows_proposals(batch, Place(position=n, number=1)) for n in range(1, 41)]
 
     assert draws() == draws()
     assert draws() != draws(seed=2)
     assert draws() != draws(draw_key="c")
     batch = Batch(draw_key="b", seed=1, unhelped=25, overlap=1)
-    added = [impressions.of_place(batch, Place(position=n, number=2)) for n in range(400)]
+    added = [impressions.shows_proposals(batch, Place(position=n, number=2)) for n in range(400)]
     assert 60 < added.count(False) < 140
 
 
 # -- where a response comes from --------------------------------------------------------------------
 
 
-def shown(made: str, *pieces: str, took: bool = False, key: int = 1) -> origins.Shown:
-    return origins.Shown(key, made, frozenset(pieces), took)
+def shown(made: str, *pieces: str, took: bool = False, key: int = 1) -> origins.ShownProposal:
+    return origins.ShownProposal(key, made, frozenset(pieces), took)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def shown(made: str, *pieces: str, took: bool = False, key: int = 1) -> origins.
     ],
 )
 def test_whose_a_response_is_follows_from_what_it_holds(
-    made: str, pieces: set[str], others: list[origins.Shown], expected: str
+    made: str, pieces: set[str], others: list[origins.ShownProposal], expected: str
 ) -> None:
     found = origins.origin(made, frozenset(pieces), others)
     assert found.origin == expected
@@ -117,18 +117,18 @@ def test_ranking_lists_each_outcome_once_and_what_fools_first(
     rows: list[tuple[str, str, float, str | None]],
 ) -> None:
     given = [impressions.Candidate(key, *row) for key, row in enumerate(rows)]
-    found = impressions.ranked(given)
+    found = impressions.rank(given)
     assert sorted(one.made for one in found) == sorted({row[1] for row in rows})
     places = [impressions.BEST.get(one.verdict or "", 1) for one in found]
     assert places == sorted(places)
-    assert impressions.ranked(list(reversed(given))) == found
+    assert impressions.rank(list(reversed(given))) == found
 
 
 def test_makers_take_turns() -> None:
     given = [impressions.Candidate(n, "rules", f"r{n}", 0.9) for n in range(3)] + [
         impressions.Candidate(10 + n, "llm", f"m{n}", 0.0) for n in range(2)
     ]
-    assert [one.made for one in impressions.ranked(given)] == ["m0", "r0", "m1", "r1", "r2"]
+    assert [one.made for one in impressions.rank(given)] == ["m0", "r0", "m1", "r1", "r2"]
 
 
 # -- proposals of the kinds -------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def test_an_edited_proposal_is_the_machines_edited_and_ones_own_is_ones_own(worl
     batch = a_batch(world)
     assignment = take(world, batch)
     (first, *_) = tell(assignment)
-    impressions.handle(assignment=assignment, proposal=first["id"], act="took", now=NOON)
+    impressions.record_reaction(assignment=assignment, proposal=first["id"], act="took", now=NOON)
     edited = first["data"]["question"].rstrip(".?") + " to cinemas in all of Europe?"
     world.answer(assignment, {**first["data"], "question": edited})
     assert Provenance.objects.get().origin == "machine_edited"
@@ -233,7 +233,7 @@ def test_a_rejection_says_what_is_wrong(world: World) -> None:
 
     def handle(**more: Any) -> Handling:
         given = {"proposal": first["id"], "act": "rejected", "errors": ["invented"], **more}
-        return impressions.handle(assignment=assignment, now=NOON, **given)
+        return impressions.record_reaction(assignment=assignment, now=NOON, **given)
 
     assert handle() == handle()
     assert tell(world.reload(assignment))[0]["state"] == "rejected"
@@ -250,7 +250,9 @@ def test_a_rejection_says_what_is_wrong(world: World) -> None:
     assert Handling.objects.count() == 2
     world.answer(assignment, first["data"])
     with pytest.raises(Refused, match="submitted"):
-        impressions.handle(assignment=world.reload(assignment), proposal=first["id"], act="took", now=NOON)
+        impressions.record_reaction(
+            assignment=world.reload(assignment), proposal=first["id"], act="took", now=NOON
+        )
 
 
 def test_the_database_keeps_what_was_said_together(world: World) -> None:
@@ -354,7 +356,7 @@ def test_what_people_made_can_be_shown_to_a_model_and_read_back(task: Any) -> No
         response = task.parse(good["data"], item)
         for wanted in task.wanted(item):
             assert task.put(item)
-            reply = task.replied(response, wanted, item)
+            reply = task.as_demonstration(response, wanted, item)
             if reply is None:
                 continue
             again = task.parse(task.taken(reply, wanted, item), item)

@@ -56,7 +56,7 @@ def test_an_edit_is_accepted_after_an_earlier_one_of_the_same_example_was_taken_
     assert adjudication.resolve_due(now=LATER) == 2
     assert made() == ["nu-0~word-1", "nu-0~word-2"]
     reader = querysets.reader(Actor(world.mara), world.project)
-    done = item_actions.act(reader, "exclude", [items[0].pk], note="A torn table", now=LATER)
+    done = item_actions.apply_action(reader, "exclude", [items[0].pk], note="A torn table", now=LATER)
     assert made() == ["nu-0~word-2"]
     assert done.action is not None
 

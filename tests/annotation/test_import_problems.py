@@ -38,7 +38,7 @@ def questions(folder: Path, *rows: str) -> Path:
     return path
 
 
-def imported(world: World, path: Path, **more: Any) -> example_import.Imported:
+def imported(world: World, path: Path, **more: Any) -> example_import.ImportResult:
     return example_import.import_examples(project=world.project, reader="own", path=path, now=NOON, **more)
 
 

@@ -385,13 +385,13 @@ def test_an_archive_is_unpacked_once_for_all_its_previews_and_the_import(
     mara: Client, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any, in_one: bool
 ) -> None:
     unpackings: list[Path] = []
-    opened = archive._opened
+    opened = archive._open_zip
 
     def counted(path: Path) -> Any:
         unpackings.append(path)
         return opened(path)
 
-    monkeypatch.setattr(archive, "_opened", counted)
+    monkeypatch.setattr(archive, "_open_zip", counted)
     content = "id,text,question,table\n1,who won?,easy,cup.csv\n"
     if in_one:
         files = {"questions": zipped(q=content, cup=CUP)}
@@ -512,7 +512,7 @@ def test_an_archive_that_is_refused_leaves_nothing_unpacked(mara: Client) -> Non
     ],
 )
 def test_only_what_differs_from_the_guess_is_kept(chosen: dict[str, str], fields: dict[str, str]) -> None:
-    assert preview.differing(chosen, ["question", "text", "table", "title"]) == fields
+    assert preview.unguessed_columns(chosen, ["question", "text", "table", "title"]) == fields
 
 
 def test_the_encoding_of_the_tables_is_shown_and_can_be_chosen(

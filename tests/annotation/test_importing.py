@@ -22,7 +22,7 @@ from tests.annotation.cast import NOON, World
 from tests.annotation.test_restoring_pages import Killed
 
 
-def take_in(world: World, path: Path, **more) -> example_import.Imported:
+def take_in(world: World, path: Path, **more) -> example_import.ImportResult:
     return example_import.import_examples(project=world.project, reader="wtq", path=path, now=NOON, **more)
 
 

@@ -144,7 +144,7 @@ def test_an_import_whose_worker_is_killed_at_its_very_end_is_done_by_the_next_at
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, "_end", killed)
+        patch.setattr(jobs, "_finish", killed)
         with pytest.raises(SystemExit):
             jobs.run(job.pk)
     Job.objects.update(state=Job.State.QUEUED)

@@ -383,7 +383,7 @@ def test_labels_in_other_encodings_are_read(world: World, tmp_path: Path, encodi
     path = tmp_path / "labels.csv"
     path.write_bytes((HEADER + "nu-0,Jörg Müller,extraction\nnu-1,Jörg Müller,reasoning\n").encode(encoding))
 
-    checked = label_import.look(batch=world.batch(overlap=1), path=path)
+    checked = label_import.preview_import(batch=world.batch(overlap=1), path=path)
 
     assert (dict(checked.annotators), checked.problems) == ({"Jörg Müller": 2}, [])
 
@@ -393,7 +393,7 @@ def test_labels_that_are_no_text_are_refused_in_plain_words(world: World, tmp_pa
     path.write_bytes(bytes(range(256)) * 4)
 
     with pytest.raises(Refused) as refused:
-        label_import.look(batch=world.batch(overlap=1), path=path)
+        label_import.preview_import(batch=world.batch(overlap=1), path=path)
 
     assert not re.search(r"codec|decode|invalid start byte|0x", str(refused.value.detail))
     assert "labels.csv" in str(refused.value.detail)

@@ -348,7 +348,7 @@ def site(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
         project=world.project, name="v1", format="freb_tqa", by=world.rea, now=LATER
     )
     index.refresh(world.project, now=timezone.now())
-    snapshots.of([batch], ("agreement", "quality"), now=LATER)
+    snapshots.views_of_batches([batch], ("agreement", "quality"), now=LATER)
     _ask_models(world, batch)
     index_file = Path(settings.MEDIA_ROOT) / "indexes" / "films" / "headers.json"
     index_file.parent.mkdir(parents=True)
@@ -392,7 +392,7 @@ def _evaluated(world: World, release: Release) -> Job:
         made_at=NOON,
         heartbeat=NOON,
     )
-    judged, predictions = runs._judged(run, release), runs._predictions(run, release)
+    judged, predictions = runs._judged_path(run, release), runs._predictions(run, release)
     judged.parent.mkdir(parents=True)
     for path in (judged, predictions):
         path.write_text(json.dumps({"of": path.name}))
@@ -433,7 +433,7 @@ def named(site: Site) -> str:
     """What doctor says, and a comparison of the backup."""
     try:
         backup.read(site.folder)
-    except backup.Impossible as why:
+    except backup.BackupError as why:
         return str(why)
     return "\n".join(doctor.findings())
 

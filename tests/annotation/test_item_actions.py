@@ -59,20 +59,22 @@ def browser(person: Person) -> Client:
     return client
 
 
-def act(world: World, kind: str, *items: Item, who: str = "mara", now: datetime = SOON) -> item_actions.Done:
+def act(
+    world: World, kind: str, *items: Item, who: str = "mara", now: datetime = SOON
+) -> item_actions.ActionResult:
     reader = querysets.reader(Actor(world.people[who]), world.project)
-    return item_actions.act(reader, kind, [item.pk for item in items], note="A torn table", now=now)
+    return item_actions.apply_action(reader, kind, [item.pk for item in items], note="A torn table", now=now)
 
 
 def undo(
-    world: World, done: item_actions.Done, *, who: str = "mara", now: datetime = SOON
-) -> item_actions.Done:
+    world: World, done: item_actions.ActionResult, *, who: str = "mara", now: datetime = SOON
+) -> item_actions.ActionResult:
     assert done.action is not None
     reader = querysets.reader(Actor(world.people[who]), world.project)
     return item_actions.undo(reader, done.action, now=now)
 
 
-def reasons(done: item_actions.Done) -> list[str]:
+def reasons(done: item_actions.ActionResult) -> list[str]:
     return sorted(refused.code for refused in done.refused)
 
 
@@ -539,7 +541,7 @@ def test_a_form_from_elsewhere_is_refused(batch: Batch, world: World) -> None:
 
 def test_a_name_in_a_note_goes_when_its_person_is_erased(batch: Batch, world: World) -> None:
     reader = querysets.reader(Actor(world.mara), world.project)
-    item_actions.act(reader, "exclude", [items(batch)[3].pk], note="Bo said it is torn", now=SOON)
+    item_actions.apply_action(reader, "exclude", [items(batch)[3].pk], note="Bo said it is torn", now=SOON)
 
     erasure.erase(person=world.bo, by=world.bo, now=timezone.now())
 
@@ -690,7 +692,9 @@ def test_an_example_is_hidden_while_somebody_may_get_its_table_and_never_becomes
 
     assert first.example.question not in [one.question for one in worked_examples(other, world.bo)]
     with pytest.raises(Refused, match="guideline example"):
-        gold.mark(batch=again, example=first.example, data={"label": "extraction"}, by=world.mara, now=SOON)
+        gold.set_gold(
+            batch=again, example=first.example, data={"label": "extraction"}, by=world.mara, now=SOON
+        )
 
 
 def test_an_adjudicator_chooses_no_guideline_examples(batch: Batch, world: World) -> None:
@@ -736,7 +740,7 @@ def test_a_name_in_a_reason_of_an_adjudicator_goes_when_its_person_is_erased(
     who = querysets.reader(Actor(world.mara), world.project)
     note = f"{world.ada.name} marked a torn table"
     keys = list(Item.objects.filter(batch=batch, decision__isnull=True).values_list("pk", flat=True))
-    item_actions.act(who, "exclude", keys, note=note, now=SOON)
+    item_actions.apply_action(who, "exclude", keys, note=note, now=SOON)
     assert Decision.objects.filter(reason=note).exists()
 
     erasure.erase(person=world.ada, by=world.ada, now=SOON)
@@ -851,7 +855,7 @@ def test_a_job_that_changed_nothing_can_run_twice(
     job = confirm(world, "exclude", items(batch))
     monkeypatch.setattr(item_actions, "refusal", lambda *args, **values: item_actions.CHANGED)
     with monkeypatch.context() as lost:
-        lost.setattr(jobs, "_end", lambda *args, **values: "lost")
+        lost.setattr(jobs, "_finish", lambda *args, **values: "lost")
         assert jobs.run(job.pk) == "lost"
     Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED)
     assert jobs.run(job.pk) == "done"

@@ -20,7 +20,7 @@ from django.urls import reverse
 from annotation.background import jobs, staged_pages
 from annotation.imports import label_import
 from annotation.imports.label_import import checks, staging
-from annotation.imports.label_import.checks import Checked
+from annotation.imports.label_import.checks import CheckResult
 from annotation.management import simulation
 from annotation.management.doctor import SelfHealing, findings
 from annotation.models import (
@@ -57,7 +57,7 @@ def text(response: Any) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
 
 
-def write(batch: Batch, lines: str, by: Person | None = None) -> Checked:
+def write(batch: Batch, lines: str, by: Person | None = None) -> CheckResult:
     return labels.write(batch=batch, text=lines, by=by, now=NOON)
 
 

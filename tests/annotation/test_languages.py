@@ -121,7 +121,7 @@ def test_guidelines_without_a_translation_are_shown_in_english(monkeypatch: pyte
     task = task_types()["question_type"]
     monkeypatch.setattr(type(task), "guidelines_in", lambda self, language: "")
     with translation.override("de"):
-        shown = guidelines.told(None, task)
+        shown = guidelines.localized_guidelines(None, task)
 
     assert (shown.text, shown.lacking) == (task.guidelines(), True)
 
@@ -133,16 +133,20 @@ def test_people_read_the_managers_text_in_their_language_and_are_told_where_it_i
     given: dict[str, Any] = {"project": world.project, "task": task, "person": world.mara, "now": NOON}
     first = guidelines.ensure(project=world.project, task=task, now=NOON)
     with translation.override("de"):
-        assert guidelines.told(first, task).language == "de"
+        assert guidelines.localized_guidelines(first, task).language == "de"
     only = guidelines.revise(text="# Ours\n", **given)
     both = guidelines.revise(text="# Ours\n", translations={"de": "# Unsere\n"}, **given)
 
     assert both.number == only.number + 1
     with translation.override("de"):
-        assert guidelines.told(both, task) == guidelines.Told("# Unsere\n", "de")
-        assert guidelines.told(only, task) == guidelines.Told("# Ours\n", lacking=True)
-        assert "gibt es nicht in Ihrer Sprache" in guidelines.told_as_html(only, task, top=2)
-    assert guidelines.told(both, task) == guidelines.Told("# Ours\n")
+        assert guidelines.localized_guidelines(both, task) == guidelines.LocalizedGuidelines(
+            "# Unsere\n", "de"
+        )
+        assert guidelines.localized_guidelines(only, task) == guidelines.LocalizedGuidelines(
+            "# Ours\n", lacking=True
+        )
+        assert "gibt es nicht in Ihrer Sprache" in guidelines.localized_html(only, task, top=2)
+    assert guidelines.localized_guidelines(both, task) == guidelines.LocalizedGuidelines("# Ours\n")
 
 
 def test_what_was_read_says_in_which_language(world: World, client: Client) -> None:

@@ -172,14 +172,14 @@ def test_an_item_that_cannot_be_indexed_hides_no_other(world: World, monkeypatch
     batch = world.batch(size=2)
     broken = world.label(batch, "ada", "extraction").assignment.item_id
     world.label(batch, "ada", "reasoning")
-    stored = agreement_report.stored
+    stored = agreement_report.restore_response
 
     def raising(task: Any, response: Any) -> Any:
         if response["data"]["label"] == "extraction":
             raise ValueError("no")
         return stored(task, response)
 
-    monkeypatch.setattr(agreement_report, "stored", raising)
+    monkeypatch.setattr(agreement_report, "restore_response", raising)
     refresh(world)
     given = dict(IndexedItem.objects.values_list("item_id", "given"))
     assert given.pop(broken) == ""
@@ -218,7 +218,7 @@ def test_figures_are_worked_out_again_once_a_writer_has_ended(world: World, writ
     first = timezone.now() + timedelta(minutes=5)
 
     def made_at(now: datetime) -> Any:
-        return snapshots.one(batch, "quality", now=now).as_of
+        return snapshots.snapshot_view(batch, "quality", now=now).as_of
 
     assert made_at(first) == first
     assert made_at(first + timedelta(hours=1)) == first, "it is still writing"
@@ -271,7 +271,7 @@ def test_an_item_that_comes_where_another_went_is_indexed(world: World) -> None:
     batch = world.batch(name="Planned", only=["nu-1"], gold_percent=25, open=False)
     gone = mark(world, batch, examples(world)[2], "reasoning")
     refresh(world)
-    gold.unmark(gold=gone, by=world.mara, now=NOON)
+    gold.remove_gold(gold=gone, by=world.mara, now=NOON)
     come = mark(world, batch, examples(world)[3], "reasoning")
 
     refresh(world)

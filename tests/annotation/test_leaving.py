@@ -57,7 +57,7 @@ def test_the_share_of_somebody_who_is_removed_is_for_whoever_comes_next(split: t
 
     assert projects.remove_member(membership=member(world, "ada"), by=world.mara, now=NOON) == 2
 
-    assert allocation.kept([batch]).get((batch.pk, world.ada.pk)) is None
+    assert allocation.reserved_counts([batch]).get((batch.pk, world.ada.pk)) is None
     assert done_by(world, batch, "bo") + done_by(world, batch, "cy") == 9
     assert Event.objects.filter(thing="place", after="open", actor=world.mara).count() == 2
 
@@ -79,7 +79,7 @@ def test_another_role_beside_leaves_the_share_alone(split: tuple[World, Batch]) 
     both = [Role.ANNOTATOR, Role.VIEWER]
     assert projects.change_roles(membership=member(world, "ada"), roles=both, by=world.mara, now=NOON) == 0
 
-    assert allocation.kept([batch])[batch.pk, world.ada.pk] == 3
+    assert allocation.reserved_counts([batch])[batch.pk, world.ada.pk] == 3
 
 
 def test_the_page_says_how_many_items_become_free(split: tuple[World, Batch]) -> None:

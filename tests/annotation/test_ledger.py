@@ -104,7 +104,7 @@ def sheet(
     history: History, begin: datetime | None = None, end: datetime | None = None
 ) -> dict[tuple[Any, ...], tuple[int, int, Decimal]]:
     """Items, microseconds and amount by rate within a period, as `paying` asks for them; what comes to nothing is none."""
-    terms = rates.effective([*timeline(history.changes, history.pay), *history.corrections], [])
+    terms = rates.effective_terms([*timeline(history.changes, history.pay), *history.corrections], [])
     ends = sorted({*terms.moments(), *(moment for moment in (begin, end) if moment is not None)})
     sums: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     for done in history.done:
@@ -326,8 +326,8 @@ def test_time_on_submissions_skips_and_returns_is_apart_on_every_page(world: Wor
     assert people.count(apart) >= 4, "in all, of the member, of their work in the batch, and of the batch"
     assert dashboard.count(apart) == 2, "in all, and of the batch"
     assert "responses 2.0, skips 1.5, returns 1.0" in ada.get("/work/").content.decode()
-    session = earnings.own_since(world.ada, [world.project], NOON)
-    assert earnings.summed(session).minutes_by_kind == "responses 2.0, skips 1.5, returns 1.0"
+    session = earnings.shares_of_person_since(world.ada, [world.project], NOON)
+    assert earnings.sum_shares(session).minutes_by_kind == "responses 2.0, skips 1.5, returns 1.0"
 
 
 def test_who_resumes_a_returned_item_is_paid_its_time_once(world: World) -> None:
@@ -557,9 +557,9 @@ def test_an_item_that_was_resubmitted_before_has_its_time_once(world: World) -> 
     clock.submit(mine, 10, NOON + DAY + timedelta(seconds=10))
     import_module("annotation.migrations.0049_ledger_of_work").fill(apps, connection.schema_editor())
 
-    work = dashboards.work(Batch.objects.get())
+    work = dashboards.work_summary(Batch.objects.get())
 
-    spent = dashboards.spent("", work["days"], work["owed"])
+    spent = dashboards.effort_of("", work["days"], work["owed"])
     assert (spent.submitted, spent.timed, spent.each) == (1, 1, 130.0)
 
 

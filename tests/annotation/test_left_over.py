@@ -99,7 +99,7 @@ def test_who_leaves_keeps_nobody_waiting_in_a_batch_for_everybody(world: World) 
         world.label(batch, who, "extraction")
     leave(world, "cy")
 
-    adjudication.look_after_open(now=NOON)
+    adjudication.resolve_orphaned(now=NOON)
 
     assert Item.objects.get(batch=batch).places_count == 2
     assert adjudication.resolve_due(now=LATER) == 1
@@ -111,7 +111,7 @@ def test_who_skips_keeps_nobody_waiting_in_a_batch_for_everybody(world: World) -
         world.label(batch, who, "extraction")
     skip(world, batch, "cy")
 
-    adjudication.look_after_open(now=NOON)
+    adjudication.resolve_orphaned(now=NOON)
 
     assert adjudication.resolve_due(now=LATER) == 1
 
@@ -178,14 +178,14 @@ def test_where_the_last_who_could_be_asked_is_gone_an_adjudicator_looks(world: W
         membership = Membership.objects.select_related("project", "person").get(person=world.cy)
         projects.change_roles(membership=membership, roles=[Role.RESEARCHER], by=world.mara, now=NOON)
 
-    assert adjudication.look_after_open(now=LATER) == 1
+    assert adjudication.resolve_orphaned(now=LATER) == 1
 
     assert (
         Adjudication.objects.get().reason
         == "One more annotator is required, but no further annotator is available."
     )
     assert not Place.objects.filter(batch=batch, taken=False).exists()
-    assert adjudication.look_after_open(now=LATER) == 0
+    assert adjudication.resolve_orphaned(now=LATER) == 0
 
 
 def test_an_item_that_nobody_is_left_for_waits_for_an_adjudicator_with_what_there_is(world: World) -> None:
@@ -194,7 +194,7 @@ def test_an_item_that_nobody_is_left_for_waits_for_an_adjudicator_with_what_ther
     world.label(batch, "bo", "extraction")
     skip(world, batch, "cy")
 
-    assert adjudication.look_after_open(now=LATER) == 1
+    assert adjudication.resolve_orphaned(now=LATER) == 1
 
     waiting = Adjudication.objects.get()
     assert waiting.reason == "2 of 3 annotators have responded, but no further annotator is available."
@@ -207,7 +207,7 @@ def test_an_item_with_one_response_waits_for_an_adjudicator_once_nobody_else_is_
     for who in ("bo", "cy"):
         leave(world, who)
 
-    assert adjudication.look_after_open(now=LATER) == 1
+    assert adjudication.resolve_orphaned(now=LATER) == 1
 
     assert Adjudication.objects.get().reason.startswith("1 of 2 annotators has responded")
 
@@ -218,7 +218,7 @@ def test_an_item_that_everybody_skipped_waits_for_an_adjudicator_who_may_exclude
     batch = world.batch(size=1, overlap=2)
     for who in ("ada", "bo", "cy"):
         skip(world, batch, who)
-    assert adjudication.look_after_open(now=LATER) == 1
+    assert adjudication.resolve_orphaned(now=LATER) == 1
     item = Item.objects.get(batch=batch)
     client.force_login(world.ivo)
 
@@ -239,7 +239,7 @@ def test_too_few_people_are_no_reason_to_go_on_without_them(world: World) -> Non
     for who in ("ada", "bo", "cy"):
         world.label(batch, who, "extraction")
 
-    assert adjudication.look_after_open(now=LATER) == 0
+    assert adjudication.resolve_orphaned(now=LATER) == 0
     assert not Adjudication.objects.exists()
 
 
@@ -249,7 +249,7 @@ def test_somebody_who_gave_an_item_back_may_still_answer_it(world: World) -> Non
     assert assignment is not None
     assignments.give_back(assignment=assignment, now=NOON)
 
-    assert adjudication.look_after_open(now=LATER) == 0
+    assert adjudication.resolve_orphaned(now=LATER) == 0
 
 
 # -- closing ----------------------------------------------------------------------------------------
@@ -348,7 +348,7 @@ def test_an_item_that_a_manager_takes_off_a_desk_does_not_wait_for_its_place_for
     for who in ("bo", "cy"):
         world.label(batch, who, "reasoning")
 
-    assert adjudication.look_after_open(now=LATER) == 1
+    assert adjudication.resolve_orphaned(now=LATER) == 1
     adjudication.resolve_due(now=LATER)
 
     item = Item.objects.get(batch=batch)

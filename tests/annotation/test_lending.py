@@ -26,7 +26,7 @@ pytestmark = pytest.mark.both
 def folder(settings: Any, tmp_path: Path) -> Path:
     """A data folder of the test's own, and a process that has read nothing yet."""
     settings.MEDIA_ROOT = tmp_path / "media"
-    resources.forget()
+    resources.clear_indexes()
     return tmp_path / "media"
 
 
@@ -65,7 +65,7 @@ def test_an_index_is_ordered_once_and_read_once(world: World, folder: Path) -> N
     assert Job.objects.filter(kind="index").count() == 1
     index = lent(world.project, "header_names").header_names
     assert resources.context(world.project, ["header_names"]).header_names is index
-    resources.forget()
+    resources.clear_indexes()
     again = resources.context(world.project, ["header_names"]).header_names
     assert again is not index
     assert again.to_dict() == index.to_dict()
@@ -110,7 +110,9 @@ def test_an_index_that_cannot_be_made_says_so(world: World, monkeypatch: pytest.
     def fails(tables: Any) -> Any:
         raise MemoryError
 
-    monkeypatch.setitem(resources.INDEXES, "header_names", resources.Made(fails, json.loads, "column names"))
+    monkeypatch.setitem(
+        resources.INDEXES, "header_names", resources.IndexType(fails, json.loads, "column names")
+    )
     context = lent(world.project, "header_names")
     assert isinstance(context.header_names, Unavailable)
     assert "cannot be read" in context.header_names.reason
@@ -134,7 +136,7 @@ def test_a_damaged_file_is_made_anew(world: World, folder: Path) -> None:
     lent(world.project, "header_names")
     [file] = folder.rglob("header_names-*.json")
     file.write_text("{", encoding="utf-8")
-    resources.forget()
+    resources.clear_indexes()
     assert isinstance(lent(world.project, "header_names").header_names, HeaderNames)
 
 
@@ -149,14 +151,16 @@ def test_the_thesaurus_is_the_one_that_comes_with_the_project(world: World) -> N
 
 
 def test_work_that_cannot_do_without_an_index_has_it_made_at_once(world: World, folder: Path) -> None:
-    context = resources.at_hand(world.project, ["corpus", "table"])
+    context = resources.context_without_waiting(world.project, ["corpus", "table"])
     assert context.preparing == ()
     assert len(context.corpus) == 1
     assert not Job.objects.filter(kind="index").exists()
     [file] = folder.rglob("corpus-*.json")
     made = file.stat().st_mtime_ns
-    assert resources.at_hand(world.project, ["corpus"]).corpus is context.corpus
+    assert resources.context_without_waiting(world.project, ["corpus"]).corpus is context.corpus
     assert file.stat().st_mtime_ns == made, "and once"
     file.write_text("{", encoding="utf-8")
-    resources.forget()
-    assert len(resources.at_hand(world.project, ["corpus"]).corpus) == 1, "a damaged file is made anew"
+    resources.clear_indexes()
+    assert len(resources.context_without_waiting(world.project, ["corpus"]).corpus) == 1, (
+        "a damaged file is made anew"
+    )

@@ -54,7 +54,7 @@ def test_the_prompt_states_what_the_loop_model_answered_to_which_question(
             help="offered",
             help_from={"rules": False, "models": ["llm"], "repetitions": 1},
         )
-        proposals.make(batch=batch, now=lambda: NOON)
+        proposals.make_proposals(batch=batch, now=lambda: NOON)
         prompt = llm.requests[0]["messages"][-1]["content"]
     question = batch.items.get().example.question
     assert f"A model answers the question “{question}” with: a wrong one" in prompt

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from annotation.models import Assignment, Batch, Item, Person, Place, Snapshot
 from annotation.quality import agreement_report
-from annotation.quality.agreement_report import Rated
+from annotation.quality.agreement_report import RatedResponse
 from annotation.releases import creation
 from annotation.web.views.dashboards import lacking_habits
 from annotation.workflow import batches
@@ -111,16 +111,16 @@ def test_the_command_prints_no_interval_of_zero_width(world: World) -> None:
 
 def test_gold_added_places_and_batches_set_aside_do_not_enter(world: World) -> None:
     batch = labelled(world)
-    before = agreement_report.of_batch(batch)[0]
+    before = agreement_report.batch_figures(batch)[0]
     assert before.ratings == 18
     item = Item.objects.filter(batch=batch).order_by("position")[0]
     Item.objects.filter(pk=item.pk).update(is_gold=True)
-    assert agreement_report.of_batch(batch)[0].ratings == 15
+    assert agreement_report.batch_figures(batch)[0].ratings == 15
     other = Item.objects.filter(batch=batch).order_by("position")[1]
     Place.objects.filter(item=other, number=Place.objects.filter(item=other).latest("number").number).update(
         added=True
     )
-    assert agreement_report.of_batch(batch)[0].ratings == 14
+    assert agreement_report.batch_figures(batch)[0].ratings == 14
 
     Batch.objects.filter(pk=batch.pk).update(set_aside_at=NOON)
     assert "No batch was opened yet" in text(browser(world.mara).get("/projects/films/agreement/"))
@@ -143,7 +143,7 @@ def test_a_calibration_round_is_no_part_of_the_study_and_yet_has_figures(world: 
     batch = labelled(world)
     Batch.objects.filter(pk=batch.pk).update(purpose=Batch.Purpose.CALIBRATION)
 
-    assert agreement_report.of_batch(Batch.objects.get(pk=batch.pk))[0].units == 6
+    assert agreement_report.batch_figures(Batch.objects.get(pk=batch.pk))[0].units == 6
     mara = browser(world.mara)
     assert batch.name not in text(mara.get("/projects/films/agreement/"))
     page = text(mara.get(f"/projects/films/agreement/?batch={batch.public_id}"))
@@ -170,17 +170,19 @@ def test_weeks_are_those_of_the_project_and_of_an_items_last_response(world: Wor
             assert assignment is not None
             world.answer(assignment, {"label": "extraction"}, now=now)
 
-    assert {row.week for row in agreement_report.rated(batch)} == {"2026-W09"}
+    assert {row.week for row in agreement_report.rated_responses(batch)} == {"2026-W09"}
     world.project.time_zone = "Pacific/Kiritimati"
     world.project.save()
-    assert {row.week for row in agreement_report.rated(Batch.objects.get(pk=batch.pk))} == {"2026-W10"}
+    assert {row.week for row in agreement_report.rated_responses(Batch.objects.get(pk=batch.pk))} == {
+        "2026-W10"
+    }
 
 
 def test_every_pair_is_given_cohens_kappa_of_what_both_rated(world: World) -> None:
     batch = labelled(world, 8)
     found = agreement_report.report(batch)["measures"][0]
     said: dict[str, dict[str, str]] = {}
-    for row in agreement_report.rated(batch):
+    for row in agreement_report.rated_responses(batch):
         said.setdefault(row.annotator, {})[row.item] = row.response.label
     assert found["pair_statistic"] == "cohen_kappa"
     assert len(found["pairs"]) == 3
@@ -305,10 +307,10 @@ def test_edits_of_several_people_are_compared(world: World) -> None:
     operation = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": "1996"}
     items = [f"i{number}" for number in range(4)]
 
-    def row(item: str, who: str, new: str) -> Rated:
+    def row(item: str, who: str, new: str) -> RatedResponse:
         data = {"operations": [operation | {"new": new}], "answers": [new]}
         envelope = {"version": kind.version, "data": {"unanswerable": False, **data}}
-        return Rated(item, who, agreement_report.stored(kind, envelope))
+        return RatedResponse(item, who, agreement_report.restore_response(kind, envelope))
 
     rows = [
         row(item, who, "1996" if who == "a" or item != "i3" else "2001") for item in items for who in "ab"
@@ -357,10 +359,10 @@ ratings = st.lists(
 )
 
 
-def rows_of(found: Iterable[tuple[dict[str, str], str, str]]) -> list[Rated]:
+def rows_of(found: Iterable[tuple[dict[str, str], str, str]]) -> list[RatedResponse]:
     kind = task_type("question_type")
     return [
-        Rated(f"i{number:02}", who, kind.restore({"label": label}), source, week)
+        RatedResponse(f"i{number:02}", who, kind.restore({"label": label}), source, week)
         for number, (said, source, week) in enumerate(found)
         for who, label in said.items()
     ]
@@ -368,7 +370,7 @@ def rows_of(found: Iterable[tuple[dict[str, str], str, str]]) -> list[Rated]:
 
 @given(ratings)
 def test_slices_add_up_to_the_whole(found: list[tuple[dict[str, str], str, str]]) -> None:
-    (one,) = agreement_report.surveyed(task_type("question_type").measures, rows_of(found))
+    (one,) = agreement_report.survey_measures(task_type("question_type").measures, rows_of(found))
 
     for slices in (one.sources, one.weeks):
         assert sum(slice.patterns.total() for slice in slices.values()) == one.whole.patterns.total()
@@ -385,10 +387,10 @@ def test_a_survey_and_the_figures_of_a_release_are_the_same(
     found: list[tuple[dict[str, str], str, str]],
 ) -> None:
     kind = task_type("question_type")
-    (one,) = agreement_report.surveyed(kind.measures, rows_of(found))
+    (one,) = agreement_report.survey_measures(kind.measures, rows_of(found))
 
     assert [
-        one.whole.figure(name) for name in agreement_report.named(one.whole.measure)
+        one.whole.figure(name) for name in agreement_report.statistics_of(one.whole.measure)
     ] == agreement_report.figures(kind, (row[:3] for row in rows_of(found)))
 
 

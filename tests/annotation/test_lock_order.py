@@ -105,7 +105,7 @@ def exclude_all(world: World, batch: Batch) -> None:
     reader = querysets.reader(Actor(world.mara), world.project)
     items = Item.objects.filter(Q(batch=batch) | Q(batch__feeds_from=batch), decision=None).order_by("pk")
     keys = list(items.values_list("pk", flat=True))
-    item_actions.act(reader, "exclude", keys, note="A torn table", now=LATER)
+    item_actions.apply_action(reader, "exclude", keys, note="A torn table", now=LATER)
 
 
 def test_an_action_on_several_items_takes_their_places_before_it_counts_on_the_batch(world: World) -> None:

@@ -33,7 +33,7 @@ def test_a_release_of_earlier_rules_lacks_no_field() -> None:
 def test_the_fields_computed_from_stored_records_are_those_of_the_stored_manifest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(data_statement, "counted", lambda *_, **__: RECORD.get("statement", {}))
+    monkeypatch.setattr(data_statement, "count_statement", lambda *_, **__: RECORD.get("statement", {}))
     raw, kept = release_files.load(KEPT), Manifest.of(RECORD)
     contents = Contents(
         release=Release(

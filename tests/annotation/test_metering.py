@@ -87,7 +87,7 @@ def test_every_request_is_counted_with_the_price_of_its_day(batch: Batch, llm: E
     )
     assert (first.prompt_price, first.completion_price) == (Decimal(1), Decimal(2))
     assert (second.is_counted, second.prompt_tokens > 0) == (False, True)
-    spent = metering.spent(ModelRequest.objects.all())
+    spent = metering.usage(ModelRequest.objects.all())
     assert (spent.requests, spent.counted) == (2, 1)
     assert spent.usd == (spent.prompt_tokens + 2 * spent.completion_tokens) / Decimal(1_000_000)
 
@@ -187,7 +187,7 @@ def test_a_budget_is_compared_with_running_totals_that_are_the_sum_of_all_reques
                 for _ in range(draws.randrange(3))
             ]
             model.meter.settle_all(reserved if draws.random() < 0.8 else None, calls)
-        spent = metering.spent(ModelRequest.objects.filter(batch=where))
+        spent = metering.usage(ModelRequest.objects.filter(batch=where))
         total = ModelTotal.objects.get(batch=where)
         assert (total.tokens, total.micro_usd) == (spent.tokens, spent.usd * PER_PRICE)
 
@@ -236,11 +236,11 @@ def test_a_job_stops_at_the_budget_and_goes_on_after_it_was_raised(batch: Batch,
     Batch.objects.filter(pk=batch.pk).update(model_budget={"tokens": 1})
     batch.refresh_from_db()
     with pytest.raises(Refused, match="budget of this batch"):
-        proposals.make(batch=batch, now=lambda: NOON)
+        proposals.make_proposals(batch=batch, now=lambda: NOON)
     assert (Reply.objects.count(), llm.requests) == (0, [])
     Batch.objects.filter(pk=batch.pk).update(model_budget={})
     llm.reply = lambda body: '{"why": "none fits", "applies": false}'
-    assert proposals.make(batch=batch, now=lambda: NOON)["replies"] == Reply.objects.count() > 0
+    assert proposals.make_proposals(batch=batch, now=lambda: NOON)["replies"] == Reply.objects.count() > 0
 
 
 def test_a_budget_in_usd_refuses_a_model_without_a_price(batch: Batch, llm: Endpoint, settings: Any) -> None:
@@ -267,7 +267,7 @@ def test_a_batch_says_why_its_model_is_not_asked_any_more(
         assignment = world.take(batch, "ada")
         assert assignment is not None
         response = envelope(assignment, {"question": "what year, then?"})
-        model_in_the_loop.look(assignment=assignment, response=response, kind="try", seq=1, now=NOON)
+        model_in_the_loop.check_draft(assignment=assignment, response=response, kind="try", seq=1, now=NOON)
         (job,) = Job.objects.filter(kind="predictions")
         result = model_in_the_loop._run(job, lambda done, total: None)
     Job.objects.filter(pk=job.pk).update(state="done", result=result)
@@ -284,7 +284,7 @@ def test_a_batch_says_why_its_model_is_not_asked_any_more(
 def test_proposals_stop_after_repeated_unusable_replies(batch: Batch, llm: Endpoint) -> None:
     llm.reply = lambda body: "I would rather not."
     with pytest.raises(Refused, match="unusable replies in a row"):
-        proposals.make(batch=batch, now=lambda: NOON)
+        proposals.make_proposals(batch=batch, now=lambda: NOON)
     assert STOP_AFTER <= len(llm.requests) < STOP_AFTER + 4 * 4
     assert Reply.objects.filter(outcome="invalid").count() == len(llm.requests)
     assert ModelRequest.objects.filter(purpose="proposals", state="answered").count() == len(llm.requests)
@@ -293,7 +293,7 @@ def test_proposals_stop_after_repeated_unusable_replies(batch: Batch, llm: Endpo
 def test_a_reply_names_its_request(batch: Batch, llm: Endpoint) -> None:
     llm.mood = "declines"
     with pytest.raises(Refused):
-        proposals.make(batch=batch, now=lambda: NOON)
+        proposals.make_proposals(batch=batch, now=lambda: NOON)
     states = set(Reply.objects.values_list("outcome", "request__state"))
     assert states == {("declined", "declined")}
 
@@ -307,7 +307,7 @@ def test_proposals_are_requested_in_parallel_up_to_the_cap(
     settings.PREDICTORS = {"llm": llm.entry(parallel=3)}
     llm.gathers = 3
     llm.reply = lambda body: '{"why": "none fits", "applies": false}'
-    proposals.make(batch=batch, now=lambda: NOON)
+    proposals.make_proposals(batch=batch, now=lambda: NOON)
     assert llm.most_at_once == 3
     assert len(llm.requests) == Reply.objects.count() == ModelRequest.objects.count()
 
@@ -320,7 +320,7 @@ def test_requests_about_several_items_are_parallel_where_an_item_has_one(
     batch = world.batch("header_synonym", help="offered", help_from=wants)
     llm.gathers = 3
     llm.reply = lambda body: '{"why": "none fits", "applies": false}'
-    proposals.make(batch=batch, now=lambda: NOON)
+    proposals.make_proposals(batch=batch, now=lambda: NOON)
     assert (llm.most_at_once, len(llm.requests)) == (3, batch.items_count)
 
 
@@ -345,7 +345,7 @@ def test_proposals_are_tried_in_parallel_up_to_the_cap(world: World, llm: Endpoi
         settings.PREDICTORS = {"llm": llm.entry(), "loop": loop.entry(parallel=3)}
         batch = a_searching_batch(world)
         keys = keys_of(batch)
-        proposals.Asked(batch, "llm").ask(keys, now=lambda: NOON)
+        proposals.ProposalGenerator(batch, "llm").ask(keys, now=lambda: NOON)
         loop.gathers = 3
         tried = proposals.search(batch, keys, proposals.LoopReplies("loop"), now=lambda: NOON)
         assert loop.most_at_once == 3
@@ -359,7 +359,7 @@ def test_a_refusing_model_holds_up_no_other(world: World, llm: Endpoint, setting
         wants = {"rules": False, "models": ["refusing", "llm"], "repetitions": 2}
         batch = world.batch("question_paraphrase", variant="sentence", help="offered", help_from=wants)
         with pytest.raises(Refused, match=r"\d unusable replies in a row"):
-            proposals.make(batch=batch, now=lambda: NOON)
+            proposals.make_proposals(batch=batch, now=lambda: NOON)
     assert len(llm.requests) == Reply.objects.filter(maker__startswith="llm:").count() > 4
 
 
@@ -370,12 +370,12 @@ def test_a_budget_without_room_for_tests_of_proposals_is_named(
     with endpoint(Endpoint("vllm")) as loop:
         settings.PREDICTORS = {"llm": llm.entry(), "loop": loop.entry(max_tokens=100_000)}
         batch = a_searching_batch(world)
-        proposals.Asked(batch, "llm").ask(keys_of(batch), now=lambda: NOON)
+        proposals.ProposalGenerator(batch, "llm").ask(keys_of(batch), now=lambda: NOON)
         Batch.objects.filter(pk=batch.pk).update(model_budget={"tokens": 90_000})
         batch.refresh_from_db()
         loop.requests.clear()
         with pytest.raises(Refused, match="budget of this batch"):
-            proposals.make(batch=batch, now=lambda: NOON)
+            proposals.make_proposals(batch=batch, now=lambda: NOON)
         assert loop.requests == []
 
 
@@ -387,11 +387,11 @@ def test_prompts_wait_for_a_model_in_the_loop_that_is_away(
         settings.PREDICTORS = {"llm": llm.entry(), "loop": loop.entry()}
         batch = a_searching_batch(world)
         with pytest.raises(Refused, match="loop does not answer now"):
-            proposals.make(batch=batch, now=lambda: NOON)
+            proposals.make_proposals(batch=batch, now=lambda: NOON)
         assert llm.requests == []
         loop.mood = "well"
         listing._resting.clear()
-        proposals.make(batch=batch, now=lambda: NOON)
+        proposals.make_proposals(batch=batch, now=lambda: NOON)
     assert all("A model answers" in body["messages"][-1]["content"] for body in llm.requests)
     assert len(llm.requests) == Reply.objects.count() > 3
 
@@ -482,7 +482,7 @@ def test_an_estimate_is_shown_before_a_batch_opens_and_costs_afterwards(
 ) -> None:
     (line,) = [line for line in request_estimates.of_batch(batch) if line.purpose == "proposals"]
     llm.reply = lambda body: '{"why": "none fits", "applies": false}'
-    proposals.make(batch=batch, now=lambda: NOON)
+    proposals.make_proposals(batch=batch, now=lambda: NOON)
     assert line.estimate.requests == Reply.objects.count()
     assert line.estimate.usd is not None
     assert line.estimate.prompt_tokens > 1_000
@@ -515,7 +515,7 @@ def test_a_stopped_model_is_named_and_retried_by_a_manager(
         made_at=NOON,
         result={"asked": 20, "left": 5, "stopped": {"llm": "The model refuses to answer"}},
     )
-    assert model_in_the_loop.look_after(now=NOON) == 0
+    assert model_in_the_loop.retry_unanswered(now=NOON) == 0
     client.force_login(world.mara)
     page = client.get(f"/batches/{batch.public_id}/").content.decode()
     assert "stopped after repeated unusable replies" in page
@@ -541,7 +541,7 @@ def test_each_state_of_a_reply_has_a_column_where_proposals_are_counted(
 ) -> None:
     llm.mood = mood
     with pytest.raises(Refused):
-        proposals.make(batch=batch, now=lambda: NOON)
+        proposals.make_proposals(batch=batch, now=lambda: NOON)
     replies = Reply.objects.count()
     assert set(Reply.objects.values_list("outcome", "request__state")) == {(state, state)}
     (line,) = proposals.counts(batch)
@@ -583,7 +583,7 @@ def test_a_check_does_not_start_a_model_that_was_stopped(world: World, llm: Endp
     assignment = world.take(batch, "ada")
     assert assignment is not None
     response = envelope(assignment, {"question": "what year, then?"})
-    model_in_the_loop.look(assignment=assignment, response=response, kind="try", seq=1, now=NOON)
+    model_in_the_loop.check_draft(assignment=assignment, response=response, kind="try", seq=1, now=NOON)
     assert Job.objects.filter(kind="predictions").count() == 1
     model_in_the_loop.start(batch=batch, by=world.mara, now=NOON)
     (job,) = Job.objects.filter(kind="predictions", state="queued")
@@ -616,9 +616,9 @@ def test_a_model_of_the_panel_that_was_stopped_holds_up_no_other(
         Job.objects.filter(kind="predictions").update(
             state="done", result={"stopped": {"other": "It refuses"}}
         )
-        assert model_in_the_loop.look_after(now=NOON + timedelta(hours=2)) == 1
+        assert model_in_the_loop.retry_unanswered(now=NOON + timedelta(hours=2)) == 1
         (job,) = Job.objects.filter(kind="predictions", state="queued")
         result = model_in_the_loop._run(job, lambda done, total: None)
         assert (len(other.requests), result["stopped"]) == (0, {"other": "It refuses"})
     assert result["asked"] == 1
-    assert model_in_the_loop.look_after(now=NOON + timedelta(days=1)) == 0
+    assert model_in_the_loop.retry_unanswered(now=NOON + timedelta(days=1)) == 0

@@ -77,7 +77,7 @@ def behind(llm: Endpoint, tmp_path: Path) -> Iterator[httpx.Client]:
 def entry(llm: Endpoint, settings: Any, tmp_path: Path) -> Iterator[dict[str, Any]]:
     """The entry of a predictor of this machine with the endpoint behind it."""
     with behind(llm, tmp_path) as server:
-        client._connected.cache_clear()
+        client._cached_model.cache_clear()
         entry = {
             "protocol": "predict",
             "url": str(server.base_url),
@@ -128,7 +128,7 @@ def test_a_reply_without_an_answer_has_cost_its_tokens(tried: Batch, llm: Endpoi
     fill(batch=tried, now=NOON)
     states = set(ModelRequest.objects.values_list("state", flat=True))
     assert states == {{"cut_off": "cut_off", "declines": "declined", "filtered": "filtered"}[mood]}
-    assert metering.spent(ModelRequest.objects.all()).prompt_tokens > 0
+    assert metering.usage(ModelRequest.objects.all()).prompt_tokens > 0
 
 
 @pytest.mark.parametrize("where", [Batch, Project])
@@ -161,10 +161,10 @@ def test_a_preview_is_metered_and_limited(
     assignment = world.take(batch, "ada")
     assert assignment is not None
 
-    def look(assignment: Assignment, question: str, seq: int) -> model_in_the_loop.Seen:
+    def look(assignment: Assignment, question: str, seq: int) -> model_in_the_loop.VisibleVerdict:
         data = {"question": question, "category": "reasoning_synonym"}
         response = {"base": assignment.plain_item.base, "data": data}
-        return model_in_the_loop.look(
+        return model_in_the_loop.check_draft(
             assignment=assignment, response=response, kind="preview", seq=seq, now=NOON
         )
 
@@ -324,13 +324,13 @@ def test_a_first_answer_that_is_lost_counts_without_price_and_budget(
 ) -> None:
     with scripted(answer("1999", usage=(Call("answered", 30, 2, True),))) as script:
         script.max_tokens = 50
-        client._connected.cache_clear()
+        client._cached_model.cache_clear()
         settings.PREDICTORS = {"small": script.entry}
         script.moods = moods * 2
         meter = metering.meter_of("small", project=world.project.pk, batch=None, purpose="evaluation")
         request = PredictRequest.about(EXAMPLE)
         payment = metered_models.begin(meter, script.entry, [request], within=1)
-        with pytest.raises(client.Unanswered):
+        with pytest.raises(client.PredictionError):
             client.connect(script.entry).predict(request, within=1, bills=payment.bills)
         payment.settle()
         lost = len(script.asked)
@@ -343,9 +343,9 @@ def test_a_first_answer_that_is_lost_counts_without_price_and_budget(
 def test_a_server_that_cannot_describe_its_model_is_asked_nothing() -> None:
     with scripted(answer("1999")) as script:
         script.kill()
-        client._connected.cache_clear()
+        client._cached_model.cache_clear()
         bills: list[client.Bill] = []
-        with pytest.raises(client.Unanswered):
+        with pytest.raises(client.PredictionError):
             client.connect(script.entry).predict(PredictRequest.about(EXAMPLE), within=1, bills=bills)
     assert (bills, script.asked) == ([], [])
 
@@ -383,7 +383,7 @@ def test_a_question_that_is_too_late_counts_what_was_sent_and_is_not_tried_again
     llm.moods = ["broken", "hung"]
     request = PredictRequest.about(EXAMPLE)
     payment = metered_models.begin(meter, entry, [request], within=1.5)
-    with pytest.raises(client.Unanswered, match="in time") as caught:
+    with pytest.raises(client.PredictionError, match="in time") as caught:
         client.connect(entry).predict(request, within=1.5, bills=payment.bills)
     payment.settle()
     assert caught.value.usage is not None
@@ -405,7 +405,7 @@ def test_a_superseded_question_that_was_never_sent_costs_nothing(
         request = replace(PredictRequest.about(EXAMPLE), question=question, slot=slot, seq=seq)
 
         def predict() -> None:
-            with suppress(client.Unanswered):
+            with suppress(client.PredictionError):
                 model.predict(request, within=20, bills=bills)
 
         thread = threading.Thread(target=predict)
@@ -465,7 +465,7 @@ def test_a_job_asks_in_parallel_what_the_predictor_states(world: World, settings
     with scripted(says) as script:
         script.max_tokens, script.parallel = 50, 4
         settings.PREDICTORS = {"small": script.entry}
-        client._connected.cache_clear()
+        client._cached_model.cache_clear()
         assert model_in_the_loop.crew_of("small").at_once == 2
         batch = world.batch("question_paraphrase", variant="word", loop_model="small")
         for _ in range(3):

@@ -155,7 +155,7 @@ def test_what_nobody_recorded_is_named_with_the_page_to_enter_it(studied: World)
     studied.source.save()
     study = creation.study_now(project=studied.project, pictures=(), now=LATER)
 
-    gaps = methods_appendix.unrecorded(study)
+    gaps = methods_appendix.gaps(study)
 
     assert [gap.title for gap in gaps] == [
         "Licence of films-dev",
@@ -181,9 +181,7 @@ def test_a_project_that_recorded_everything_lacks_nothing(studied: World) -> Non
     studied.project.statement = {one.name: f"Said: {one.name} & 5_%" for one in data_statement.ASKED}
     studied.project.save()
 
-    assert (
-        methods_appendix.unrecorded(creation.study_now(project=studied.project, pictures=(), now=LATER)) == []
-    )
+    assert methods_appendix.gaps(creation.study_now(project=studied.project, pictures=(), now=LATER)) == []
     page = client_of(studied.mara).get(PROJECT).content.decode()
     assert "All facts are recorded" in page
     assert "Said: recruitment &amp; 5_%" in page

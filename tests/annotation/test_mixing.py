@@ -15,7 +15,7 @@ from annotation.releases.release_files import Difference
 from annotation.workflow import adjudication
 from tableqa import Example, Table
 from tableqa.operations import RenameHeader
-from tableqa.perturbations.mixes import Mixed, Part
+from tableqa.perturbations.mixes import MixedExample, Part
 from tests.annotation.cast import FILMS, NOON, World, make_world
 
 LATER = NOON + timedelta(days=1)
@@ -104,7 +104,7 @@ def test_questions_of_two_sources_that_share_an_id_are_not_mixed() -> None:
     apart = list(mixes.compose([("a", asked, [header]), ("b", original, [words])], seed=7))
     assert apart == []
     together = mixes.compose([("b", original, [header, words]), ("a", asked, [header])], seed=7)
-    assert [mixed.example.answers for _, _, mixed in together if isinstance(mixed, Mixed)] == [("22",)]
+    assert [mixed.example.answers for _, _, mixed in together if isinstance(mixed, MixedExample)] == [("22",)]
 
 
 @pytest.mark.django_db

@@ -64,10 +64,10 @@ def released(world: World) -> Release:
 def test_instances_are_counted_without_making_them_again(world: World, tmp_path: Path) -> None:
     raw = queries.load(creation.folder(released(world)))
     every = [one for one, _ in queries.instances(raw)]
-    assert queries.pending(raw, {}) == len(every) == 36
-    assert queries.pending(raw, {(every[0].source, every[0].id): ("1995",)}) == 35
-    assert queries.pending(raw, {}, keep=lambda example: example.id == every[0].id) == 1 + 2
-    assert queries.pending(raw, {}, chosen=["elsewhere"]) == 0
+    assert queries.count_pending(raw, {}) == len(every) == 36
+    assert queries.count_pending(raw, {(every[0].source, every[0].id): ("1995",)}) == 35
+    assert queries.count_pending(raw, {}, keep=lambda example: example.id == every[0].id) == 1 + 2
+    assert queries.count_pending(raw, {}, chosen=["elsewhere"]) == 0
 
 
 @pytest.mark.django_db(transaction=True)

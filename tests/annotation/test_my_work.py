@@ -147,7 +147,7 @@ def test_items_are_filtered_by_batch_and_state(world: World, client: Client) -> 
 def test_the_pages_of_a_filtered_list_keep_the_filter(world: World, client: Client) -> None:
     batch = world.batch(size=4, overlap=1)
     answer_all(world, batch, "ada")
-    with patch.object(pages.cut, "__defaults__", ("page", 3)):
+    with patch.object(pages.paginate, "__defaults__", ("page", 3)):
         client.force_login(world.ada)
         said = client.get(f"/work/?batch={batch.public_id}&q=come+out").content.decode()
     assert f"?q=come+out&amp;batch={batch.public_id}&amp;page=2" in said

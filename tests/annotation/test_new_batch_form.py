@@ -151,7 +151,7 @@ class TestQualification:
 
     def mark_all(self, world: World, batch: Batch) -> None:
         for item in batch.items.all():
-            gold.mark(
+            gold.set_gold(
                 batch=batch,
                 example=item.example,
                 data={"label": "extraction"},
@@ -230,7 +230,7 @@ class TestQualification:
         batches.open_batch(batch=batch, by=world.mara, now=NOON)
 
         with pytest.raises(Refused, match="open qualification"):
-            gold.unmark(gold=batch.items.first().gold, by=world.mara, now=NOON)  # type: ignore[union-attr]
+            gold.remove_gold(gold=batch.items.first().gold, by=world.mara, now=NOON)  # type: ignore[union-attr]
 
 
 def test_a_field_of_another_purpose_says_so_beside_it(world: World, mara: Client) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.accounts.next_batch import GROUPS, Standing, in_order
+from annotation.accounts.next_batch import GROUPS, BatchAvailability, sort_batches
 from annotation.models import Batch, Tally
 from annotation.web.views.pages import kind_instruction
 from annotation.workflow import adjudication
@@ -24,7 +24,7 @@ from tests.annotation.test_qualification_journey import text
 MOMENTS = st.none() | st.integers(0, 10_000).map(lambda minutes: NOON + timedelta(minutes=minutes))
 STANDINGS = st.lists(
     st.builds(
-        Standing,
+        BatchAvailability,
         left=st.integers(0, 3),
         held=st.integers(0, 2),
         ended_at=MOMENTS,
@@ -37,22 +37,22 @@ STANDINGS = st.lists(
 
 @given(STANDINGS)
 def test_only_batches_that_can_be_gone_on_with_are_recommended_and_each_once(
-    standings: list[Standing],
+    standings: list[BatchAvailability],
 ) -> None:
-    order = in_order(standings)
+    order = sort_batches(standings)
     assert sorted(order) == [place for place, one in enumerate(standings) if one.left and not one.locked]
 
 
 @given(STANDINGS)
-def test_what_was_begun_comes_first_and_of_it_the_latest(standings: list[Standing]) -> None:
-    order = [standings[place] for place in in_order(standings)]
+def test_what_was_begun_comes_first_and_of_it_the_latest(standings: list[BatchAvailability]) -> None:
+    order = [standings[place] for place in sort_batches(standings)]
     assert [one.has_begun for one in order] == sorted((one.has_begun for one in order), reverse=True)
     moments = [one.ended_at for one in order if one.ended_at is not None]
     assert moments == sorted(moments, reverse=True)
 
 
 @given(STANDINGS)
-def test_every_batch_is_in_one_group(standings: list[Standing]) -> None:
+def test_every_batch_is_in_one_group(standings: list[BatchAvailability]) -> None:
     assert {one.group for one in standings} <= set(GROUPS)
     assert all((one.group == "done") == (not one.left) for one in standings)
 
@@ -108,8 +108,12 @@ def test_a_batch_at_its_limit_is_not_recommended(world: World, client: Client) -
 def test_a_qualification_comes_before_what_asks_for_it(world: World, client: Client) -> None:
     world.batch(size=2, name="Ordinary")
     assert home(client, world)["text"]
-    standings = [Standing(left=2, locked=True), Standing(left=2), Standing(left=2, admits=True)]
-    assert in_order(standings) == [2, 1]
+    standings = [
+        BatchAvailability(left=2, locked=True),
+        BatchAvailability(left=2),
+        BatchAvailability(left=2, admits=True),
+    ]
+    assert sort_batches(standings) == [2, 1]
 
 
 def test_nothing_is_recommended_where_nothing_is_left(world: World, client: Client) -> None:

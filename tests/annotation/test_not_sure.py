@@ -93,7 +93,7 @@ def test_labels_and_agreement_are_those_without_the_mark(world: World) -> None:
         batch = world.batch(size=3, overlap=3)
         label_all(world, batch, unsure=unsure)
         adjudication.resolve_batch(batch=batch, now=LATER)
-        figures = [figure.to_dict() for figure in agreement_report.of_batch(batch)]
+        figures = [figure.to_dict() for figure in agreement_report.batch_figures(batch)]
         decided = batch.items.order_by("position").values_list("decision__kind", "adjudication__reason")
         outcomes.append((figures, list(decided)))
     assert outcomes[1:] == outcomes[:1] * 2

@@ -29,7 +29,7 @@ def test_numbers_are_decided_measured_and_released(world: World, tmp_path: Path)
     assert list(stored) == [{"share": 0.5}, {"share": -3}]
     assert Decision.objects.get().outcomes.get().response["data"] == {"share": -1.25}
     assert ("share", "krippendorff_alpha_interval") in {
-        (one.measure, one.statistic) for one in agreement_report.of_batch(batch)
+        (one.measure, one.statistic) for one in agreement_report.batch_figures(batch)
     }
     page = manager(world).get(f"/items/{batch.items.get().public_id}/story/").content.decode()
     assert "-1.25" in page

@@ -83,7 +83,7 @@ def helped(world: World) -> None:
     for number in range(2):
         assignment = world.take(batch, "ada")
         assert assignment is not None
-        data = dict(impressions.tell(assignment=assignment, now=NOON)[0]["data"])
+        data = dict(impressions.show_proposals(assignment=assignment, now=NOON)[0]["data"])
         if number:
             data["question"] = data["question"].rstrip(".?") + " to all the cinemas of the land?"
         world.answer(assignment, data)
@@ -186,7 +186,7 @@ def evaluated_on_the_page(release: Release, path: Path) -> dict[str, Any]:
     job = runs.start(release=release, name="Gold", by=release.made_by, now=LATER, file=upload)
     job.refresh_from_db()
     result = job.result or runs._run_job(job, lambda done, total: None)
-    judged = runs._judged(job, release).read_text("utf-8").splitlines()[1:]
+    judged = runs._judged_path(job, release).read_text("utf-8").splitlines()[1:]
     found = [json.loads(line) for line in judged]
     keys = [(line["instance"]["source"], line["instance"]["id"]) for line in found]
     return {**result, "keys": keys, "right": all(line["after"] for line in found)}
@@ -342,7 +342,7 @@ def test_the_ids_asked_are_those_of_the_files_and_their_gold_answers_are_all_rig
         model = evaluated(folder, gold, *options)
         assert model["missing"] == 0
         assert {row["after"]["value"] for rows in model["by_rule"].values() for row in rows} == {1.0}
-        assert queries.pending(queries.load(folder, [format]), {}) == len(expected)
+        assert queries.count_pending(queries.load(folder, [format]), {}) == len(expected)
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)

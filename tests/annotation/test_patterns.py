@@ -22,8 +22,8 @@ LABELS = ("extraction", "reasoning", "neither", "unanswerable")
 def by_rows(batch: Batch) -> list[agreement_report.Figure]:
     return agreement_report.figures(
         batch.task(),
-        (row[:3] for row in agreement_report.rated(batch)),
-        agreement_report.shapes(batch),
+        (row[:3] for row in agreement_report.rated_responses(batch)),
+        agreement_report.shapes_by_item(batch),
         batch.overlap,
     )
 
@@ -42,13 +42,13 @@ def labelled(world: World, seed: int, items: int = 9) -> Batch:
 @pytest.mark.parametrize("seed", range(4))
 def test_the_database_counts_what_reading_every_response_gives(world: World, seed: int) -> None:
     batch = labelled(world, seed, items=3)
-    assert agreement_report.of_batch(batch) == by_rows(batch)
+    assert agreement_report.batch_figures(batch) == by_rows(batch)
     draw = random.Random(seed)
     for item in Item.objects.filter(batch=batch):
         Item.objects.filter(pk=item.pk).update(is_gold=draw.random() < 0.3)
     for place in Place.objects.filter(batch=batch):
         Place.objects.filter(pk=place.pk).update(added=draw.random() < 0.3)
-    assert agreement_report.of_batch(batch) == by_rows(batch)
+    assert agreement_report.batch_figures(batch) == by_rows(batch)
 
 
 def test_whoever_is_on_no_item_that_is_read_is_counted_all_the_same(world: World) -> None:
@@ -57,7 +57,7 @@ def test_whoever_is_on_no_item_that_is_read_is_counted_all_the_same(world: World
         world.label(batch, who, "extraction")
     for who in ("cy", "ada"):
         world.label(batch, who, "extraction")
-    found = agreement_report.of_batch(batch)
+    found = agreement_report.batch_figures(batch)
     assert found == by_rows(batch)
     assert {figure.raters for figure in found} == {3}
 
@@ -72,7 +72,7 @@ def test_items_of_which_the_same_was_said_are_one_pattern_whoever_said_it(world:
     for who, of_items in labels.items():
         while (assignment := world.take(batch, who)) is not None:
             world.answer(assignment, {"label": of_items[assignment.item_id]})
-    assert sorted(pattern.items for pattern in response_patterns.counted(batch, submitted=6)) == [1, 2]
+    assert sorted(pattern.items for pattern in response_patterns.count_patterns(batch, submitted=6)) == [1, 2]
 
 
 def test_what_is_taken_back_has_no_fingerprint_and_what_is_said_instead_another(world: World) -> None:
@@ -95,7 +95,7 @@ def test_a_large_batch_is_asked_about_in_the_same_words(
 ) -> None:
     monkeypatch.setattr(response_patterns, "MANY", 0)
     batch = labelled(world, 7, items=3)
-    assert agreement_report.of_batch(batch) == by_rows(batch)
+    assert agreement_report.batch_figures(batch) == by_rows(batch)
 
 
 def test_cells_go_by_every_response(world: World) -> None:
@@ -104,7 +104,7 @@ def test_cells_go_by_every_response(world: World) -> None:
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, {"cells": [["r0", "c0"]]})
-    assert agreement_report.of_batch(batch) == by_rows(batch)
+    assert agreement_report.batch_figures(batch) == by_rows(batch)
 
 
 def test_odd_texts_come_back_as_they_were(world: World, tmp_path: Path) -> None:

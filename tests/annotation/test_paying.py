@@ -85,10 +85,10 @@ def test_a_hundred_examples_cost_what_the_batch_cost_by_what_was_accepted(world:
     pay(world, currency="EUR", per_item=0.5)
     for _ in range(4):
         worked(world, batch, "ada", 60)
-    before = earnings.by_batch(earnings.shares(Project.objects.get()))
+    before = earnings.costs_by_batch(earnings.shares(Project.objects.get()))
     assert before[0].per_hundred == {}
     adjudication.resolve_batch(batch=batch, now=NOON + timedelta(days=1))
-    (cost,) = earnings.by_batch(earnings.shares(Project.objects.get()))
+    (cost,) = earnings.costs_by_batch(earnings.shares(Project.objects.get()))
     assert cost.accepted == 4
     assert cost.per_hundred == {"EUR": Decimal("50.00")}
 

@@ -170,8 +170,8 @@ def helped(world: World) -> list[Assignment]:
     for question in ("the year in question?", "Ada's secret wording?"):
         assignment = world.take(batch, "ada")
         assert assignment is not None
-        (first, *_) = impressions.tell(assignment=assignment, now=NOON)
-        impressions.handle(assignment=assignment, proposal=first["id"], act="took", now=NOON)
+        (first, *_) = impressions.show_proposals(assignment=assignment, now=NOON)
+        impressions.record_reaction(assignment=assignment, proposal=first["id"], act="took", now=NOON)
         asked: dict[str, Any] = {
             "assignment": assignment,
             "predictor": "small",

@@ -46,7 +46,7 @@ def test_a_choice_is_an_attribute_of_every_page_and_the_default_is_none(ada: Per
 def test_what_is_no_option_is_left_out(ada: Person, values: dict[str, str]) -> None:
     personal_settings.change(ada, {"density": "compact"})
     personal_settings.change(ada, values)
-    assert personal_settings.of(ada)["density"] == "compact"
+    assert personal_settings.settings_of(ada)["density"] == "compact"
     assert ada.personal_settings == {"density": "compact"}
 
 

@@ -57,7 +57,7 @@ def server(settings: Any, patient: None) -> Iterator[Scripted]:
         settings.PREDICTORS = {"small": script.entry}
         yield script
         client.connect(script.entry).close()
-        client._connected.cache_clear()
+        client._cached_model.cache_clear()
 
 
 @pytest.fixture
@@ -82,9 +82,11 @@ def take(world: World, batch: Batch, who: str = "ada", film: str = "") -> Assign
 
 def look(
     assignment: Assignment, data: dict[str, Any], kind: str = "try", seq: int = 1
-) -> model_in_the_loop.Seen:
+) -> model_in_the_loop.VisibleVerdict:
     response = envelope(assignment, data)
-    return model_in_the_loop.look(assignment=assignment, response=response, kind=kind, seq=seq, now=NOON)
+    return model_in_the_loop.check_draft(
+        assignment=assignment, response=response, kind=kind, seq=seq, now=NOON
+    )
 
 
 REWORDED = {"question": "in which year was Alien released?", "category": "reasoning_synonym"}
@@ -417,7 +419,7 @@ class TestInTheBackground:
         self, world: World, server: Scripted
     ) -> None:
         batch = a_batch(world)
-        assert model_in_the_loop.look_after(now=NOON) == 1, "the model is to be frozen"
+        assert model_in_the_loop.retry_unanswered(now=NOON) == 1, "the model is to be frozen"
         job = Job.objects.get(kind="predictions")
         result = model_in_the_loop._run(job, jobs.Progress(job.pk))
         assert (result["asked"], result["left"], result["verdicts"]) == (0, 0, 0)
@@ -425,11 +427,11 @@ class TestInTheBackground:
         assert batch.loop_revision == MODEL
         Job.objects.update(state="done")
         later = NOON + timedelta(minutes=2)
-        assert model_in_the_loop.look_after(now=later) == 0
+        assert model_in_the_loop.retry_unanswered(now=later) == 0
         world.answer(take(world, batch, film="Alien"), REWORDED)
-        assert model_in_the_loop.look_after(now=NOON) == 0, "not twice in a minute"
-        assert model_in_the_loop.look_after(now=later) == 1
-        assert model_in_the_loop.look_after(now=later) == 0
+        assert model_in_the_loop.retry_unanswered(now=NOON) == 0, "not twice in a minute"
+        assert model_in_the_loop.retry_unanswered(now=later) == 1
+        assert model_in_the_loop.retry_unanswered(now=later) == 0
 
     def test_a_language_model_is_asked_with_the_papers_prompt(
         self, world: World, settings: Any, monkeypatch: pytest.MonkeyPatch
@@ -454,7 +456,7 @@ def test_a_model_that_never_answers_is_asked_more_and_more_rarely(world: World, 
     began: list[timedelta] = []
     for second in range(0, 3 * 3_600, 30):
         at = NOON + timedelta(seconds=second)
-        if model_in_the_loop.look_after(now=at):
+        if model_in_the_loop.retry_unanswered(now=at):
             began.append(at - NOON)
             Job.objects.filter(kind="predictions", made_at=at).update(
                 state="done", result={"asked": 0, "left": 1, "verdicts": 0}
@@ -468,7 +470,7 @@ def test_a_model_that_never_answers_is_asked_more_and_more_rarely(world: World, 
     made = latest + timedelta(seconds=1)
     Try.objects.update(made_at=made)
     last = Job.objects.filter(kind="predictions").latest("pk").made_at
-    assert model_in_the_loop.look_after(now=max(made, last + model_in_the_loop.AGAIN)) == 1, (
+    assert model_in_the_loop.retry_unanswered(now=max(made, last + model_in_the_loop.AGAIN)) == 1, (
         "something new is asked about soon"
     )
 
@@ -811,7 +813,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
             model_in_the_loop.start_panel(batch=batch, predictor="small", by=world.mara, now=NOON)
         model_in_the_loop.start_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
         assert fill(batch=batch, now=NOON) == (2, 0)
-    (report,) = task_report.fooling(batch)
+    (report,) = task_report.fooling_reports(batch)
     everybody = [row for row in report.rows if row[0] == "all annotators"]
     assert [row[4:8] for row in everybody] == [(2, 2, 1, proportion(1, 2)), (2, 2, 0, proportion(0, 1))], (
         "the model in the loop, and the one that was asked afterwards"
@@ -830,7 +832,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     right = ["1979"] if "released" in second.item.example.question else ["1967"]
     world.answer(second, {"answers": right, "unanswerable": False})
     adjudication.resolve_batch(batch=check, now=NOON)
-    (report,) = task_report.fooling(batch)
+    (report,) = task_report.fooling_reports(batch)
     everybody = [row for row in report.rows if row[0] == "all annotators"]
     assert everybody[0][10:12] == (1, proportion(1, 2))
     weeks = [row[2] for row in report.rows if row[0] != "all annotators"]
@@ -941,7 +943,7 @@ class TestTheReportOfAProject:
         server.says = lambda request: answer("1979" if "come" in request.question else "1995")(request)
         batch = a_batch(world, variant="sentence", help="offered", help_from={"rules": True}, overlap=1)
         theirs, own = take(world, batch, "ada", "Alien"), take(world, batch, "bo", "Stalker")
-        told = impressions.tell(assignment=theirs, now=NOON)[0]
+        told = impressions.show_proposals(assignment=theirs, now=NOON)[0]
         world.answer(theirs, told["data"])
         world.answer(own, {"question": "in which year was it released?", "category": "general"})
         fill(batch=batch, now=NOON)
@@ -953,7 +955,7 @@ class TestTheReportOfAProject:
         page = self.opened(world.rea).content.decode()
         assert "machine proposal, unedited" in page
         assert "written by a person" in page
-        (report,) = task_report.fooling(batch)
+        (report,) = task_report.fooling_reports(batch)
         assert {row[3] for row in report.rows} == {"all", "machine proposal, unedited", "written by a person"}
 
     def test_gives_a_spreadsheet_no_formula(self, world: World, fooled: Batch) -> None:

@@ -32,7 +32,7 @@ def server(settings: Any, patient: None) -> Iterator[Scripted]:
         settings.PREDICTORS = {"small": script.entry}
         yield script
         predictors.connect(script.entry).close()
-        predictors._connected.cache_clear()
+        predictors._cached_model.cache_clear()
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ class TestTheCountOfToday:
     }
 
     @pytest.fixture
-    def checks(self, world: World, server: Scripted) -> Callable[..., model_in_the_loop.Seen]:
+    def checks(self, world: World, server: Scripted) -> Callable[..., model_in_the_loop.VisibleVerdict]:
         """Checks of a year that was changed to 2001, for one film after the other."""
         years = {"Alien": "1979", "Heat": "1995"}
         films = [
@@ -208,7 +208,7 @@ class TestTheCountOfToday:
         while assignment := world.take(batch, "ada", holding=[each.public_id for each in taken.values()]):
             taken[assignment.item.example.external_id] = assignment
 
-        def check(film: str, answers: str, kind: str = "try") -> model_in_the_loop.Seen:
+        def check(film: str, answers: str, kind: str = "try") -> model_in_the_loop.VisibleVerdict:
             assignment = world.reload(taken[f"m-{film}"])
             row = [name for name, _ in self.FILMS.rows].index(film)
             change = {"op": "set_cell", "row": f"r{row}", "column": "c1", "at": [row, 1]}
@@ -219,7 +219,9 @@ class TestTheCountOfToday:
 
         return check
 
-    def test_has_each_item_once_and_no_preview(self, checks: Callable[..., model_in_the_loop.Seen]) -> None:
+    def test_has_each_item_once_and_no_preview(
+        self, checks: Callable[..., model_in_the_loop.VisibleVerdict]
+    ) -> None:
         preview = checks("Alien", "2001", "preview")
         assert (preview.verdict, preview.fooled_today) == ("fooled", None)
         assert checks("Alien", "2001").fooled_today == 1
@@ -227,7 +229,7 @@ class TestTheCountOfToday:
         assert checks("Heat", "2001").fooled_today == 2
 
     def test_has_nothing_that_no_program_confirms(
-        self, checks: Callable[..., model_in_the_loop.Seen]
+        self, checks: Callable[..., model_in_the_loop.VisibleVerdict]
     ) -> None:
         nonsense = checks("Alien", "in the year of the cat")
         assert (nonsense.verdict, nonsense.fooled_today) == ("fooled", None)
@@ -241,9 +243,9 @@ class TestTheCountOfToday:
 @pytest.mark.parametrize("changed", [False, True])
 def test_without_a_gold_answer_nothing_is_called_right(changed: bool) -> None:
     bare = Example("x", "when did Heat come out?", Table(["Film", "Year"], [["Heat", "1995"]]), [])
-    asked = judgements.Asked(bare, bare if changed else None)
+    asked = judgements.ExamplePair(bare, bare if changed else None)
     said = {"answers": ["1995"], "text": "1995"}
-    held = judgements.hold(asked, said, said if changed else None)
+    held = judgements.judge_pair(asked, said, said if changed else None)
     line = verdict_line.parts(
         held,
         original=["1995"],

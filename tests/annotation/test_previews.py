@@ -112,11 +112,11 @@ def test_another_project_waits_for_one_preview_and_none_for_an_import(world: Wor
     turns = []
 
     for job in [*many, one]:
-        turns.append(jobs._whose_turn(job))
+        turns.append(jobs._next_in_turn(job))
         Job.objects.filter(pk=turns[-1]).update(state=Job.State.DONE, attempts=1)
 
     assert turns == [many[0].pk, one.pk, many[1].pk, many[2].pk]
-    assert jobs._whose_turn(imports) == imports.pk
+    assert jobs._next_in_turn(imports) == imports.pk
 
 
 @pytest.mark.django_db
@@ -128,7 +128,7 @@ def test_a_project_has_its_turn_before_many_that_have_waited_for_longer(world: W
     for _ in range(3):
         one = begun(world, upload_of(world, other))
         for _ in range(2):
-            turns.append(jobs._whose_turn(one))
+            turns.append(jobs._next_in_turn(one))
             ended = {"state": Job.State.DONE, "attempts": 1, "heartbeat": jobs.clock()}
             Job.objects.filter(pk=turns[-1]).update(**ended)
 

@@ -115,12 +115,12 @@ def test_every_category_is_asked_for_as_often_as_was_set_and_never_twice(
 ) -> None:
     batch = a_batch(world)
     llm.says = staticmethod(lambda body: applies(question=f"wording {body['seed']}?"))
-    made = proposals.make(batch=batch)
+    made = proposals.make_proposals(batch=batch)
     assert made["replies"] == 2 * 3 * 2
     assert len(llm.asked) == 12
     assert len({body["seed"] for body in llm.asked}) == 12
     assert all(body["temperature"] > 0 for body in llm.asked)
-    assert proposals.make(batch=batch)["replies"] == 0
+    assert proposals.make_proposals(batch=batch)["replies"] == 0
     assert len(llm.asked) == 12
     assert Proposal.objects.filter(maker="llm:small").count() == 12
     assert set(Reply.objects.values_list("outcome", "prompt_tokens", "completion_tokens")) == {
@@ -142,7 +142,7 @@ def test_demonstrations_are_accepted_responses_of_people_and_never_of_the_same_q
 ) -> None:
     accepted(world)
     batch = a_batch(world)
-    proposals.make(batch=batch)
+    proposals.make_proposals(batch=batch)
     general = [body for body in llm.asked if "Another sentence structure" in body["messages"][0]["content"]]
     others = [body for body in llm.asked if body not in general]
     assert general
@@ -161,7 +161,7 @@ def test_demonstrations_are_accepted_responses_of_people_and_never_of_the_same_q
 def test_what_came_from_a_machine_is_no_demonstration(world: World, llm: type[Endpoint]) -> None:
     first = a_batch(world, help_from={"rules": True}, size=4)
     while (assignment := world.take(first, "bo")) is not None:
-        told = impressions.tell(assignment=assignment, now=NOON)
+        told = impressions.show_proposals(assignment=assignment, now=NOON)
         world.answer(assignment, told[0]["data"])
     adjudication.resolve_batch(batch=first, now=LATER)
     assert set(Provenance.objects.values_list("origin", flat=True)) == {"machine"}
@@ -175,12 +175,12 @@ def test_what_was_set_aside_is_no_demonstration_and_nothing_that_is_known_of_an_
     lines = [[item.example] for item in Item.objects.filter(decision__isnull=False).select_related("example")]
     batch = a_batch(world)
     assert proposals.demonstrations(batch)
-    assert lineage._known(lines).decided
+    assert lineage._project_facts(lines).decided
 
     Batch.objects.exclude(pk=batch.pk).update(set_aside_at=NOON)
 
     assert proposals.demonstrations(batch) == {}
-    assert not lineage._known(lines).decided
+    assert not lineage._project_facts(lines).decided
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_a_reply_is_taken_as_a_whole_or_not_at_all(
 ) -> None:
     llm.says = staticmethod(lambda body: reply)
     batch = a_batch(world, size=1, help_from={"models": ["llm"], "repetitions": 1})
-    proposals.make(batch=batch)
+    proposals.make_proposals(batch=batch)
     rows = list(Reply.objects.filter(category="simplification"))
     assert [row.outcome for row in rows] == [outcome]
     assert words in rows[0].reason
@@ -217,7 +217,7 @@ def test_a_question_that_is_still_the_original_one_is_refused(world: World, llm:
     batch = a_batch(world, size=1, help_from={"models": ["llm"], "repetitions": 1})
     question = batch.items.get().example.question
     llm.says = staticmethod(lambda body: applies(question=question.upper()))
-    proposals.make(batch=batch)
+    proposals.make_proposals(batch=batch)
     assert set(Reply.objects.values_list("outcome", flat=True)) == {"invalid"}
     assert "question is unchanged" in Reply.objects.all()[0].reason
 
@@ -263,16 +263,16 @@ def test_a_column_kind_reads_names_and_refuses_a_slip(world: World, llm: type[En
     batch = world.batch(
         "header_synonym", size=1, help="offered", help_from={"models": ["llm"], "repetitions": 2}
     )
-    proposals.make(batch=batch)
+    proposals.make_proposals(batch=batch)
     assert sorted(Reply.objects.values_list("outcome", flat=True)) == ["invalid", "proposed"]
     assert "Column 2 is “Year”" in Reply.objects.get(outcome="invalid").reason
-    told = impressions.tell(assignment=world.take(batch, "ada"), now=NOON)  # type: ignore[arg-type]
+    told = impressions.show_proposals(assignment=world.take(batch, "ada"), now=NOON)  # type: ignore[arg-type]
     assert told[0]["why"] == "Other words."
 
 
 def test_the_same_once_more_is_one_proposal(world: World, llm: type[Endpoint]) -> None:
     batch = a_batch(world, size=1, help_from={"models": ["llm"], "repetitions": 3})
-    proposals.make(batch=batch)
+    proposals.make_proposals(batch=batch)
     assert Proposal.objects.count() == 1
     assert sorted(set(Reply.objects.values_list("outcome", flat=True))) == ["again", "proposed"]
     (line,) = proposals.counts(batch)
@@ -339,13 +339,13 @@ def test_one_bad_reply_is_recorded_and_the_job_goes_on(
     chat = ChatModel("http://model/v1", "small", transport=httpx.MockTransport(handle))
     monkeypatch.setattr(proposals, "chat_model", lambda predictors, name: chat)
     batch = a_batch(world)
-    assert proposals.make(batch=batch)["replies"] == 12
+    assert proposals.make_proposals(batch=batch)["replies"] == 12
     first, *others = Reply.objects.order_by("pk")
     assert first.outcome == outcome
     assert reason in first.reason
     assert first.text == text
     assert {row.outcome for row in others} == {"proposed"}
-    assert proposals.make(batch=batch)["replies"] == 0
+    assert proposals.make_proposals(batch=batch)["replies"] == 0
     assert len(asked) == 12, "no request is made twice"
 
 
@@ -353,11 +353,11 @@ def test_an_endpoint_that_fails_leaves_what_is_there(world: World, llm: type[End
     batch = a_batch(world, help_from={"rules": True, "models": ["llm"], "repetitions": 1})
     llm.status = 404
     with pytest.raises(Refused, match="are saved"):
-        proposals.make(batch=batch)
+        proposals.make_proposals(batch=batch)
     assert Proposal.objects.filter(maker="rules").exists()
     assert not Reply.objects.exists()
     llm.status = 200
-    assert proposals.make(batch=batch)["replies"] == 6
+    assert proposals.make_proposals(batch=batch)["replies"] == 6
 
 
 @pytest.mark.django_db(transaction=True)  # the queue of the tests runs a job as soon as it is committed
@@ -407,17 +407,17 @@ def server(settings: Any) -> Iterator[Scripted]:
         settings.PREDICTORS = {"small": script.entry}
         yield script
         client.connect(script.entry).close()
-        client._connected.cache_clear()
+        client._cached_model.cache_clear()
 
 
 def test_what_fools_the_model_in_the_loop_is_proposed_first(world: World, server: Scripted) -> None:
     batch = a_batch(world, help_from={"rules": True, "search": True}, loop_model="small", size=4)
-    made = proposals.make(batch=batch)
+    made = proposals.make_proposals(batch=batch)
     assert made["trials"] == Proposal.objects.count() > 0
-    assert proposals.make(batch=batch)["trials"] == 0
+    assert proposals.make_proposals(batch=batch)["trials"] == 0
     verdicts = dict(Trial.objects.values_list("proposal__public_id", "verdict"))
     while (assignment := world.take(batch, "ada")) is not None:
-        told = impressions.tell(assignment=assignment, now=NOON)
+        told = impressions.show_proposals(assignment=assignment, now=NOON)
         places = [impressions.BEST.get(one["verdict"], 1) for one in told]
         assert places == sorted(places)
         assert all(one["verdict"] == verdicts[one["id"]] for one in told)
@@ -429,13 +429,13 @@ def test_what_fools_the_model_in_the_loop_is_proposed_first(world: World, server
 def test_a_model_that_is_away_leaves_proposals_untried(world: World, server: Scripted) -> None:
     batch = a_batch(world, help_from={"rules": True, "search": True}, loop_model="small")
     server.mood = "failing"
-    assert proposals.make(batch=batch)["trials"] == 0
+    assert proposals.make_proposals(batch=batch)["trials"] == 0
     assignment = world.take(batch, "ada")
     assert assignment is not None
-    assert all(one["verdict"] is None for one in impressions.tell(assignment=assignment, now=NOON))
+    assert all(one["verdict"] is None for one in impressions.show_proposals(assignment=assignment, now=NOON))
     server.mood = "well"
     client.connect(server.entry).breaker = client.Breaker()
-    assert proposals.make(batch=batch)["trials"] > 0
+    assert proposals.make_proposals(batch=batch)["trials"] > 0
 
 
 # -- what help does ---------------------------------------------------------------------------------
@@ -446,12 +446,12 @@ def test_the_report_holds_what_was_drawn_with_and_without_help_against_each_othe
     number = 0
     while (assignment := world.take(batch, "ada")) is not None:
         number += 1
-        told = impressions.tell(assignment=assignment, now=NOON)
+        told = impressions.show_proposals(assignment=assignment, now=NOON)
         own = {"question": f"question {number} in my words?", "category": "general"}
         if told:
             assignment.active_seconds = 10.0
             if number % 2:
-                impressions.handle(
+                impressions.record_reaction(
                     assignment=assignment,
                     proposal=told[0]["id"],
                     act="rejected",
@@ -504,15 +504,15 @@ def test_accepted_is_what_a_person_decided_and_not_the_response_itself(world: Wo
 
 def test_the_cost_of_a_language_model_is_what_all_its_replies_took(world: World, llm: type[Endpoint]) -> None:
     batch = a_batch(world, size=1, help_from={"models": ["llm"], "repetitions": 1})
-    proposals.make(batch=batch)
+    proposals.make_proposals(batch=batch)
     cost = effect_report.reports(batch)[-1]
     # Three requests of 520 tokens for one proposal: 100 of them are 150,000 tokens read and 6,000 written.
     assert cost.rows == (("llm:small", 1, None, 150_000, 6_000, round(0.15 + 0.012, 2)),)
 
 
 def test_variety_is_taken_of_equally_many() -> None:
-    def row(edit: str) -> effect_report.Made:
-        return effect_report.Made(True, "human", 1.0, frozenset({edit}), edit, None, None)
+    def row(edit: str) -> effect_report.ResponseRow:
+        return effect_report.ResponseRow(True, "human", 1.0, frozenset({edit}), edit, None, None)
 
     same = [row("a > b")] * 6
     different = [row(f"{n} > b") for n in range(6)]
@@ -527,7 +527,7 @@ def test_variety_is_taken_of_equally_many() -> None:
     st.floats(-100, 100),
 )
 def test_the_interval_of_a_median_holds_it_and_moves_with_the_values(values: list[float], by: float) -> None:
-    found = medians.of(values)
+    found = medians.estimate_median(values)
     assert found.value is not None
     assert found.n == len(values)
     if found.low is not None and found.high is not None:

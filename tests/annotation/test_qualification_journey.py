@@ -34,7 +34,9 @@ def entry_test(world: World, *, open: bool = True, size: int = 3, **more: Any) -
         name="Entry test", size=size, purpose="qualification", pass_percent=60, open=False, **more
     )
     for item in batch.items.select_related("example"):
-        gold.mark(batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
+        gold.set_gold(
+            batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON
+        )
     if open:
         batches.open_batch(batch=batch, by=world.mara, now=NOON)
     return batch
@@ -127,7 +129,7 @@ class TestItsItemsStayOutOfTheWork:
         known = Item.objects.filter(batch=asked).select_related("example")[0].example
 
         with pytest.raises(Refused, match="Entry test"):
-            gold.mark(batch=work, example=known, data={"label": "extraction"}, by=world.mara, now=NOON)
+            gold.set_gold(batch=work, example=known, data={"label": "extraction"}, by=world.mara, now=NOON)
 
     def test_an_example_of_the_work_is_not_added_to_the_qualification_later(self, world: World) -> None:
         asked = entry_test(world, open=False)
@@ -135,11 +137,11 @@ class TestItsItemsStayOutOfTheWork:
         taken = Item.objects.filter(batch=work).select_related("example")[0].example
 
         with pytest.raises(Refused, match=r"Real work.*requires this qualification"):
-            gold.mark(batch=asked, example=taken, data={"label": "extraction"}, by=world.mara, now=NOON)
+            gold.set_gold(batch=asked, example=taken, data={"label": "extraction"}, by=world.mara, now=NOON)
 
         assert not examples(work) & examples(asked)
         (free,) = Example.objects.exclude(pk__in=examples(work) | examples(asked))
-        gold.mark(batch=asked, example=free, data={"label": "extraction"}, by=world.mara, now=NOON)
+        gold.set_gold(batch=asked, example=free, data={"label": "extraction"}, by=world.mara, now=NOON)
         assert free.pk in examples(asked)
 
     def test_decisions_about_the_work_are_no_gold_of_its_qualification(self, world: World) -> None:
@@ -150,7 +152,7 @@ class TestItsItemsStayOutOfTheWork:
         adjudication.resolve_due(now=NOON + timedelta(minutes=5))
         Batch.objects.filter(pk=work.pk).update(requires=asked)
 
-        assert not gold.decided(asked, work).exists()
+        assert not gold.gold_candidates(asked, work).exists()
 
     def test_the_forms_say_so(self, world: World) -> None:
         asked = entry_test(world)
@@ -264,7 +266,7 @@ class TestTheResult:
             assert one.annotation is not None
             with pytest.raises(Refused, match="result of Entry test is final"):
                 assignments.undo(annotation=one.annotation, now=NOON)
-        assert assignments.may_open(list(mine.select_related("item")), now=NOON) == set()
+        assert assignments.reopenable(list(mine.select_related("item")), now=NOON) == set()
         page = text(client_of(world.ada).get(reverse("my_work")))
         assert "Withdraw" not in page
         assert "Final: your result is recorded." in page

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from annotation.models import Batch, Project
 from annotation.payments import earnings, rates
-from annotation.payments.rates import InForce, Rate
+from annotation.payments.rates import Rate, RatePeriod
 from annotation.quality import dashboards
 from annotation.releases import creation, release_files
 from annotation.workflow import adjudication, batch_settings, projects
@@ -68,7 +68,7 @@ def test_pages_sheet_dashboard_and_cost_say_the_same_after_a_change(world: World
     sheet = manager.get(f"/projects/films/payments/?first={day}&last={day}").content.decode()
     mine = ada.get("/work/").content.decode()
     dashboard = manager.get("/projects/films/dashboard/").content.decode()
-    (cost,) = earnings.by_batch(earnings.shares(Project.objects.get()))
+    (cost,) = earnings.costs_by_batch(earnings.shares(Project.objects.get()))
 
     assert "3.60 EUR" in page
     assert "36.00 EUR an hour" in page
@@ -81,7 +81,7 @@ def test_pages_sheet_dashboard_and_cost_say_the_same_after_a_change(world: World
     assert "rate of today" not in mine + page
     assert "3.60 EUR" in dashboard
     assert cost.total.amounts == {"EUR": Decimal("3.60")}
-    work = dashboards.work(Batch.objects.get(pk=batch.pk))
+    work = dashboards.work_summary(Batch.objects.get(pk=batch.pk))
     assert work["owed"] == {"EUR": "3.60"}
 
 
@@ -208,7 +208,7 @@ def histories(draw: st.DrawFn) -> list[Rate]:
 def test_a_batch_s_own_rate_holds_else_the_project_s_and_the_first_rate_reaches_back(
     own: list[Rate], project: list[Rate], moment: Any
 ) -> None:
-    found = rates.effective(project, own)
+    found = rates.effective_terms(project, own)
     periods, corrected = found.periods(), found.periods(corrected=True)
 
     expected = at_first = rate_at(own, moment) or rate_at(project, moment)
@@ -225,5 +225,5 @@ def test_a_batch_s_own_rate_holds_else_the_project_s_and_the_first_rate_reaches_
         assert all(one.pay != other.pay for one, other in pairwise(rows))
 
 
-def rate_at(periods: Sequence[InForce | Rate], moment: Any) -> Any:
+def rate_at(periods: Sequence[RatePeriod | Rate], moment: Any) -> Any:
     return next(one.pay for one in periods if one.until is None or moment < one.until)

@@ -18,7 +18,7 @@ from annotation.background import uploads
 from annotation.imports import example_import
 from annotation.models import Job
 from annotation.platform.refusals import Refused
-from tableqa.core.translation import shown
+from tableqa.core.translation import translate_stored
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
 from tests.annotation.test_badly_formed_inputs import CASES, bring_in
@@ -66,7 +66,7 @@ def test_a_refusal_of_an_import_is_german(world: World, tmp_path: Path, name: st
         problems = refused.value.more.get("problems", [])
         sentences = [
             refused.value.detail,
-            *(shown(one[part]) for one in problems for part in ("what", "fix")),
+            *(translate_stored(one[part]) for one in problems for part in ("what", "fix")),
         ]
 
     ours = [text.replace(str(tmp_path), "") for text in sentences]

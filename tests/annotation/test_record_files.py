@@ -205,7 +205,7 @@ def test_gold_answers_are_a_file_for_managers_who_do_not_annotate(world: World) 
     first, *_ = world.source.examples.order_by("position")
     terms: dict[str, Any] = {"purpose": "qualification", "pass_percent": 50, "open": False, "name": "Test"}
     test = world.batch(only=[first.external_id], **terms)
-    gold.mark(batch=test, example=first, data={"label": "extraction"}, by=world.mara, now=NOON)
+    gold.set_gold(batch=test, example=first, data={"label": "extraction"}, by=world.mara, now=NOON)
     batches.open_batch(batch=test, by=world.mara, now=NOON)
     world.label(test, "ada", "extraction")
 

@@ -68,9 +68,9 @@ def test_nothing_is_made_of_outcomes_once_one_does_not_pass(
     release(world, out, waivers={outcome: "Both cells say the same thing."})
     raw = release_files.load(out)
     shut, open_ = benchmark_files.Gate(), benchmark_files.Gate(waived=[outcome])
-    assert list(benchmark_files.derived(raw, "freb_tqa", gate=shut)) == []
-    made = list(benchmark_files.derived(raw, "freb_tqa", gate=open_))
-    assert made == list(benchmark_files.derived(raw, "freb_tqa"))
+    assert list(benchmark_files.benchmark_records(raw, "freb_tqa", gate=shut)) == []
+    made = list(benchmark_files.benchmark_records(raw, "freb_tqa", gate=open_))
+    assert made == list(benchmark_files.benchmark_records(raw, "freb_tqa"))
     assert made
     assert shut.broken == open_.broken == release_files.gate(raw)
     assert list(shut.broken) == [outcome]

@@ -10,7 +10,7 @@ from annotation.assistance import model_accuracy, model_in_the_loop, model_queri
 from annotation.models import Batch, Job, ModelAnswer, Try
 from annotation.platform.refusals import Refused
 from annotation.releases.model_evaluation import queries
-from predictor.client import PATIENT, Unanswered, connect
+from predictor.client import PATIENT, PredictionError, connect
 from predictor.protocol import PredictRequest
 from tableqa.scoring.predictions import EvaluationError
 from tests.annotation.cast import NOON, World
@@ -45,7 +45,7 @@ def test_the_predictor_states_how_a_reply_ended(
     if mood == "talks":
         assert [model.predict(request, within=PATIENT).state for _ in range(2)] == [state] * 2
     else:
-        with pytest.raises(Unanswered) as caught:
+        with pytest.raises(PredictionError) as caught:
             model.predict(request, within=PATIENT)
         assert (caught.value.kind, caught.value.state) == ("too_large", state)
 
@@ -108,5 +108,5 @@ def test_questions_and_accuracy_stop_and_count_the_states(
     keys = list(batch.items.values_list("example_id", flat=True))
     with pytest.raises(Refused, match="2 unusable replies in a row"):
         model_accuracy.ask(keys, task=batch.task(), predictor="qwen", clock=lambda: NOON)
-    known = model_accuracy.known(keys, task=batch.task(), predictor="qwen")
+    known = model_accuracy.stored_accuracy(keys, task=batch.task(), predictor="qwen")
     assert (known.unjudged, known.states) == (2, {STATES[mood]: 2})

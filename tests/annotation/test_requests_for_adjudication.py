@@ -31,7 +31,7 @@ def requested(world: World, who: str = "mara", **more: Any) -> Batch:
     for each in ("ada", "bo"):
         world.label(batch, each, "extraction")
     reader = querysets.reader(Actor(world.people[who]), world.project)
-    done = item_actions.act(reader, "adjudicate", [batch.items.get().pk], note=REASON, now=NOON)
+    done = item_actions.apply_action(reader, "adjudicate", [batch.items.get().pk], note=REASON, now=NOON)
     assert done.number == 1
     return batch
 

@@ -59,7 +59,7 @@ def empty_project(slug: str = "restored") -> Project:
     return projects.create_project(slug=slug, name="Restored", manager=manager, now=LATER)
 
 
-def restore(folder: Path, slug: str = "restored") -> restoration.Restored:
+def restore(folder: Path, slug: str = "restored") -> restoration.RestoreResult:
     project = empty_project(slug)
     return restoration.restore(project=project, folder=folder, by=None, now=LATER + timedelta(days=1))
 

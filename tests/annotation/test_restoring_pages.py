@@ -107,7 +107,9 @@ def test_a_killed_restore_is_seen_by_nobody_and_then_cleared(
     assert client.get("/projects/empty/").status_code == 404
     assert client.get(f"/jobs/{restore.public_id}/").status_code == 200
     assert empty not in authorization.projects(authorization.Actor(world.mara))
-    assert empty.pk not in authorization.where(authorization.Actor(world.mara), Permission.IMPORT)
+    assert empty.pk not in authorization.projects_with_permission(
+        authorization.Actor(world.mara), Permission.IMPORT
+    )
     assert not Source.objects.ready().filter(project=empty).exists()
     assert not Batch.objects.filter(project=empty, opened_at__isnull=False).exists()
     jobs.cancel(restore)

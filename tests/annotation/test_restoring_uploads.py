@@ -115,7 +115,7 @@ def test_a_restore_whose_worker_was_lost_after_its_work_ends_as_done(
     job = restoration.start_restore(
         project=empty, upload=kept(empty, archive, world), by=world.mara, now=NOON
     )
-    with patch.object(jobs, "_end", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+    with patch.object(jobs, "_finish", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
         jobs.run(job.pk)
     job.refresh_from_db()
     assert job.state == Job.State.RUNNING

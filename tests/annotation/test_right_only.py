@@ -61,7 +61,7 @@ def server(settings: Any) -> Iterator[Scripted]:
         settings.PREDICTORS = {"small": script.entry}
         yield script
         client.connect(script.entry).close()
-        client._connected.cache_clear()
+        client._cached_model.cache_clear()
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_a_model_that_cannot_be_reached_leaves_nothing_half_done(world: World, s
     batch.refresh_from_db()
     assert (batch.items_count, batch.model_accuracy, batch.loop_revision) == (0, {}, "")
     server.mood = "well"
-    client._connected.cache_clear()
+    client._cached_model.cache_clear()
     assert drawn(batch).items_count == 9
 
 
@@ -175,7 +175,7 @@ def test_a_model_that_stops_answering_keeps_what_it_has_answered(world: World, s
     stored = ModelAnswer.objects.count()
     assert 0 < stored < 12
     server.says, server.mood = knows_all_but_playtime, "well"
-    client._connected.cache_clear()
+    client._cached_model.cache_clear()
     assert drawn(batch).items_count == 9
     assert ModelAnswer.objects.count() == 12
 
@@ -238,7 +238,7 @@ def test_the_job_draws_and_can_be_run_again(tmp_path: Path, server: Scripted) ->
     assert job.state == Job.State.FAILED
     assert "3 requests in a row" in job.error
     server.mood = "well"
-    client._connected.cache_clear()
+    client._cached_model.cache_clear()
     again = batches.order_drawing(batch=batch, by=world.mara, now=NOON)
     assert again is not None
     again.refresh_from_db()
@@ -265,11 +265,11 @@ def test_a_batch_that_takes_items_from_another_one_refuses_the_option(world: Wor
 def test_what_is_known_is_counted_without_asking(world: World, server: Scripted) -> None:
     task = task_type("question_paraphrase")
     keys = list(batches.candidates(world.project, task, batches.Sample([world.source])))
-    unknown = model_accuracy.known(keys, task=task, predictor="small")
+    unknown = model_accuracy.stored_accuracy(keys, task=task, predictor="small")
     assert (unknown.total, unknown.unknown, unknown.seconds) == (12, 12, None)
     assert not server.asked
     model_accuracy.ask(keys[:8], task=task, predictor="small")
-    partly = model_accuracy.known(keys, task=task, predictor="small")
+    partly = model_accuracy.stored_accuracy(keys, task=task, predictor="small")
     assert (partly.model, partly.right + partly.wrong, partly.unknown) == (MODEL, 8, 4)
     assert partly.seconds is not None
     assert isinstance(partly.answered_at, datetime)
@@ -447,7 +447,7 @@ def test_a_study_file_names_the_option_and_waits(world: World, server: Scripted,
     )
     batch = Batch.objects.select_related("project").get(name="Reworded")
     assert (batch.loop_right_only, batch.opens_when_drawn, batch.items_count) == (True, True, 0)
-    text = project_export.written(current_state.of_project(applied.project, now=NOON))
+    text = project_export.export_study(current_state.of_project(applied.project, now=NOON))
     assert "loop_right_only: true" in text
     again = apply.apply(
         parse(STUDY, folder=tmp_path), project=applied.project, by=world.mara, now=NOON, folder=tmp_path

@@ -23,7 +23,7 @@ def server(settings: Any) -> Iterator[Scripted]:
         settings.PREDICTORS = {"small": script.entry}
         yield script
         connections.connect(script.entry).close()
-        connections._connected.cache_clear()
+        connections._cached_model.cache_clear()
 
 
 @pytest.mark.django_db
@@ -43,7 +43,7 @@ def test_a_manager_creates_the_batch_and_asks_the_model_again(
     page.go(page.address)
     assert "3 requests in a row without an answer" in page.text("//*[contains(@class, 'problem')]")
     server.mood = "well"
-    connections._connected.cache_clear()
+    connections._cached_model.cache_clear()
     with django_capture_on_commit_callbacks(execute=True):
         page.press("Ask the model again")
     page.go(page.address)

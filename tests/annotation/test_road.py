@@ -54,7 +54,7 @@ def test_three_people_label_four_questions_and_a_release_comes_out(world: World,
 
     kappa = next(figure for figure in manifest["agreement"] if figure["statistic"] == "fleiss_kappa")
     assert (kappa["units"], kappa["raters"]) == (4, 3)
-    assert kappa["value"] == agreement_report.of_batch(batch)[0].value
+    assert kappa["value"] == agreement_report.batch_figures(batch)[0].value
     labels = [json.loads(line) for line in (tmp_path / "out" / "question_type.json").open()]
     assert sorted(record["label"] for record in labels) == [0, 1, 1]
     assert (tmp_path / "out" / "01_str" / "wtq_factoid_dev.json").exists()

@@ -35,7 +35,7 @@ def work(world: World, batch: Batch, who: str, most: int = 100) -> int:
 
 
 def kept(world: World, batch: Batch, who: str) -> int:
-    return allocation.kept([batch]).get((batch.pk, world.people[who].pk), 0)
+    return allocation.reserved_counts([batch]).get((batch.pk, world.people[who].pk), 0)
 
 
 def test_keeping_more_is_cut_to_what_one_person_may_do(twenty: World) -> None:
@@ -69,13 +69,13 @@ def test_a_share_moves_to_others_as_far_as_they_have_room(twenty: World) -> None
     before = {who: kept(twenty, batch, who) for who in ("ada", "bo", "cy")}
     moved = allocation.move(batch=batch, person=twenty.ada, to=[twenty.bo], by=twenty.mara, now=NOON)
     room = 8 - before["bo"]
-    assert moved == allocation.Moved(room, before["ada"] - room, 0)
+    assert moved == allocation.MoveResult(room, before["ada"] - room, 0)
     held = twenty.take(batch, "ada")
     assert held is not None
     taken = allocation.take_back(
-        batch=batch, leases=allocation.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
+        batch=batch, leases=allocation.leases_of(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
     )
-    assert taken == allocation.Moved(0, 1, 1)
+    assert taken == allocation.MoveResult(0, 1, 1)
 
 
 def test_what_is_kept_for_somebody_who_reaches_the_limit_is_free_for_others(twenty: World) -> None:

@@ -20,7 +20,7 @@ from annotation.releases.release_files import Raw
 from annotation.workflow import adjudication, assignments, batches, perturbation_runs, projects
 from tableqa import Example, Table
 from tableqa.core.canonical_json import canonical
-from tableqa.data.positional_ids import by_place
+from tableqa.data.positional_ids import with_positional_ids
 from tableqa.readers import READERS, ReaderError
 from tableqa.writers import freb_tqa as freb
 from tableqa.writers import hub, robut, suc
@@ -365,7 +365,7 @@ def every_level(world: World, out: Path, format: str) -> tuple[list[Example], Pa
     """A release of originals and of edits at three levels, and its examples as the raw records give them."""
     perturbed_thrice(world)
     released(world, out, format)
-    return [by_place(example) for example in originals_and_derived(raw_of(out))], out
+    return [with_positional_ids(example) for example in originals_and_derived(raw_of(out))], out
 
 
 @pytest.mark.django_db(transaction=True)

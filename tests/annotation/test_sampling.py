@@ -10,7 +10,7 @@ from annotation.models import Item
 from annotation.queue import lineage, slots
 from annotation.workflow import batches
 from tableqa import Example, Table
-from tasks.contract import Prepared, TaskType, task_type
+from tasks.contract import PreparedInputs, TaskType, task_type
 from tests.annotation.cast import World
 
 pytestmark = pytest.mark.django_db
@@ -57,8 +57,10 @@ def test_the_most_wanted_come_first_and_the_rest_in_order(
     kind = type(task_type("question_type"))
     wanted = {"nu-4": 2.0, "nu-1": 1.0}
 
-    def prepare(self: TaskType, example: Example, around: Any) -> Prepared | None:
-        return None if example.id == "nu-6" else Prepared({"of": example.id}, wanted.get(example.id, 0.0))
+    def prepare(self: TaskType, example: Example, around: Any) -> PreparedInputs | None:
+        return (
+            None if example.id == "nu-6" else PreparedInputs({"of": example.id}, wanted.get(example.id, 0.0))
+        )
 
     monkeypatch.setattr(kind, "prepare", prepare)
     batch = world.batch(sources=[source], only=[f"nu-{at}" for at in (6, 5, 4, 3, 2, 1, 0)])
@@ -78,7 +80,7 @@ def test_what_was_prepared_together_is_seen_in_the_order_of_the_sample(
         seen.extend(one.inputs["of"] for one in prepared)
         return [one if at % 2 else None for at, one in enumerate(prepared)]
 
-    monkeypatch.setattr(kind, "prepare", lambda self, example, around: Prepared({"of": example.id}))
+    monkeypatch.setattr(kind, "prepare", lambda self, example, around: PreparedInputs({"of": example.id}))
     monkeypatch.setattr(kind, "together", together)
     names = [f"nu-{at}" for at in (6, 0, 5, 1, 4, 2, 3)]
     batch = world.batch(sources=[source], only=names)
@@ -95,9 +97,9 @@ def test_a_kind_without_favourites_looks_no_further_than_it_must(
     kind = type(task_type("question_type"))
     looked: list[str] = []
 
-    def prepare(self: TaskType, example: Example, around: Any) -> Prepared | None:
+    def prepare(self: TaskType, example: Example, around: Any) -> PreparedInputs | None:
         looked.append(example.id)
-        return None if example.id == "nu-5" else Prepared({"of": example.id})
+        return None if example.id == "nu-5" else PreparedInputs({"of": example.id})
 
     monkeypatch.setattr(kind, "favourites", False)
     monkeypatch.setattr(kind, "without", "it lacks something.")

@@ -55,7 +55,7 @@ def test_tests_of_proposals_stop_after_repeated_refusals_of_the_model(world: Wor
     batch = batch_with(world, rules=True, search=True)
 
     with pytest.raises(Refused, match=f"loop gave {STOP_AFTER} unusable replies in a row"):
-        proposals.make(batch=batch, now=lambda: NOON)
+        proposals.make_proposals(batch=batch, now=lambda: NOON)
 
     # The last test asks about the original and the changed example.
     assert STOP_AFTER <= searches()["declined"] <= 2 * STOP_AFTER
@@ -66,18 +66,18 @@ def test_answers_for_prompts_stop_after_repeated_refusals_of_the_model(world: Wo
     batch = batch_with(world, models=["llm"], repetitions=1)
 
     with pytest.raises(Refused, match=f"loop gave {STOP_AFTER} unusable replies in a row"):
-        proposals.make(batch=batch, now=lambda: NOON)
+        proposals.make_proposals(batch=batch, now=lambda: NOON)
 
     assert searches() == {"declined": STOP_AFTER}
 
 
 def test_a_job_that_runs_again_asks_the_model_in_the_loop_nothing(world: World, loop: Endpoint) -> None:
     batch = batch_with(world, models=["llm"], repetitions=1)
-    proposals.make(batch=batch, now=lambda: NOON)
+    proposals.make_proposals(batch=batch, now=lambda: NOON)
     before = len(loop.requests)
     assert before == ITEMS, "one original each"
 
-    proposals.make(batch=batch, now=lambda: NOON)
+    proposals.make_proposals(batch=batch, now=lambda: NOON)
 
     assert len(loop.requests) == before
 
@@ -91,5 +91,5 @@ def test_an_estimate_names_the_tests_of_proposals(world: World, loop: Endpoint) 
     looks = replies + request_estimates.USUAL_PROPOSALS * ITEMS
     assert lines["search"].requests == request_estimates.PER_LOOK * looks + ITEMS
     assert lines["search"].usd
-    proposals.make(batch=batch, now=lambda: NOON)
+    proposals.make_proposals(batch=batch, now=lambda: NOON)
     assert "search" not in {line.purpose for line in request_estimates.of_batch(batch)}

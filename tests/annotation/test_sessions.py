@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.accounts import work_sessions
-from annotation.accounts.work_sessions import BREAK, begun, left_today
+from annotation.accounts.work_sessions import BREAK, left_today, session_start
 from annotation.models import Assignment, Batch
-from annotation.queue.entry_requirements import Facts
+from annotation.queue.entry_requirements import AnnotatorState
 from tests.annotation.cast import NOON, World, set_work
 from tests.annotation.test_gold import examples, mark, small
 
@@ -30,7 +30,7 @@ def test_a_session_has_no_break_inside_and_one_before_it(gaps: list[int]) -> Non
     for gap in gaps:
         now -= timedelta(minutes=gap)
         moments.append(now)
-    first = begun(moments, NOON)
+    first = session_start(moments, NOON)
     if first is None:
         assert not moments or NOON - moments[0] > BREAK
         return
@@ -42,7 +42,7 @@ def test_a_session_has_no_break_inside_and_one_before_it(gaps: list[int]) -> Non
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(1, 40), st.integers(1, 40))
 def test_the_narrower_limit_counts(here: int, everywhere: int, cap: int, project_cap: int) -> None:
-    facts = Facts(items_today=here, project_items_today=everywhere)
+    facts = AnnotatorState(items_today=here, project_items_today=everywhere)
     day = left_today({"items_per_day": cap}, {"items_per_day": project_cap}, facts)
     assert day.items_left == max(0, min(cap - here, project_cap - everywhere))
     assert day.minutes_left is None
@@ -55,19 +55,19 @@ def test_the_last_tenth_of_a_days_items_is_near_and_at_least_the_last_item(limit
     near = [
         done
         for done in range(limit)
-        if left_today({"items_per_day": limit}, {}, Facts(items_today=done)).is_near
+        if left_today({"items_per_day": limit}, {}, AnnotatorState(items_today=done)).is_near
     ]
     assert near == list(range(first, limit))
 
 
 def test_the_only_item_of_a_day_is_no_reason_for_a_break() -> None:
-    assert not left_today({"items_per_day": 1}, {}, Facts(items_today=0)).is_near
+    assert not left_today({"items_per_day": 1}, {}, AnnotatorState(items_today=0)).is_near
 
 
 def test_hours_are_told_in_minutes() -> None:
-    day = left_today({"hours_per_day": 2}, {}, Facts(hours_today=1.5))
+    day = left_today({"hours_per_day": 2}, {}, AnnotatorState(hours_today=1.5))
     assert (day.items_left, day.minutes_left, day.is_near) == (None, 30, False)
-    assert left_today({"hours_per_day": 2}, {}, Facts(hours_today=1.9)).is_near
+    assert left_today({"hours_per_day": 2}, {}, AnnotatorState(hours_today=1.9)).is_near
 
 
 def answer(world: World, batch: Batch, who: str, label: str = "extraction") -> Assignment:

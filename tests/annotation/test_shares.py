@@ -92,7 +92,7 @@ def test_a_share_moves_to_others_evenly_and_what_is_done_stays(twenty: World) ->
         batch=batch, person=twenty.ada, to=[twenty.bo, twenty.cy], leases=True, by=twenty.mara, now=NOON
     )
     after = kept_for(batch)
-    assert moved == allocation.Moved(before["Ada"] + 1, 0, 1)
+    assert moved == allocation.MoveResult(before["Ada"] + 1, 0, 1)
     assert "Ada" not in after
     assert abs(after["Bo"] - after["Cy"]) <= 1
     assert after["Bo"] + after["Cy"] == 18
@@ -111,7 +111,7 @@ def world_state(assignment: Assignment) -> str:
 def test_a_share_that_nobody_of_the_others_may_have_is_open_to_all(twenty: World) -> None:
     batch = twenty.batch(strategy="split", overlap=3)
     moved = allocation.move(batch=batch, person=twenty.ada, to=[twenty.bo], by=twenty.mara, now=NOON)
-    assert moved == allocation.Moved(0, 20, 0)
+    assert moved == allocation.MoveResult(0, 20, 0)
     assert kept_for(batch) == {"Bo": 20, "Cy": 20}
     assert len(work(twenty, batch, "ada")) == 20, "open to all is open to whoever had it, too"
 
@@ -133,10 +133,10 @@ def test_a_lease_is_not_kept_for_somebody_who_has_responded_already(twenty: Worl
     assert twenty.take(batch, "ada") is not None
 
     moved = allocation.take_back(
-        batch=batch, leases=allocation.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
+        batch=batch, leases=allocation.leases_of(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
     )
 
-    assert moved == allocation.Moved(0, 1, 1)
+    assert moved == allocation.MoveResult(0, 1, 1)
     assert not kept_for(batch)
 
 
@@ -148,9 +148,9 @@ def test_a_lease_is_taken_back_for_somebody_else(twenty: World) -> None:
         assignment=twenty.reload(held), revision=0, response={"data": {"label": "neither"}}, now=NOON
     )
     moved = allocation.take_back(
-        batch=batch, leases=allocation.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
+        batch=batch, leases=allocation.leases_of(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
     )
-    assert moved == allocation.Moved(1, 0, 1)
+    assert moved == allocation.MoveResult(1, 0, 1)
     assert held.item_id not in work(twenty, batch, "ada")
     assert held.item_id in work(twenty, batch, "bo")
     assert twenty.reload(held).draft.response["data"] == {"label": "neither"}, (
@@ -257,7 +257,9 @@ def test_a_manager_who_moves_and_changes_while_people_work_breaks_nothing(tmp_pa
             one = people.pop(turn % 3)
             allocation.move(batch=batch, person=one, to=people, leases=turn % 2 == 0, by=world.mara, now=NOON)
             batch_settings.change(batch=batch, changes={"overlap": 1 + turn % 3}, by=world.mara, now=NOON)
-            allocation.take_back(batch=batch, leases=allocation.held(batch), to=one, by=world.mara, now=NOON)
+            allocation.take_back(
+                batch=batch, leases=allocation.leases_of(batch), to=one, by=world.mara, now=NOON
+            )
 
     def label(who: str) -> None:
         for _ in range(25):

@@ -69,7 +69,7 @@ def test_terms_that_do_not_hold_are_refused_in_words(world: World, ask: Any, ter
 def test_accounts_and_shares_name_people_by_their_pseudonyms(world: World, ask: Any) -> None:
     batch = world.batch(strategy="split", overlap=1)
     names = {row.person.name: row.pseudonym for row in Membership.objects.select_related("person")}
-    before = allocation.kept([batch])
+    before = allocation.reserved_counts([batch])
     world.label(batch, "ada", "extraction")
     body = {"annotator": names["Ada"], "to": [names["Bo"]]}
     assert ask(f"{batch.public_id}/shares", body).json() == {

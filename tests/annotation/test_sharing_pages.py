@@ -54,15 +54,17 @@ def test_moving_a_share_is_said_with_its_numbers_and_done_on_the_second_click(
     assert ten.take(batch, "ada") is not None
     address = reverse("batch_people", args=[batch.public_id])
     given = {"people": [ten.ada.pk], "action": "move_all", "most": "20", "to": str(ten.bo.pk)}
-    before = allocation.kept([batch])[batch.pk, ten.ada.pk]
+    before = allocation.reserved_counts([batch])[batch.pk, ten.ada.pk]
     asked = text(mara.post(address, given))
     assert f"{before} items are reserved for Ada and will go to Bo." in asked
     assert "1 item is in progress and will be taken back." in asked
     assert "1 item is submitted by Ada: no change." in asked
-    assert allocation.kept([batch])[batch.pk, ten.ada.pk] == before, "nothing is done before the second click"
+    assert allocation.reserved_counts([batch])[batch.pk, ten.ada.pk] == before, (
+        "nothing is done before the second click"
+    )
     done = mara.post(address, {**given, "confirmed": "yes"}, follow=True)
     assert f"{before + 1} items are with other annotators now" in text(done)
-    assert (batch.pk, ten.ada.pk) not in allocation.kept([batch])
+    assert (batch.pk, ten.ada.pk) not in allocation.reserved_counts([batch])
     assert list(doctor.findings()) == []
 
 
@@ -216,7 +218,7 @@ def test_the_form_plans_what_a_study_asks(ten: World, mara: Client) -> None:
     assert batch.resolve["rule"] == "majority"
     assert batch.resolve["most"] == 5
     assert (batch.gold_percent, batch.must_practise, batch.state) == (10, True, "open")
-    assert sum(allocation.kept([batch]).values()) == 8
+    assert sum(allocation.reserved_counts([batch]).values()) == 8
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ def browser(person: Person) -> Client:
     return client
 
 
-def shown(batch: Batch, now: datetime, part: str = "agreement") -> snapshots.Shown:
-    return snapshots.one(Batch.objects.select_related("project").get(pk=batch.pk), part, now=now)
+def shown(batch: Batch, now: datetime, part: str = "agreement") -> snapshots.SnapshotView:
+    return snapshots.snapshot_view(Batch.objects.select_related("project").get(pk=batch.pk), part, now=now)
 
 
 def do_jobs() -> list[str]:
@@ -149,10 +149,10 @@ def test_a_part_that_fails_is_named_and_holds_no_other_up(
 
     monkeypatch.setattr(snapshots, "PARTS", {**snapshots.PARTS, "agreement": broken})
     of = [Batch.objects.select_related("project").get(pk=batch.pk)]
-    snapshots.of(of, ("agreement", "work"), now=timezone.now())
+    snapshots.views_of_batches(of, ("agreement", "work"), now=timezone.now())
     assert do_jobs() == ["done"]
 
-    told = snapshots.of(of, ("agreement", "work"), now=timezone.now())
+    told = snapshots.views_of_batches(of, ("agreement", "work"), now=timezone.now())
     assert told[batch.pk, "work"].data is not None
     assert "ArithmeticError" in told[batch.pk, "agreement"].failed
     assert "could not be computed" in text(
@@ -160,7 +160,7 @@ def test_a_part_that_fails_is_named_and_holds_no_other_up(
     )
     assert not Job.objects.filter(state="queued").exists(), "it is not tried again at once"
     later = timezone.now() + snapshots.AFTER_FAILURE + LATER
-    assert snapshots.of(of, ("agreement",), now=later)[batch.pk, "agreement"].job is not None
+    assert snapshots.views_of_batches(of, ("agreement",), now=later)[batch.pk, "agreement"].job is not None
 
 
 def test_a_snapshot_of_an_older_form_is_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

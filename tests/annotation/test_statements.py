@@ -46,7 +46,7 @@ def test_hours_in_full_precision_do_not_depend_on_the_order_of_rows(world: World
                 assert taken is not None
                 Assignment.objects.filter(pk=taken.pk).update(active_seconds=time_at_work)
                 assignments.skip(assignment=taken, reason="not for me", now=NOON)
-            counted = data_statement.counted(world.project, [batch], watermark=10**9, until=LATER)
+            counted = data_statement.count_statement(world.project, [batch], watermark=10**9, until=LATER)
             found.append(counted["hours"]["exact"]["beside"])
     assert found[0]["skipped"] > 1
     assert found == found[:1] * 24
@@ -74,7 +74,7 @@ def test_hours_of_a_response_that_is_taken_back_are_not_those_of_the_release(
     hours, counts = manifest["statement"]["hours"], manifest["counts"]
     assert hours["exact"]["all"] == pytest.approx(4 * 90 / 3600)
     assert hours["exact"]["beside"] == pytest.approx({"withdrawn": 90 / 3600, "skipped": 30 / 3600})
-    assert hours["exact"]["paid"] == pytest.approx(earnings.summed(earnings.shares(world.project)).hours)
+    assert hours["exact"]["paid"] == pytest.approx(earnings.sum_shares(earnings.shares(world.project)).hours)
     assert "responses taken back 2 minutes, skipped items 30 seconds" in text
     assert (counts["annotators"], counts["respondents"]) == (2, 1)
     assert "\n1 people under pseudonyms." in text
@@ -145,7 +145,7 @@ def test_hours_leave_gold_out_and_what_else_is_paid_adds_up_to_the_payment_sheet
     hours = manifest["statement"]["hours"]
     rows = [json.loads(line) for line in (tmp_path / "v1" / "annotations.jsonl").open(encoding="utf-8")]
     of_records = sum(row["active_seconds"] for row in rows if row["newest"]) / 3600
-    paid = earnings.summed(earnings.shares(Project.objects.get())).hours
+    paid = earnings.sum_shares(earnings.shares(Project.objects.get())).hours
     assert hours["all"] == pytest.approx(of_records, abs=0.0001)
     assert hours["paid"] == pytest.approx(paid, abs=0.0001)
     assert hours["paid"] == pytest.approx(hours["all"] + sum(hours["beside"].values()), abs=0.0003)
@@ -256,13 +256,13 @@ def test_a_characteristic_that_few_share_is_not_told_and_nobody_counts_who_gave_
         ("ivo", "Dutch"),
     ):
         membership = Membership.objects.get(person=world.people[who])
-        projects.say_of_oneself(membership=membership, entries={"languages": languages})
+        projects.set_characteristics(membership=membership, entries={"languages": languages})
         if who not in ("cy", "ivo"):
             world.label(batch, who, "extraction")
-    counted = data_statement.counted(world.project, [batch], watermark=10**9, until=LATER)
+    counted = data_statement.count_statement(world.project, [batch], watermark=10**9, until=LATER)
     assert counted["characteristics"] == {"languages": {"": 3}}
     world.label(batch, "cy", "extraction")
-    counted = data_statement.counted(world.project, [batch], watermark=10**9, until=LATER)
+    counted = data_statement.count_statement(world.project, [batch], watermark=10**9, until=LATER)
     assert counted["characteristics"] == {"languages": {"Dutch": 3, "": 1}}
 
 
@@ -279,7 +279,9 @@ def test_a_release_verifies_once_annotators_described_themselves(world: World, t
         "di": {"languages": "Sorbian", "gender": "male", "age": "", "country": "Estonia"},
     }
     for who, told in said.items():
-        projects.say_of_oneself(membership=Membership.objects.get(person=world.people[who]), entries=told)
+        projects.set_characteristics(
+            membership=Membership.objects.get(person=world.people[who]), entries=told
+        )
 
     text = released(world, "v1", tmp_path)  # which verifies it
 

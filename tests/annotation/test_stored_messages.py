@@ -159,10 +159,10 @@ def test_why_a_job_was_refused_is_shown_in_the_readers_language(
     job.refresh_from_db()
     assert job.error == "The text contains {NUL}, which cannot be saved. Remove it."
     with translation.override("de"):
-        assert core_translation.shown(job.error) == gettext(
+        assert core_translation.translate_stored(job.error) == gettext(
             "The text contains {reason}, which cannot be saved. Remove it."
         ).format(reason="{NUL}")
-        assert core_translation.shown(job.error) != job.error
+        assert core_translation.translate_stored(job.error) != job.error
 
 
 # -- suggestions of question types ------------------------------------------------------------------

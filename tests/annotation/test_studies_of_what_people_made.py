@@ -16,7 +16,7 @@ from annotation.platform.refusals import Refused
 from annotation.queue import reservations
 from annotation.study_file import apply as study_file_apply
 from annotation.study_file import current_state, project_export
-from annotation.study_file.schema import Work, makers, parse
+from annotation.study_file.schema import BatchSpec, makers, parse
 from annotation.workflow import adjudication, assignments, batches, projects
 from tests.annotation.cast import NOON, envelope, make_world
 from tests.annotation.test_study_files import apply, exported, plan_of
@@ -150,7 +150,7 @@ class TestWhereTheStudyItselfMakesThem:
 
         here = current_state.of_project(Project.objects.get(slug="small"), now=NOON)
 
-        assert "guideline_examples" not in project_export.written(here)
+        assert "guideline_examples" not in project_export.export_study(here)
         assert [note.partition(" is about")[0] for note in here.notes if "guideline" in note] == [
             "1 guideline example"
         ]
@@ -192,8 +192,10 @@ class TestWhereTheStudyItselfMakesThem:
 
 
 def test_makers_are_those_whose_originals_come_from_the_sources_and_never_what_waits_itself() -> None:
-    def work(name: str, type: str = "value_change", *, sources: tuple[str, ...] = (), **more: Any) -> Work:
-        return Work(name, type, "originals", {"purpose": "work"}, sources=sources).changed(**more)
+    def work(
+        name: str, type: str = "value_change", *, sources: tuple[str, ...] = (), **more: Any
+    ) -> BatchSpec:
+        return BatchSpec(name, type, "originals", {"purpose": "work"}, sources=sources).changed(**more)
 
     works = [
         work("first", sources=("a",)),
@@ -218,7 +220,7 @@ def test_the_demo_project_is_made_again_elsewhere_but_for_what_people_have_yet_t
     with an_empty_database():
         assert demo_world.load(now=NOON)
         here = current_state.of_project(Project.objects.get(slug=slug), now=NOON)
-        text = project_export.written(here)
+        text = project_export.export_study(here)
     paths = {
         "wtq-excerpt": "wtq/excerpt-dev.tsv",
         "wtq-related": "wtq_related/excerpt.tsv",
@@ -258,5 +260,5 @@ def test_the_demo_project_is_made_again_elsewhere_but_for_what_people_have_yet_t
     assert (whole.sources, whole.guidelines) == (said.sources, said.guidelines)
 
 
-def by_name(work: Work) -> str:
+def by_name(work: BatchSpec) -> str:
     return work.name

@@ -19,9 +19,9 @@ from annotation.platform.refusals import Refused
 from annotation.quality import gold
 from annotation.study_file import apply, current_state, project_export
 from annotation.study_file import plan as study_file_plan
-from annotation.study_file.current_state import Counts, Standing
-from annotation.study_file.plan import Looked
-from annotation.study_file.schema import GoldItem, Somebody, parse
+from annotation.study_file.current_state import Counts, ProjectState
+from annotation.study_file.plan import SourceProbe
+from annotation.study_file.schema import GoldItem, PersonEntry, parse
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.previews import importer
 from tests.annotation.test_study_files import SMALL, plan_of
@@ -147,11 +147,11 @@ class TestGoldGoesAlong:
             example = Example.objects.get(
                 source__project=applied.project, source__name="more", external_id=name
             )
-            gold.mark(batch=batch, example=example, data={"label": "extraction"}, by=films.mara, now=NOON)
+            gold.set_gold(batch=batch, example=example, data={"label": "extraction"}, by=films.mara, now=NOON)
         here = current_state.of_project(applied.project, now=NOON)
-        exported = project_export.written(here)
+        exported = project_export.export_study(here)
 
-        assert apply.planned(parse(exported), applied.project, now=NOON).does == ()
+        assert apply.plan_for_project(parse(exported), applied.project, now=NOON).does == ()
         elsewhere = exported.replace("slug: small", "slug: elsewhere")
         again = apply.apply(parse(elsewhere), project=None, by=films.mara, now=NOON, folder=tmp_path)
 
@@ -161,15 +161,15 @@ class TestGoldGoesAlong:
             .order_by("item__position")
             .values_list("item__example__source__name", "item__example__external_id")
         ) == [("more", "nu-8"), ("more", "nu-0")]
-        same = project_export.written(current_state.of_project(again.project, now=NOON))
+        same = project_export.export_study(current_state.of_project(again.project, now=NOON))
         assert same.replace("slug: elsewhere", "slug: small") == exported
-        assert apply.planned(parse(elsewhere), again.project, now=NOON).does == ()
+        assert apply.plan_for_project(parse(elsewhere), again.project, now=NOON).does == ()
 
     def test_with_what_stands_frozen_beside_it(self, films: World, tmp_path: Path) -> None:
         text = HEAD + TYPES + "    sample: {sources: [films], size: 2}\n    gold: {percent: 10}\n"
         applied = apply.apply(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
         batch = Batch.objects.get(project=applied.project)
-        gold.mark(
+        gold.set_gold(
             batch=batch,
             example=Example.objects.get(source__project=applied.project, external_id="nu-9"),
             data={"label": "reasoning"},
@@ -179,7 +179,7 @@ class TestGoldGoesAlong:
             now=NOON,
         )
         here = current_state.of_project(applied.project, now=NOON)
-        elsewhere = project_export.written(here).replace("slug: small", "slug: elsewhere")
+        elsewhere = project_export.export_study(here).replace("slug: small", "slug: elsewhere")
         again = apply.apply(parse(elsewhere), project=None, by=films.mara, now=NOON, folder=tmp_path)
 
         item = Item.objects.get(batch__project=again.project, is_gold=True)
@@ -201,11 +201,11 @@ class TestGoldGoesAlong:
             parent=example,
             perturbation="value_change",
         )
-        gold.mark(batch=batch, example=made, data={"label": "extraction"}, by=films.mara, now=NOON)
+        gold.set_gold(batch=batch, example=made, data={"label": "extraction"}, by=films.mara, now=NOON)
 
         here = current_state.of_project(films.project, now=NOON)
 
-        assert "nu-0~value_change-1" not in project_export.written(here)
+        assert "nu-0~value_change-1" not in project_export.export_study(here)
         assert any(
             note.startswith("1 gold item is about an example that people created here") for note in here.notes
         )
@@ -239,12 +239,12 @@ class TestWhatIsSaidOfAFileElsewhere:
         applied = apply.apply(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
 
         said = dict(Batch.objects.filter(project=applied.project).values_list("name", "decide_at_close"))
-        exported = project_export.written(current_state.of_project(applied.project, now=NOON))
+        exported = project_export.export_study(current_state.of_project(applied.project, now=NOON))
 
         assert said == {"Types": True, "All": False, "Late": True}
         assert re.findall(r"    decide: (\w+)", exported) == ["at_close", "when_complete"]
-        assert apply.planned(parse(exported), applied.project, now=NOON).does == ()
-        (change,) = apply.planned(
+        assert apply.plan_for_project(parse(exported), applied.project, now=NOON).does == ()
+        (change,) = apply.plan_for_project(
             parse(exported.replace("decide: at_close\n", "decide: when_complete\n")),
             applied.project,
             now=NOON,
@@ -267,13 +267,13 @@ class TestHoursThatAreLeft:
         self, *works: dict[str, Any], counts: dict[str, Counts], people: int = 4
     ) -> list[study_file_plan.Cost]:
         batches = tuple(one.changed(**more) for one, more in zip(self.STUDY.batches, works, strict=True))
-        people_of = tuple(Somebody(f"P{n}", ("annotator",)) for n in range(people))
+        people_of = tuple(PersonEntry(f"P{n}", ("annotator",)) for n in range(people))
         wanted = dataclasses.replace(self.STUDY, batches=batches, runs=(), people=people_of)
         there = dataclasses.replace(wanted, batches=tuple(one for one in batches if one.name in counts))
         plan = study_file_plan.plan(
             wanted,
-            Standing(there, batches=counts, examples={("films", "originals"): 100}),
-            looked={0: Looked("c" * 64, 100)},
+            ProjectState(there, batches=counts, examples={("films", "originals"): 100}),
+            looked={0: SourceProbe("c" * 64, 100)},
         )
         return list(plan.costs)
 
@@ -324,7 +324,7 @@ class TestHoursThatAreLeft:
     def test_it_is_counted_as_the_project_stands(self, films: World) -> None:
         batch = films.batch(name="Types", sources=[films.source], size=3, overlap=2)
         example = Example.objects.filter(source=films.source).exclude(items__batch=batch).get()
-        gold.mark(batch=batch, example=example, data={"label": "extraction"}, by=films.mara, now=NOON)
+        gold.set_gold(batch=batch, example=example, data={"label": "extraction"}, by=films.mara, now=NOON)
         films.label(batch, "ada", "extraction")
 
         counts = current_state.of_project(films.project, now=NOON).batches["Types"]

@@ -60,7 +60,7 @@ from annotation.study_file import (
 from annotation.study_file import (
     plan as study_file_plan,
 )
-from annotation.study_file.current_state import Counts, Pace, Standing
+from annotation.study_file.current_state import Counts, Pace, ProjectState
 from annotation.study_file.plan import Plan
 from annotation.study_file.schema import Study, document, parse
 from annotation.study_file.yaml_file import StudyError
@@ -108,7 +108,7 @@ def films(tmp_path: Path, db: None) -> Path:
 
 def apply(
     text: str, folder: Path | None, by: Person, slug: str = "small", **more: Any
-) -> study_file_apply.Applied:
+) -> study_file_apply.ApplyResult:
     said = parse(text, folder=folder)
     project = Project.objects.filter(slug=slug).first()
     return study_file_apply.apply(said, project=project, by=by, now=NOON, folder=folder, **more)
@@ -116,12 +116,14 @@ def apply(
 
 def plan_of(text: str, folder: Path | None, slug: str = "small") -> Plan:
     said = parse(text, folder=folder)
-    looked = None if folder is None else study_file_apply.look(said, folder=folder)
-    return study_file_apply.planned(said, Project.objects.filter(slug=slug).first(), now=NOON, looked=looked)
+    looked = None if folder is None else study_file_apply.probe_sources(said, folder=folder)
+    return study_file_apply.plan_for_project(
+        said, Project.objects.filter(slug=slug).first(), now=NOON, looked=looked
+    )
 
 
 def exported(slug: str = "small") -> str:
-    return project_export.written(current_state.of_project(Project.objects.get(slug=slug), now=NOON))
+    return project_export.export_study(current_state.of_project(Project.objects.get(slug=slug), now=NOON))
 
 
 def faults(text: str) -> list[str]:
@@ -496,17 +498,17 @@ class TestThePlan:
 
     STUDY = parse(SMALL.replace("name: Small}", "name: Small, pay: {currency: EUR, per_hour: 12}}"))
 
-    def plan(self, there: Standing | None) -> Plan:
-        return study_file_plan.plan(self.STUDY, there, looked={0: study_file_plan.Looked("c" * 64, 100)})
+    def plan(self, there: ProjectState | None) -> Plan:
+        return study_file_plan.plan(self.STUDY, there, looked={0: study_file_plan.SourceProbe("c" * 64, 100)})
 
-    def standing(self, **more: Any) -> Standing:
+    def standing(self, **more: Any) -> ProjectState:
         there = dataclasses.replace(
             self.STUDY,
             sources=(dataclasses.replace(self.STUDY.sources[0], checksum="c" * 64),),
             runs=(dataclasses.replace(self.STUDY.runs[0], sources=("films",)),),
         )
         counts = {"Types": Counts("open", 3, 9, 4), "Short": Counts("open", 0, 0, 0)}
-        return Standing(
+        return ProjectState(
             **{"study": there, "batches": counts, "examples": {("films", "originals"): 100}, **more}
         )
 
@@ -598,7 +600,7 @@ class TestThePlan:
         short = self.STUDY.batches[1].changed(**change)
         wanted = dataclasses.replace(self.STUDY, batches=(self.STUDY.batches[0], short))
 
-        plan = study_file_plan.plan(wanted, None, looked={0: study_file_plan.Looked("c" * 64, 100)})
+        plan = study_file_plan.plan(wanted, None, looked={0: study_file_plan.SourceProbe("c" * 64, 100)})
 
         assert any(said in one.words and one.name == "Short" for one in plan.cannot)
 
@@ -753,7 +755,7 @@ class TestApplying:
         ada = Membership.objects.get(project=world.project, person=world.ada)
         assert ada.roles == ["annotator", "adjudicator"]
         assert apply(text, None, world.mara, "films").done == []
-        later = study_file_apply.planned(parse(text), world.project, now=NOON + timedelta(days=15))
+        later = study_file_apply.plan_for_project(parse(text), world.project, now=NOON + timedelta(days=15))
         assert [change.verb for change in later.does] == ["invite"], (
             "the link has expired: there is a new one"
         )
@@ -882,7 +884,7 @@ class TestApplying:
         assert more != text
         said = parse(more)
 
-        plan = study_file_apply.planned(said, world.project, now=NOON)
+        plan = study_file_apply.plan_for_project(said, world.project, now=NOON)
         effects = study_file_apply.effects(plan, world.project)
         applied = apply(more, None, world.mara, "films")
 
@@ -1026,7 +1028,7 @@ class TestChains:
     def test_a_release_now_would_lack_what_the_plan_says(self, project: Project) -> None:
         self.decide(project, "extraction")
 
-        said = [str(one) for one in release_gaps.missing(project)]
+        said = [str(one) for one in release_gaps.find_gaps(project)]
 
         assert "Types: 2 items have too few responses." in said
         assert "Short: It waits for 2 more decisions in “Types”." in said
@@ -1051,7 +1053,7 @@ class TestChains:
 def test_an_outcome_goes_on_where_every_field_has_one_of_the_values(
     when: dict[str, list[Any]], data: dict[str, Any], goes: bool
 ) -> None:
-    assert lineage.goes_on(when, data) is goes
+    assert lineage.matches_filter(when, data) is goes
 
 
 # -- there and back ---------------------------------------------------------------------------------
@@ -1089,7 +1091,7 @@ def test_a_published_study_is_applied_once_and_its_export_makes_it_again(
     assert items_of(slug) == sampled
 
 
-def apply_with(said: Study, files: dict[str, Path], by: Person) -> study_file_apply.Applied:
+def apply_with(said: Study, files: dict[str, Path], by: Person) -> study_file_apply.ApplyResult:
     """The study in this database, with the files of its sources where this machine has them."""
     return study_file_apply.apply(said, project=None, by=by, now=NOON, folder=ROOT, files=files)
 
@@ -1381,7 +1383,7 @@ class TestThePage:
     def test_a_job_whose_worker_was_lost_after_its_work_ends_as_done(self, mara: Client) -> None:
         mara.post(self.ADDRESS, {"text": self.more(), "act": "apply"})
         job = Job.objects.get(kind="study")
-        with patch.object(jobs, "_end", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        with patch.object(jobs, "_finish", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
             jobs.run(job.pk)
 
         assert jobs.reap(now=jobs.clock() + 2 * jobs.LOST_AFTER) == 1
@@ -1419,7 +1421,7 @@ class TestThePage:
     def test_whoever_annotates_here_learns_of_no_gold(self, mara: Client, world: World) -> None:
         batch = Batch.objects.get(name="Types")
         free = world.source.examples.exclude(items__batch=batch).order_by("pk")[0]
-        gold.mark(batch=batch, example=free, data={"label": "neither"}, by=world.mara, now=NOON)
+        gold.set_gold(batch=batch, example=free, data={"label": "neither"}, by=world.mara, now=NOON)
         assert "neither" in mara.get(self.ADDRESS).content.decode()
         projects.add_member(
             project=world.project, person=world.mara, roles=[Role.ANNOTATOR], by=world.mara, now=NOON

@@ -23,7 +23,7 @@ from tests.annotation.cast import NOON, World
 
 ADDRESS = "/projects/films/templates/"
 FIXTURES = Path(settings.BASE_DIR) / "fixtures"
-ALL = list(study_templates.shipped())
+ALL = list(study_templates.load_templates())
 
 
 @pytest.fixture
@@ -49,17 +49,17 @@ def rated_answers(world: World) -> Source:
 
 
 def test_the_templates_are_the_shipped_study_files_in_their_order() -> None:
-    assert [one.title for one in study_templates.shipped().values()] == [
+    assert [one.title for one in study_templates.load_templates().values()] == [
         "FREB-TQA part 3",
         "RobuT header and question perturbations",
         "LFTQA-Eval ratings",
         "Adversarial questions with a model in the loop",
         "Label my questions",
     ]
-    for one in study_templates.shipped().values():
+    for one in study_templates.load_templates().values():
         assert {frozenset(said) for said in one.texts.values()} == {frozenset({"en", "de"})}
     with translation.override("de"):
-        assert study_templates.shipped()["label_questions"].title == "Meine Fragen einordnen"
+        assert study_templates.load_templates()["label_questions"].title == "Meine Fragen einordnen"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_the_templates_are_the_shipped_study_files_in_their_order() -> None:
     [("freb_tqa", 5), ("robut", 3), ("lftqa_eval", 3), ("adversarial", 3), ("label_questions", 3)],
 )
 def test_people_who_made_an_example_are_not_counted_for_what_follows_from_it(key: str, people: int) -> None:
-    assert people_needed(study_templates.shipped()[key].study) == people
+    assert people_needed(study_templates.load_templates()[key].study) == people
 
 
 def test_the_page_shows_what_would_be_created_and_writes_nothing(world: World, mara: Client) -> None:
@@ -116,9 +116,9 @@ def test_what_was_created_is_what_the_file_says_and_applying_the_export_again_do
     mara.post(ADDRESS, choice(world))
 
     here = current_state.of_project(world.project, now=NOON)
-    said = parse(project_export.written(here))
-    assert not apply.planned(said, world.project, now=NOON).does
-    wanted = study_templates.shipped()["freb_tqa"].study
+    said = parse(project_export.export_study(here))
+    assert not apply.plan_for_project(said, world.project, now=NOON).does
+    wanted = study_templates.load_templates()["freb_tqa"].study
     assert [(one.name, one.type, one.feeds_from, one.feeds_when) for one in here.study.batches] == [
         (one.name, one.type, one.feeds_from, one.feeds_when) for one in wanted.batches
     ]
@@ -240,7 +240,7 @@ class TestBatchesThatCannotBeCreated:
     ) -> None:
         study = parse(CHAIN_OVER_LISTED_EXAMPLES)
         here = current_state.of_project(world.project, now=NOON).study
-        reduced, notes = study_templates.adapted(study, project=here, source="films-dev", example_ids=())
+        reduced, notes = study_templates.adapt(study, project=here, source="films-dev", example_ids=())
         assert [work.name for work in reduced.batches] == ["Types"]
         assert notes == [
             "“Listed” is left out: it uses examples that this source does not have.",
@@ -342,7 +342,7 @@ class TestMaximum:
         return project
 
     def plan(self, world: World, project: Project) -> Plan:
-        template = study_templates.shipped()["freb_tqa"]
+        template = study_templates.load_templates()["freb_tqa"]
         return study_templates.draft(template, project=project, source=world.source, now=NOON).plan
 
     def test_it_is_for_as_many_people_as_the_template_needs(self, world: World, empty: Project) -> None:

@@ -132,14 +132,14 @@ def test_people_labels_and_times_of_label_studio_are_those_of_the_file(
 
 def test_agreement_is_computed_as_for_native_labels(world: World, two_people: Path) -> None:
     write(world, two_people)
-    imported = agreement_report.of_batch(Batch.objects.get())
+    imported = agreement_report.batch_figures(Batch.objects.get())
 
     native = world.batch(size=2, overlap=2)
     for who, given in (("ada", ("extraction", "reasoning")), ("bo", ("extraction", "extraction"))):
         for label in given:
             world.label(native, who, label)
 
-    assert imported == agreement_report.of_batch(native)
+    assert imported == agreement_report.batch_figures(native)
 
 
 def test_the_audit_log_says_where_a_response_comes_from(world: World, two_people: Path) -> None:
@@ -223,7 +223,7 @@ def test_responses_without_a_known_time_are_left_out_of_averages(world: World, t
 def test_imported_time_is_not_paid(world: World, timed: Path) -> None:
     write(world, timed)
 
-    assert earnings.summed(earnings.of_batch(Batch.objects.get())).amounts == {}
+    assert earnings.sum_shares(earnings.of_batch(Batch.objects.get())).amounts == {}
 
 
 def test_a_restored_project_makes_the_same_release_of_imported_times(

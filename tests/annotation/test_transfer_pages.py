@@ -189,7 +189,7 @@ def test_an_import_whose_worker_was_lost_after_its_work_ends_as_done(mara: Impor
     page = mara.get(url)
     mara.post(_address(page), posted(page, act="import"))
     job = Job.objects.get(kind="import_responses")
-    with patch.object(jobs, "_end", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+    with patch.object(jobs, "_finish", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
         jobs.run(job.pk)
 
     assert jobs.reap(now=jobs.clock() + 2 * jobs.LOST_AFTER) == 1

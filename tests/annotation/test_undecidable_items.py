@@ -145,7 +145,7 @@ def test_items_of_a_task_type_that_is_not_installed_wait_for_it(world: World) ->
     Batch.objects.filter(pk=gone.pk).update(task_type="gone")
 
     adjudication.resolve_due(now=LATER, limit=1)
-    adjudication.look_after_open(now=LATER)
+    adjudication.resolve_orphaned(now=LATER)
     assert (resolutions(gone), resolutions(healthy)) == ([""], ["accepted"])
     Batch.objects.filter(pk=gone.pk).update(task_type="question_type")
 
@@ -161,8 +161,8 @@ def test_an_item_that_lacks_answers_and_fails_stops_neither_the_others_nor_the_w
     batch.items.update(submitted_count=0, due_at=None)
     keys = list(batch.items.order_by("position").values_list("pk", flat=True))
 
-    with patch.object(orphaned_slots, "without_anybody", lambda of: keys if of.pk == batch.pk else []):
-        assert adjudication.look_after_open(now=LATER) == 1
+    with patch.object(orphaned_slots, "orphaned_items", lambda of: keys if of.pk == batch.pk else []):
+        assert adjudication.resolve_orphaned(now=LATER) == 1
 
     assert "ArithmeticError" in Adjudication.objects.get(item=keys[0]).reason
     assert Item.objects.get(pk=keys[1]).due_at is not None

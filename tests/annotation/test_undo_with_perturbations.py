@@ -248,13 +248,13 @@ def test_a_run_that_a_batch_feeds_looks_at_each_decision_a_fixed_number_of_times
     run = run_fed_by(batch, ["transpose"])
     monkeypatch.setattr(perturbation_runs, "ROWS", 1)
     looks: list[Any] = []
-    goes_on = lineage.goes_on
+    goes_on = lineage.matches_filter
 
     def look(*args: Any) -> bool:
         looks.append(args)
         return goes_on(*args)
 
-    monkeypatch.setattr(lineage, "goes_on", look)
+    monkeypatch.setattr(lineage, "matches_filter", look)
 
     perturbation_runs.perform(run)
 

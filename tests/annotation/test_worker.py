@@ -60,12 +60,12 @@ def test_a_scheduled_task_that_fails_keeps_no_other_from_running(monkeypatch: py
     for name in ("keep_alive", "reap"):
         monkeypatch.setattr(jobs, name, lambda *, now, name=name: ran.append(name))
     monkeypatch.setattr(adjudication, "resolve_due", fails)
-    monkeypatch.setattr(adjudication, "look_after_open", fails)
-    monkeypatch.setattr(model_in_the_loop, "look_after", last)
+    monkeypatch.setattr(adjudication, "resolve_orphaned", fails)
+    monkeypatch.setattr(model_in_the_loop, "retry_unanswered", last)
     monkeypatch.setattr(worker, "close_old_connections", lambda: None)
     monkeypatch.setattr(worker, "connection", Mock())
 
-    worker._keep_house(stop)
+    worker._run_housekeeping(stop)
 
     assert ran == ["keep_alive", "reap", "look_after"]
 
@@ -139,7 +139,7 @@ def test_a_hung_language_model_holds_up_neither_decisions_nor_other_models(
         assert len(connected) == 1, "and then it is left alone for a while"
     listing._resting.clear()
     client.connect(server.entry).close()
-    client._connected.cache_clear()
+    client._cached_model.cache_clear()
 
 
 @pytest.mark.django_db
@@ -181,6 +181,6 @@ def test_what_a_worker_is_at_when_it_stops_is_queued_again_and_has_lost_no_attem
     )
     monkeypatch.setattr(jobs, "_under_way", {job.pk})
     monkeypatch.setattr(jobs, "_queue", lambda job: queued_again.append(job.pk))
-    worker._let_go([])
+    worker._stop_threads([])
     job.refresh_from_db()
     assert (job.state, job.attempts, queued_again) == ("queued", 1, [job.pk])

@@ -22,7 +22,7 @@ from django.urls import reverse
 
 from annotation.models import Job
 from predictor.chat import ChatError, ChatModel
-from predictor.client import Model, Unanswered
+from predictor.client import Model, PredictionError
 from predictor.configuration import ConfigurationError, read
 from predictor.protocol import PredictRequest
 from tableqa import Table
@@ -195,7 +195,7 @@ def redirecting(request: httpx.Request) -> httpx.Response:
 def test_a_model_that_sends_elsewhere_is_not_followed() -> None:
     transport = httpx.MockTransport(redirecting)
     request = PredictRequest(question="who?", table=Table(["Name"], [["Ann"]]))
-    with pytest.raises(Unanswered):
+    with pytest.raises(PredictionError):
         Model("http://model.example", "m", transport=transport).predict(request)
     with pytest.raises(ChatError):
         ChatModel(url="http://model.example/v1", model="m", key="secret", transport=transport).ask(
@@ -218,7 +218,7 @@ def test_a_persons_token_is_sent_to_no_model(world: World) -> None:
         return httpx.Response(500)
 
     request = PredictRequest(question="who?", table=Table(["Name"], [["Ann"]]))
-    with pytest.raises(Unanswered):
+    with pytest.raises(PredictionError):
         Model("http://model.example", "m", transport=httpx.MockTransport(keep)).predict(request)
     (sent,) = seen
     assert "authorization" not in sent.headers

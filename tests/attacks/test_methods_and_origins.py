@@ -432,10 +432,10 @@ def formulas(text: str) -> tuple[int, list[str]]:
     return many, wrong
 
 
-def looked_at() -> list[fooling_rates.Looked]:
+def looked_at() -> list[fooling_rates.FoolingCheck]:
     """Tries of a model where every text is one of somebody's choice."""
     return [
-        fooling_rates.Looked(
+        fooling_rates.FoolingCheck(
             annotator=said,
             kind=said,
             model=said,

@@ -37,9 +37,9 @@ from annotation.releases import creation, release_files, restoration
 from annotation.study_file import apply, schema
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import projects, task_types
-from tableqa.readers import READERS, checked
+from tableqa.readers import READERS, checked_outcomes
 from tableqa.readers.gold_answers import read_gold
-from tasks.contract import Invalid
+from tasks.contract import InvalidResponse
 from tests.annotation import labels
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
@@ -59,7 +59,7 @@ pytestmark = pytest.mark.both
 
 SEED = int(os.environ.get("ASKEW_FUZZ_SEED", "20261129"))
 EXPORTS = Path(__file__).parent.parent / "exports"
-REFUSALS = (Refused, StudyError, Invalid)
+REFUSALS = (Refused, StudyError, InvalidResponse)
 
 
 # -- imports ----------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class Imports:
         ]
         read = {
             one.id: one
-            for one in checked(READERS[name], main, None, None)
+            for one in checked_outcomes(READERS[name], main, None, None)
             if isinstance(one, tableqa.Example)
         }
         for row in Example.objects.filter(source=done.source).select_related("stored_table"):

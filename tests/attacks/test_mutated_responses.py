@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tasks.contract import Invalid, Item, Making, TaskType, response_data, task_types
+from tasks.contract import InvalidResponse, Item, Making, TaskType, response_data, task_types
 from tests.attacks import LONG_RUN
 from tests.attacks.changed import changed, drawn
 from tests.tasks.test_contract import sample
@@ -61,7 +61,7 @@ def test_any_response_is_taken_or_refused_as_invalid(task: TaskType) -> None:
             task.describe(response, item)
             task.resolve([response], item)
             task.perturb(item, response)
-        except Invalid as invalid:
+        except InvalidResponse as invalid:
             assert all(problem.message.strip() for problem in invalid.problems)  # noqa: PT017
             counted["refused"] += 1
         except Exception:
@@ -76,7 +76,7 @@ def test_any_response_is_taken_or_refused_as_invalid(task: TaskType) -> None:
         sent = arrived(changed(envelope_of(task, item, data), rng))
         try:
             task.read(sent, item)
-        except Invalid:
+        except InvalidResponse:
             counted["envelopes refused"] += 1
         except Exception:
             pytest.fail(

@@ -172,7 +172,7 @@ class TestTheTable:
             assert int(row, 16)
 
     def test_rows_that_say_nothing_any_more_go(self, world: World) -> None:
-        rate_limits.take(rate_limits.WRONG_LINK, HERE, now=NOON)
+        rate_limits.count_attempt(rate_limits.WRONG_LINK, HERE, now=NOON)
         assert Attempts.objects.count() == 1
         assert sign_in("bo@example.org", RIGHT).signed_in
         assert not Attempts.objects.filter(free_at__lt=timezone.now() - timedelta(hours=1)).exists()
@@ -180,27 +180,27 @@ class TestTheTable:
     def test_attempts_at_the_same_moment_are_each_counted(self, world: World) -> None:
         """As one statement each: what was read before is not written back."""
         limit = rate_limits.SIGN_IN_HERE
-        rate_limits.take(limit, "x", now=NOON)
+        rate_limits.count_attempt(limit, "x", now=NOON)
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            rate_limits.take(limit, "x", now=NOON)
+            rate_limits.count_attempt(limit, "x", now=NOON)
         assert [query["sql"].split()[0] for query in queries] == ["UPDATE"]
         for _ in range(limit.at_once - 2):
-            rate_limits.take(limit, "x", now=NOON)
+            rate_limits.count_attempt(limit, "x", now=NOON)
         with pytest.raises(Refused):
-            rate_limits.take(limit, "x", now=NOON)
+            rate_limits.count_attempt(limit, "x", now=NOON)
 
     @pytest.mark.parametrize("limit", rate_limits.LIMITS, ids=lambda limit: limit.name)
     def test_every_limit_holds(self, db: None, limit: rate_limits.Limit) -> None:
         for _ in range(limit.at_once):
-            rate_limits.take(limit, "x", now=NOON)
+            rate_limits.count_attempt(limit, "x", now=NOON)
         with pytest.raises(Refused):
-            rate_limits.take(limit, "x", now=NOON)
-        rate_limits.take(limit, "y", now=NOON)
-        rate_limits.take(limit, "x", now=NOON + limit.then_every)
+            rate_limits.count_attempt(limit, "x", now=NOON)
+        rate_limits.count_attempt(limit, "y", now=NOON)
+        rate_limits.count_attempt(limit, "x", now=NOON + limit.then_every)
         with pytest.raises(Refused):
-            rate_limits.take(limit, "x", now=NOON + limit.then_every)
+            rate_limits.count_attempt(limit, "x", now=NOON + limit.then_every)
 
 
 class TestOnesOwnPassword:

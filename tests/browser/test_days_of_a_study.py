@@ -56,7 +56,7 @@ def test_somebody_of_the_crowd_goes_from_the_link_to_the_code_and_comes_back_lat
         gold_percent=25,
         open=False,
     )
-    gold.mark(batch=batch, example=some[5], data={"label": "reasoning"}, why="", by=world.mara, now=NOON)
+    gold.set_gold(batch=batch, example=some[5], data={"label": "reasoning"}, why="", by=world.mara, now=NOON)
     batches.open_batch(batch=batch, by=world.mara, now=NOON)
     consent.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
     link = make_link(world, return_url="")
@@ -87,7 +87,7 @@ def test_somebody_of_the_crowd_goes_from_the_link_to_the_code_and_comes_back_lat
     page.get_by_role("button", name="Finish and show code").click()
     expect(page.get_by_label("Your code")).to_have_value("C0MPLETE")
 
-    late = crowd_entry.let_back_in(entry=CrowdEntry.objects.get(), by=world.mara, now=timezone.now())
+    late = crowd_entry.make_return_link(entry=CrowdEntry.objects.get(), by=world.mara, now=timezone.now())
     other = new_context().new_page()
     other.goto(f"{live_server.url}/crowd/back/{late}/")
     other.get_by_role("button", name="Continue in this browser").click()

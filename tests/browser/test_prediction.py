@@ -41,7 +41,7 @@ def server(settings: Any, browser: Browser) -> Iterator[Scripted]:
             context.close()
         wait_until_quiet()
         client.connect(script.entry).close()
-        client._connected.cache_clear()
+        client._cached_model.cache_clear()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from django.contrib.staticfiles.finders import get_finders
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation.models import Annotation
-from config.static_files import NamedByContent
+from config.static_files import HashedStaticFilesStorage
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import signed_in, takes_keys
 
@@ -26,7 +26,7 @@ OF_OTHERS = ("admin/", "drf_spectacular_sidecar/", "rest_framework/")
 def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as `collectstatic` leaves it, of our files and Pico."""
     folder = tmp_path_factory.mktemp("static")
-    storage = NamedByContent(location=folder, base_url="/static/")
+    storage = HashedStaticFilesStorage(location=folder, base_url="/static/")
     found = {}
     for finder in get_finders():
         for path, source in finder.list([]):
@@ -46,7 +46,7 @@ def shipped(
     settings.STORAGES = {
         **settings.STORAGES,
         "staticfiles": {
-            "BACKEND": "config.static_files.NamedByContent",
+            "BACKEND": "config.static_files.HashedStaticFilesStorage",
             "OPTIONS": {"location": str(collected), "base_url": "/static/"},
         },
     }

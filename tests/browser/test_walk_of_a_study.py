@@ -22,7 +22,7 @@ from annotation.management import doctor, simulation
 from annotation.models import Batch, Person, Project, Source
 from annotation.releases import release_files
 from annotation.study_file import apply, current_state, project_export, study_templates
-from annotation.study_file.schema import Work, parse
+from annotation.study_file.schema import BatchSpec, parse
 from annotation.workflow import adjudication, projects
 from tests.annotation.cast import FILMS
 from tests.browser.clicking import Clicker
@@ -41,7 +41,7 @@ MOST_CLICKS = {
     "Create the release": 6,
 }
 ADDRESSES = "ada@example.org, bo@example.org, cy@example.org, dee@example.org, eli@example.org"
-IN_ORDER = [one.name for one in study_templates.shipped()["freb_tqa"].study.batches]
+IN_ORDER = [one.name for one in study_templates.load_templates()["freb_tqa"].study.batches]
 
 
 def files() -> tuple[FilePayload, FilePayload]:
@@ -179,21 +179,21 @@ def decide(mara: Clicker, batch: Batch, waiting: int) -> None:
 
 def the_export_plans_the_same_elsewhere(project: Project, folder: Path) -> None:
     """Applied to a new project, the exported file makes what the template made: the same batches, numbers and costs."""
-    text = project_export.written(current_state.of_project(project, now=timezone.now()), people=False)
+    text = project_export.export_study(current_state.of_project(project, now=timezone.now()), people=False)
     exported = replace(parse(text), slug="again")
-    assert not apply.planned(replace(exported, slug="films"), project, now=timezone.now()).does
+    assert not apply.plan_for_project(replace(exported, slug="films"), project, now=timezone.now()).does
     path = files_in(folder)
-    looked = apply.look(exported, folder=folder, files={"films-dev": path})
-    plan = apply.planned(exported, None, now=timezone.now(), looked=looked)
+    looked = apply.probe_sources(exported, folder=folder, files={"films-dev": path})
+    plan = apply.plan_for_project(exported, None, now=timezone.now(), looked=looked)
     assert not plan.cannot
 
-    template = study_templates.shipped()["freb_tqa"].study
+    template = study_templates.load_templates()["freb_tqa"].study
     assert [shape(one) for one in exported.batches] == [shape(one) for one in template.batches]
     mara = Person.objects.get(email="mara@example.org")
     elsewhere = projects.create_project(slug="elsewhere", name="Elsewhere", manager=mara, now=timezone.now())
     Source.objects.update(project=elsewhere)
     draft = study_templates.draft(
-        study_templates.shipped()["freb_tqa"],
+        study_templates.load_templates()["freb_tqa"],
         project=elsewhere,
         source=Source.objects.get(),
         now=timezone.now(),
@@ -201,7 +201,7 @@ def the_export_plans_the_same_elsewhere(project: Project, folder: Path) -> None:
     assert list(plan.costs) == list(draft.plan.costs)
 
 
-def shape(work: Work) -> tuple[Any, ...]:
+def shape(work: BatchSpec) -> tuple[Any, ...]:
     return (work.name, work.type, work.feeds_from, work.feeds_when, work.overlap, work.seed, work.open)
 
 

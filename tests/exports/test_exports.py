@@ -20,8 +20,8 @@ from typing import Any
 from tableqa.readers import ReaderError
 from tableqa.readers.archive import is_archive
 from tableqa.readers.ingestion import ReadRequest, Rows, read_all
-from tableqa.readers.preview import Chosen, Preview, preview
-from tableqa.readers.rejections import Problem, described
+from tableqa.readers.preview import ChosenColumns, Preview, preview
+from tableqa.readers.rejections import Problem, describe
 from tableqa.readers.report import Finding, Report
 from tests.exports.content import content_of, expected_of
 from tests.exports.drawing import FIRST, NAMES, ROUND, SEED, plans
@@ -54,7 +54,7 @@ def outcome(expected: Mapping[str, Any], folder: Path) -> tuple[str, str]:
             str(folder / "rows.jsonl"),
             fields=options,
             archives={str(path): str(folder / "unpacked")} if is_archive(path) else {},
-            chosen=asdict(Chosen(parts, options)) if parts or options else None,
+            chosen=asdict(ChosenColumns(parts, options)) if parts or options else None,
         )
         first, problem = imported(request)
         ways = {**problem.ways} if problem else {}
@@ -93,7 +93,7 @@ def imported(request: ReadRequest) -> tuple[Preview, Problem | None]:
             return first, first.problems[0]
         result = read_all(replace(request, reader=first.reader, fields=first.fields, chosen=None))
     except ReaderError as error:
-        return first, described(error)
+        return first, describe(error)
     return first, result.problems[0] if result.rejected else None
 
 

@@ -103,6 +103,6 @@ def test_models_are_asked_again_at_once_after_the_clock_was_set_back(world: Worl
         heartbeat=NOON,
         made_at=NOON + timedelta(hours=5),
     )
-    assert model_in_the_loop.look_after(now=NOON) == 1
-    assert model_in_the_loop.look_after(now=NOON) == 0, "one is on its way"
+    assert model_in_the_loop.retry_unanswered(now=NOON) == 1
+    assert model_in_the_loop.retry_unanswered(now=NOON) == 0, "one is on its way"
     assert Job.objects.exclude(pk=before.pk).get().made_at == NOON

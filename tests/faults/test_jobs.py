@@ -136,7 +136,7 @@ def test_a_job_whose_database_is_still_away_is_left_to_whoever_looks_for_lost_on
         def still_away(*_: Any, **__: Any) -> str:
             raise gone
 
-        monkeypatch.setattr(jobs, "_end", still_away)
+        monkeypatch.setattr(jobs, "_finish", still_away)
         raise gone
 
     monkeypatch.setitem(jobs.KINDS, "asleep", meets)

@@ -58,7 +58,7 @@ class LiveServer(HTTPServer):
         self.savepoint = transaction.savepoint()
         self.client = Client()
         self.world = make_world(self.folder)
-        resources.forget()
+        resources.clear_indexes()
         return self.ask(subject, name, values)
 
     def ask(self, subject: str, name: str, values: dict[str, Any]) -> Any:

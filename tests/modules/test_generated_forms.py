@@ -10,7 +10,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from tableqa import Example, Table
-from tasks.contract import Accepted, Invalid, Item, response_data
+from tasks.contract import Accepted, InvalidResponse, Item, response_data
 from tasks.contract.decision_rules import resolve
 from tasks.shared.defined_types import DefinedTask, task_of
 from tests.modules.test_twins import in_javascript
@@ -119,7 +119,7 @@ def test_what_the_page_calls_complete_is_valid_and_so_is_each_decision() -> None
 def problems_of(task: DefinedTask, data: Mapping[str, Any]) -> list[str]:
     try:
         task.parse(data, ITEM)
-    except Invalid as invalid:
+    except InvalidResponse as invalid:
         return [f"{problem.path}: {problem.code}" for problem in invalid.problems]
     return []
 
@@ -135,7 +135,7 @@ def faults_of(task: DefinedTask, decision: Any) -> list[str]:
     if not means:
         try:
             again = task.parse(data, ITEM)
-        except Invalid as invalid:
+        except InvalidResponse as invalid:
             return [f"{each.path}: {each.code}" for each in invalid.problems if each.path not in empty]
         return [] if again == decision else ["the parser makes another response of it"]
     asked: dict[str, Any] = {}

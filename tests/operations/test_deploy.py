@@ -188,7 +188,7 @@ def test_below_a_path_of_a_shared_host_no_log_has_addresses_or_secrets(tmp_path:
 
 def test_static_files_are_nginxs_to_read_and_nothing_else_of_the_data_folder_is(settings: Any) -> None:
     """As section 1 makes the folder, and with the umask of the units, nginx runs as www-data."""
-    from config.static_files import NamedByContent
+    from config.static_files import HashedStaticFilesStorage
 
     try:
         group = grp.getgrnam("www-data").gr_gid
@@ -208,7 +208,7 @@ def test_static_files_are_nginxs_to_read_and_nothing_else_of_the_data_folder_is(
             data.mkdir()
             os.chown(data, 0, group)
             data.chmod(int(made[2], 8))
-            storage = NamedByContent(location=data / "static", base_url="/static/")
+            storage = HashedStaticFilesStorage(location=data / "static", base_url="/static/")
             for name in ("askew/a.css", "vendor/deeper/b.css"):
                 storage.save(name, ContentFile(b"a { color: red }\n" * 200))
             paths = {name: (storage, name) for name in ("askew/a.css", "vendor/deeper/b.css")}

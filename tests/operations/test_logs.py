@@ -15,7 +15,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.logs import Json, Line, request_id, scrubbed
+from config.logs import JsonFormatter, LineFormatter, redact, request_id
 from tests.annotation.cast import World
 
 
@@ -49,7 +49,7 @@ def record(message: str, *values: Any, error: BaseException | None = None, **mor
     ],
 )
 def test_personal_data_and_secrets_are_cut_out(said: str, kept: str) -> None:
-    assert scrubbed(said) == kept
+    assert redact(said) == kept
 
 
 @pytest.mark.parametrize(
@@ -63,15 +63,15 @@ def test_personal_data_and_secrets_are_cut_out(said: str, kept: str) -> None:
     ],
 )
 def test_what_is_harmless_stays(said: str) -> None:
-    assert scrubbed(said) == said
+    assert redact(said) == said
 
 
 @given(st.text(max_size=200))
 def test_whatever_is_said_is_said_on_one_line_of_json(text: str) -> None:
-    line = Json().format(record("%s", text))
+    line = JsonFormatter().format(record("%s", text))
 
     assert "\n" not in line
-    assert json.loads(line)["message"] == scrubbed(text)
+    assert json.loads(line)["message"] == redact(text)
 
 
 def test_an_error_is_told_with_where_it_came_from_and_without_the_row() -> None:
@@ -83,8 +83,8 @@ def test_an_error_is_told_with_where_it_came_from_and_without_the_row() -> None:
     except IntegrityError as error:
         caught = error
 
-    said = json.loads(Json().format(record("it failed", error=caught)))
-    words = Line("%(message)s").format(record("it failed", error=caught))
+    said = json.loads(JsonFormatter().format(record("it failed", error=caught)))
+    words = LineFormatter("%(message)s").format(record("it failed", error=caught))
 
     assert said["error"] == "django.db.utils.IntegrityError: not null"
     assert any("ValueError: for [address]" in line for line in said["at"])
@@ -97,8 +97,8 @@ def test_an_error_is_told_with_where_it_came_from_and_without_the_row() -> None:
 def test_a_line_within_a_request_has_its_id() -> None:
     mark = request_id.set("abcdef12")
     try:
-        assert json.loads(Json().format(record("here")))["request"] == "abcdef12"
-        assert Line("%(message)s").format(record("here")) == "here [abcdef12]"
+        assert json.loads(JsonFormatter().format(record("here")))["request"] == "abcdef12"
+        assert LineFormatter("%(message)s").format(record("here")) == "here [abcdef12]"
     finally:
         request_id.reset(mark)
 
@@ -111,7 +111,7 @@ def lines(settings: Any) -> Iterator[list[dict[str, Any]]]:
 
     class Kept(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            found.append(json.loads(Json().format(record)))
+            found.append(json.loads(JsonFormatter().format(record)))
 
     handler, root = Kept(), logging.getLogger()
     level = root.level

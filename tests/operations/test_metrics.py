@@ -17,7 +17,7 @@ from annotation.management import prometheus
 from annotation.management.commands.worker import _address
 from annotation.models import Assignment, Job
 from predictor import observing
-from predictor.client import Model, Unanswered
+from predictor.client import Model, PredictionError
 from predictor.protocol import PredictRequest
 from tableqa import Table
 from tests.annotation.cast import World
@@ -121,7 +121,7 @@ def test_a_database_that_is_away_is_a_figure_too(
     def gone(self: Any) -> Any:
         raise DatabaseError("gone")
 
-    monkeypatch.setattr(prometheus.InTheDatabase, "_work", gone)
+    monkeypatch.setattr(prometheus.DatabaseMetrics, "_work", gone)
 
     assert value(figures(), "askew_database_up") == 0
 
@@ -151,7 +151,7 @@ def test_questions_to_models_are_counted_by_how_they_ended(db: None) -> None:
         request = PredictRequest(
             question="which?", table=Table(header=("film",), rows=(("Alien",),)), slot="s"
         )
-        with pytest.raises(Unanswered):
+        with pytest.raises(PredictionError):
             model.predict(request, within=1)
         model.close()
 
@@ -167,7 +167,7 @@ def test_a_listener_that_fails_disturbs_no_question(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(
         observing, "listeners", [broken, lambda model, outcome, seconds: heard.append(outcome)]
     )
-    observing.tell("m", "answered", 0.1)
+    observing.notify("m", "answered", 0.1)
 
     assert heard == ["answered"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from predictor import prompts
-from predictor.architectures import Model, ModelError, info, load, never
+from predictor.architectures import Model, ModelError, info, load, never_stop
 from predictor.protocol import Prediction, PredictRequest, ProtocolError
 from tableqa import Context, Table, Turn
 from tableqa.serialisations import SERIALISATIONS
@@ -75,7 +75,7 @@ def model(endpoint: Endpoint, tmp_path: Path) -> Callable[..., Model]:
 
 
 def answer(model: Model, request: PredictRequest = ASKED) -> Prediction | ProtocolError:
-    (found,) = model.predict_batch([request], never)
+    (found,) = model.predict_batch([request], never_stop)
     return found
 
 
@@ -152,7 +152,7 @@ def test_the_form_of_the_table_is_chosen_and_is_part_of_the_hash(
 def test_a_table_that_is_too_long_loses_its_last_rows_in_every_form() -> None:
     table = Table(header=["n", "city"], rows=[[str(n), f"city {n}"] for n in range(3_000)])
     for form in ("", "markdown", "json"):
-        text, seen = prompts.written(table, form)
+        text, seen = prompts.table_text(table, form)
         assert len(text) <= prompts.MOST_CHARACTERS
         assert 0 < seen < 3_000
         assert f"city {seen - 1}" in text

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from predictor import client
-from predictor.client import THREADS, Breaker, Model, Unanswered
+from predictor.client import THREADS, Breaker, Model, PredictionError
 from predictor.configuration import ConfigurationError, is_live, read
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import Table
@@ -45,8 +45,8 @@ def model(server: Scripted) -> Iterator[Model]:
     found.close()
 
 
-def refused(model: Model, within: float = PATIENT, request: PredictRequest = REQUEST) -> Unanswered:
-    with pytest.raises(Unanswered) as raised:
+def refused(model: Model, within: float = PATIENT, request: PredictRequest = REQUEST) -> PredictionError:
+    with pytest.raises(PredictionError) as raised:
         model.predict(request, within=within)
     return raised.value
 
@@ -63,7 +63,7 @@ def comes_back(model: Model) -> Prediction | None:
     """Its answer, None as long as it is left alone."""
     try:
         return model.predict(REQUEST, within=PATIENT)
-    except Unanswered:
+    except PredictionError:
         return None
 
 
@@ -162,7 +162,7 @@ def test_beyond_the_cap_of_a_model_a_request_is_refused_at_once(server: Scripted
         async def ask() -> str:
             try:
                 await small.ask(REQUEST, within=0.5)
-            except Unanswered as unanswered:
+            except PredictionError as unanswered:
                 return unanswered.kind
             return "answered"
 

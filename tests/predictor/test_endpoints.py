@@ -11,7 +11,7 @@ import pytest
 
 from predictor import prompts
 from predictor.budget import Tally
-from predictor.chat import ChatError, ChatModel, _Answer, _used, chat_model, rejected_parameters
+from predictor.chat import ChatError, ChatModel, _Answer, _usage_of_answer, chat_model, rejected_parameters
 from predictor.configuration import ConfigurationError, read, request_settings
 from predictor.listing import ask_for_list
 from predictor.protocol import PredictRequest
@@ -294,13 +294,15 @@ def test_a_request_that_never_arrived_has_used_nothing_and_one_that_hung_has() -
 def test_a_gateway_that_gave_up_after_work_has_used_tokens_that_nobody_counted(
     status: int, used: int
 ) -> None:
-    call = _used(_Answer(status, "<html>Gateway Time-out</html>", ""), 9, 4_000, {})
+    call = _usage_of_answer(_Answer(status, "<html>Gateway Time-out</html>", ""), 9, 4_000, {})
     assert call == Call("away", 9, used, is_counted=False)
 
 
 def test_an_endpoint_that_is_overloaded_has_used_nothing() -> None:
     for status in (429, 503):
-        assert _used(_Answer(status, "later", ""), 9, 4_000, {}) == Call("away", 0, 0, is_counted=True)
+        assert _usage_of_answer(_Answer(status, "later", ""), 9, 4_000, {}) == Call(
+            "away", 0, 0, is_counted=True
+        )
 
 
 def test_thinking_that_only_the_total_has_is_counted() -> None:
@@ -311,7 +313,7 @@ def test_thinking_that_only_the_total_has_is_counted() -> None:
 def test_a_reply_that_was_cut_off_and_says_no_usage_is_taken_at_its_limit() -> None:
     choice = {"message": {"content": ""}, "finish_reason": "length"}
     answer = _Answer(200, json.dumps({"choices": [choice]}), "")
-    assert _used(answer, 9, 4_000, {}) == Call("cut_off", 9, 4_000, is_counted=False)
+    assert _usage_of_answer(answer, 9, 4_000, {}) == Call("cut_off", 9, 4_000, is_counted=False)
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_several_samples_make_a_mean_of_those_that_have_a_score() -> None:
 
 
 def test_a_reply_without_a_score_is_named() -> None:
-    with pytest.raises(geval.Unrated, match="fetaqa_1 of system-1"):
+    with pytest.raises(geval.RatingError, match="fetaqa_1 of system-1"):
         geval.rate(model(lambda body: "nonsense"), answer(1), "comprehensiveness")
 
 

@@ -16,8 +16,8 @@ from tableqa.data.answers import (
     Difference,
     _compare_answers,
     _likely,
-    _once,
     _readings,
+    _without_repeats,
     compare,
     normal_forms,
     says,
@@ -420,8 +420,8 @@ def test_numbers_that_are_near_are_among_those_compared(numbers: list[str], data
         f"{Decimal(number) + Decimal(data.draw(st.sampled_from(['0', '1e-7', '-1e-6', '0.004', '-0.001'])))}"
         for number in numbers
     ]
-    some = _once(_readings(numbers))
-    others = _once(_readings(moved))
+    some = _without_repeats(_readings(numbers))
+    others = _without_repeats(_readings(moved))
     places = range(len(some)), range(len(others))
     likely = _likely(some, others, *places)
     for i, j in product(*places):

@@ -21,7 +21,7 @@ from tableqa.quality_control.edit_audit import (
     AuditedItem,
     audit,
     audit_item,
-    matched,
+    match_ids,
     meaning_of,
 )
 from tableqa.readers import READERS
@@ -387,7 +387,7 @@ def test_a_shortened_table_is_matched_by_what_its_cells_say() -> None:
         ["", "", "Fiscal year"],
         [["", "2019.0", "2018"], ["total (loan)", "$3,574 ", "$3,497 "], ["other", "5,906", "-5,901"]],
     )
-    table = matched(base, edited)
+    table = match_ids(base, edited)
     assert (table.row_ids, table.column_ids) == (("r0", "r2", "r3"), ("c0", "c1", "c2"))
     item = audit_item(film(base), film(edited), CONTRACTS["shortened"])
     assert {finding.code: finding.cells for finding in item.violations if finding.cells} == {
@@ -419,7 +419,7 @@ def test_a_copy_of_any_table_is_unchanged(table: Table) -> None:
 def test_removed_rows_and_columns_are_found_as_such(table: Table, data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.booleans(), min_size=table.shape[0], max_size=table.shape[0]))
     left = Table(table.header, [row for row, kept in zip(table.rows, rows, strict=True) if kept])
-    operations = diff(table, matched(table, left), match="ids")
+    operations = diff(table, match_ids(table, left), match="ids")
     assert {operation.op for operation in operations} <= {"remove_row"}
     assert len(operations) == rows.count(False)
 

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Table
-from tableqa.quality_control.spreadsheet_damage import DAMAGE, damage, repaired, worn, worn_header
+from tableqa.quality_control.spreadsheet_damage import (
+    DAMAGE,
+    cell_damage,
+    damage,
+    header_damage,
+    repair_encoding,
+)
 from tableqa.readers import READERS
 from tests.tableqa.strategies import texts
 
@@ -120,7 +126,7 @@ def test_a_text_that_is_as_it_was_is_not_damaged(text: str) -> None:
 @given(texts, texts)
 def test_any_two_texts_can_be_compared(old: str, new: str) -> None:
     assert damage(old, new, [old, new]) in {None, *DAMAGE}
-    assert worn(new) in {None, *DAMAGE}
+    assert cell_damage(new) in {None, *DAMAGE}
 
 
 @given(st.integers(-(10**6), 10**6), st.integers(1, 4))
@@ -139,9 +145,9 @@ def test_a_date_as_a_spreadsheet_writes_it_is_found(day) -> None:
 def test_utf_8_read_as_something_else_is_seen_and_turned_back(marks: str) -> None:
     text = f"Jo{marks} 12"
     broken = text.encode("utf-8").decode("latin-1")
-    assert worn(broken) == "encoding_lost"
+    assert cell_damage(broken) == "encoding_lost"
     assert damage(text, broken) == "encoding_lost"
-    assert repaired(broken) == text
+    assert repair_encoding(broken) == text
 
 
 @pytest.mark.parametrize(
@@ -149,13 +155,13 @@ def test_utf_8_read_as_something_else_is_seen_and_turned_back(marks: str) -> Non
     ["Jérémy Chardy", "L'Haÿ-les-Roses", "¡Qué!", "£5", "Джебарики-Хая", "中文", "−9.9", "±5 §2 ©2019"],
 )
 def test_text_in_any_script_is_not_taken_for_broken(text: str) -> None:
-    assert worn(text) is None
-    assert repaired(text) == text
+    assert cell_damage(text) is None
+    assert repair_encoding(text) == text
 
 
 def test_headers_of_a_data_frame() -> None:
     header = ["Name", "Unnamed: 10", "Name.1", "Version 2.0", "Rank.1", "", "nan"]
-    found = [worn_header(header, place) for place in range(len(header))]
+    found = [header_damage(header, place) for place in range(len(header))]
     assert found == [None, "unnamed_header", "numbered_header", None, None, None, "nan_cell"]
 
 
@@ -166,12 +172,12 @@ def test_the_tables_of_wikitablequestions_show_no_damage(test_data: Path) -> Non
         for example in READERS["wtq"](test_data / "wtq" / f"random-split-1-{split}.tsv"):
             seen.setdefault(example.meta["context"], example.table)
     assert len(seen) == 1_679
-    found = [cell for table in seen.values() for row in table.rows for cell in row if worn(cell)]
+    found = [cell for table in seen.values() for row in table.rows for cell in row if cell_damage(cell)]
     assert sorted(found) == ["1,1024", "13,5000"]
     headers = [
         name
         for table in seen.values()
         for place, name in enumerate(table.header)
-        if worn_header(table.header, place)
+        if header_damage(table.header, place)
     ]
     assert headers == []

@@ -16,7 +16,7 @@ from tableqa.scoring.evaluation import (
     MICRO,
     ORIGINAL,
     Instance,
-    Judged,
+    JudgedInstance,
     Judgement,
     Row,
     compare,
@@ -55,8 +55,10 @@ def of_sources(**answers: list[tuple[bool, bool]]) -> Judgement:
     for source, pairs in answers.items():
         for number, (before, after) in enumerate(pairs):
             id = f"{source}-{number}"
-            judged.append(Judged(Instance(source, id, id, ORIGINAL, 0, id, ("x",)), before, before))
-            judged.append(Judged(Instance(source, f"{id}~t", id, "transpose", 0, id, ("x",)), before, after))
+            judged.append(JudgedInstance(Instance(source, id, id, ORIGINAL, 0, id, ("x",)), before, before))
+            judged.append(
+                JudgedInstance(Instance(source, f"{id}~t", id, "transpose", 0, id, ("x",)), before, after)
+            )
     return Judgement(tuple(judged))
 
 
@@ -369,7 +371,7 @@ def test_the_deviation_over_seeds_is_that_of_emd_and_vp_as_well() -> None:
 # -- dialogues --------------------------------------------------------------------------------------
 
 
-def dialogues(rights: dict[str, list[bool]], kind: str = "row", seed: int = 33) -> list[Judged]:
+def dialogues(rights: dict[str, list[bool]], kind: str = "row", seed: int = 33) -> list[JudgedInstance]:
     """Turns of dialogues before and after: right before always, after as given."""
     found = []
     for name, turns in rights.items():
@@ -377,7 +379,7 @@ def dialogues(rights: dict[str, list[bool]], kind: str = "row", seed: int = 33) 
             id = f"{name}-{turn}"
             original = Instance("sqa", id, id, ORIGINAL, 0, id, (), sequence=name, turn=turn)
             made = Instance("sqa", f"{id}~{kind}-{seed}", id, kind, seed, id, (), sequence=name, turn=turn)
-            found += [Judged(original, True, True), Judged(made, True, after)]
+            found += [JudgedInstance(original, True, True), JudgedInstance(made, True, after)]
     return found
 
 
@@ -385,7 +387,7 @@ def test_a_dialogue_is_right_if_every_turn_is() -> None:
     """Zhao et al. (2023), section 4.1: accuracy of sequences beside that of questions."""
     judged = dialogues({"a": [True, True, True], "b": [True, False], "c": [True, True]})
     alone = Instance("wtq", "q~row-33", "q", "row", 33, "q", ())
-    found = figures(Judgement((*judged, Judged(alone, True, False))), replicates=20)
+    found = figures(Judgement((*judged, JudgedInstance(alone, True, False))), replicates=20)
     whole, single = row(found.sequences, "row"), row(found.turns, "row")
     assert row(found.rows, "row").questions == 8, "the question of another source is no turn"
     assert (whole.questions, single.questions) == (3, 7)

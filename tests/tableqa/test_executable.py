@@ -16,13 +16,13 @@ from tableqa.programs import ProgramError, find_programs
 from tableqa.programs.executable_answers import (
     NONE,
     alternatives,
+    answer_groups,
     cells_read,
     computed,
-    confirmed,
-    grouped,
+    confirmed_program,
     in_words,
-    offered,
-    posted,
+    offered_programs,
+    read_posted_program,
 )
 from tableqa.readers import READERS
 
@@ -36,28 +36,28 @@ EXAMPLE = Example("e", "by how much did sales rise from 2018 to 2019?", TABLE, [
 
 
 def test_the_programs_that_give_the_answer_are_offered_in_words() -> None:
-    programs = offered(EXAMPLE)["programs"]
+    programs = offered_programs(EXAMPLE)["programs"]
     assert programs[0]["words"].startswith("Sales in row 2 (2019) minus Sales in row 1 (2018)")
     assert len({one["words"] for one in programs}) == len(programs)
     for one in programs:
-        assert confirmed(one["program"], EXAMPLE) == one["program"]
+        assert confirmed_program(one["program"], EXAMPLE) == one["program"]
 
 
 def test_the_examples_own_program_is_offered_first_and_once() -> None:
     own = Example("e", EXAMPLE.question, TABLE, ["10"], program=RISE)
-    programs = offered(own)["programs"]
+    programs = offered_programs(own)["programs"]
     assert (programs[0]["source"], programs[0]["program"]) == ("known", RISE)
     assert [one["words"] for one in programs].count(programs[0]["words"]) == 1
 
 
 def test_an_offer_names_the_cells_that_it_reads() -> None:
-    assert offered(EXAMPLE)["programs"][0]["cells"] == [["r0", "c1"], ["r1", "c1"]]
+    assert offered_programs(EXAMPLE)["programs"][0]["cells"] == [["r0", "c1"], ["r1", "c1"]]
 
 
 def test_programs_with_the_same_cells_and_results_are_offered_once_and_others_stay() -> None:
     table = Table(["Film", "Year", "Minutes"], [["Heat", "1995", "170"], ["Alien", "1979", "117"]])
     example = Example("h", "which film is the longest?", table, ["Heat"])
-    programs = offered(example)["programs"]
+    programs = offered_programs(example)["programs"]
     swapped = replay(table, [SetCell(row="r0", column="c2", old="170", new="90")])
     effects = [(str(one["cells"]), computed(one["program"], swapped)) for one in programs]
     assert len(set(effects)) == len(effects)
@@ -66,13 +66,13 @@ def test_programs_with_the_same_cells_and_results_are_offered_once_and_others_st
 
 def test_a_value_is_not_the_condition_under_which_it_is_asked_for() -> None:
     table = Table(["Name", "c41", "c42"], [["R4", "1", "4"], ["R5", "2", "75"], ["R6", "3", "8"]])
-    programs = offered(Example("v", "what is the value of c42 for R5?", table, ["75"]))["programs"]
+    programs = offered_programs(Example("v", "what is the value of c42 for R5?", table, ["75"]))["programs"]
     assert programs[0]["words"] == "c42 where Name is R5"
 
 
 def test_a_program_that_gives_another_answer_cannot_be_confirmed() -> None:
     with pytest.raises(ProgramError) as error:
-        confirmed({**RISE, "left": RISE["right"], "right": RISE["left"]}, EXAMPLE)
+        confirmed_program({**RISE, "left": RISE["right"], "right": RISE["left"]}, EXAMPLE)
     assert error.value.code == "other_answer"
     assert "-10" in error.value.message
 
@@ -82,18 +82,18 @@ def test_a_program_that_gives_another_answer_cannot_be_confirmed() -> None:
 )
 def test_what_is_no_program_cannot_be_confirmed(value: Any) -> None:
     with pytest.raises(ProgramError):
-        confirmed(value, EXAMPLE)
+        confirmed_program(value, EXAMPLE)
 
 
 @pytest.mark.parametrize("text", ["no JSON", "NaN", "[" * 101 + "]" * 101])
 def test_what_a_form_posts_is_handed_on_as_text_unless_it_is_json_of_a_hundred_levels(text: str) -> None:
-    assert posted(text, None) == text
-    assert posted('{"op": "all_rows"}', None) == {"op": "all_rows"}
+    assert read_posted_program(text, None) == text
+    assert read_posted_program('{"op": "all_rows"}', None) == {"op": "all_rows"}
 
 
 def test_saying_nothing_and_saying_none_are_two_things() -> None:
-    assert confirmed(None, EXAMPLE) is None
-    assert confirmed({"op": "none"}, EXAMPLE) == NONE
+    assert confirmed_program(None, EXAMPLE) is None
+    assert confirmed_program({"op": "none"}, EXAMPLE) == NONE
     assert (in_words(None, TABLE), cells_read(None, TABLE), cells_read(NONE, TABLE)) == ("", (), ())
     assert in_words(NONE, TABLE)
 
@@ -116,7 +116,7 @@ def test_every_program_offered_for_real_questions_gives_their_answer(test_data: 
     examples = list(READERS["wtq"](test_data / "wtq" / "random-split-1-dev.tsv", limit=60))
     number = 0
     for example in examples:
-        for one in offered(example)["programs"]:
+        for one in offered_programs(example)["programs"]:
             found = computed(one["program"], example.table)
             assert not isinstance(found, ProgramError)
             assert compare(found, example.answers).equal
@@ -133,7 +133,7 @@ RESULTS = st.lists(st.none() | st.lists(st.sampled_from(["1", "1.0", "2", "Heat"
 
 @given(RESULTS)
 def test_results_are_grouped_by_the_answer_that_they_are(results: list[list[str] | None]) -> None:
-    groups = grouped(results)
+    groups = answer_groups(results)
     assert [number is None for number in groups] == [result is None for result in results]
     first: dict[int, list[str]] = {}
     for number, result in zip(groups, results, strict=True):

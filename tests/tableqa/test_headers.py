@@ -13,7 +13,7 @@ from tableqa import Table
 from tableqa.perturbations.headers import (
     HeaderNames,
     NamesError,
-    Suggested,
+    SuggestionList,
     Thesaurus,
     Unavailable,
     abbreviations,
@@ -41,7 +41,7 @@ def words() -> Thesaurus:
     return loaded
 
 
-def found(suggested: Suggested) -> list[str]:
+def found(suggested: SuggestionList) -> list[str]:
     return [suggestion.text for suggestion in suggested.found]
 
 
@@ -180,7 +180,7 @@ class TestSynonyms:
 
     @pytest.mark.parametrize("header", ["", "#", "2007", "%", "a" * 500, "חבר", "国家"])
     def test_headers_without_a_known_word_have_none(self, words, header):
-        assert synonyms(one_column(header, "1"), "c0", words) == Suggested(())
+        assert synonyms(one_column(header, "1"), "c0", words) == SuggestionList(())
 
     def test_without_a_thesaurus_the_rest_still_works(self):
         nothing = Unavailable("There are no synonyms from WordNet.")

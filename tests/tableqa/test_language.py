@@ -44,11 +44,11 @@ GERMAN = {
 @pytest.fixture
 def german() -> Iterator[None]:
     before = translation._one, translation._counted, translation._number, translation._load
-    translation.use(
+    translation.set_translator(
         lambda text: GERMAN.get(text, text), None, lambda number: number.translate(str.maketrans(",.", ".,"))
     )
     yield
-    translation.use(*before)
+    translation.set_translator(*before)
 
 
 def placeholders(template: str) -> list[str]:
@@ -101,7 +101,7 @@ def test_a_message_is_its_english_sentence(message: Message) -> None:
 def test_a_text_that_somebody_wrote_stays_a_text(text: str) -> None:
     assert unpack(pack(text)) == text
     assert not isinstance(unpack(pack(text)), Message)
-    assert translation.shown("~" + text) == "~" + text
+    assert translation.translate_stored("~" + text) == "~" + text
 
 
 @pytest.mark.parametrize("text", ['{"code": "a", "values": {}}', '{"code": "text", "values": {"text": "b"}}'])
@@ -163,14 +163,14 @@ def test_an_unknown_code_is_looked_for_once_in_all_modules_and_then_named() -> N
         loads.append("loaded")
         translation.message("late.declared", "{number} more.")
 
-    translation.use(None, None, None, load)
+    translation.set_translator(None, None, None, load)
     try:
         assert Message("late.declared", {"number": 3}) == "3 more."
         gone = Message.from_json({"code": "gone.task_type", "values": {"number": 3}})
         assert gone == gone.shown() == "gone.task_type 3"
         assert gone.to_json() == {"code": "gone.task_type", "values": {"number": 3}}
     finally:
-        translation.use(*before)
+        translation.set_translator(*before)
         del translation._templates["late.declared"]
     assert loads == ["loaded"]
 
@@ -182,7 +182,7 @@ def test_an_unknown_code_is_looked_for_once_in_all_modules_and_then_named() -> N
             metric_failure.PEOPLE_GIVE.format(
                 each=metric_failure.FOR_BOTH.format(score=translation.number("1.5"), score_2=2),
                 highest_score=5,
-                standing=metric_failure.standing(0.625, 5),
+                standing=metric_failure.rank_in_words(0.625, 5),
             ),
             (
                 "Menschen geben 1,5 für Treue und 2 für Vollständigkeit, von 5: "
@@ -205,7 +205,7 @@ def test_an_unknown_code_is_looked_for_once_in_all_modules_and_then_named() -> N
         ),
         (
             decision_rules.DIFFER.format(
-                number=2, of=3, names=decision_rules._times(["sign", "sign", "neither"])
+                number=2, of=3, names=decision_rules._count_differences(["sign", "sign", "neither"])
             ),
             "2 von 3 Antworten weichen ab: 1 x keines von beiden, 2 x Vorzeichen.",
         ),
@@ -221,7 +221,7 @@ def test_an_unknown_code_is_looked_for_once_in_all_modules_and_then_named() -> N
 )
 @pytest.mark.usefixtures("german")
 def test_a_message_is_shown_in_the_readers_language(message: str, shown: str) -> None:
-    assert translation.shown(message) == shown
+    assert translation.translate_stored(message) == shown
 
 
 @pytest.mark.usefixtures("german")
@@ -244,9 +244,9 @@ def test_joined_parts_are_one_list_and_each_is_there_once() -> None:
 
 def test_without_a_translation_everything_is_english() -> None:
     before = translation._one, translation._counted, translation._number, translation._load
-    translation.use(None, None)
+    translation.set_translator(None, None)
     try:
         message = careless_responding.TOO_FEW.format(items=3, needed=10)
-        assert translation.shown(message) == "Not enough data yet: 3 items, 10 are needed."
+        assert translation.translate_stored(message) == "Not enough data yet: 3 items, 10 are needed."
     finally:
-        translation.use(*before)
+        translation.set_translator(*before)

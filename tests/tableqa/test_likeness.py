@@ -32,20 +32,20 @@ RENAMED = edited(RenameHeader(column="c1", at=1, old="Points", new="Score"))
 
 
 def test_pieces_are_what_is_new_and_else_what_is_gone() -> None:
-    assert similarity.pieces(ORIGINAL, asked("who finished at the head?")) == {
+    assert similarity.added_content(ORIGINAL, asked("who finished at the head?")) == {
         "word at",
         "word the",
         "word head",
     }
-    assert similarity.pieces(ORIGINAL, asked("who finished?")) == {"without first"}
-    assert similarity.pieces(ORIGINAL, RENAMED) == {"name c1 score"}
+    assert similarity.added_content(ORIGINAL, asked("who finished?")) == {"without first"}
+    assert similarity.added_content(ORIGINAL, RENAMED) == {"name c1 score"}
     gone = edited(RemoveColumn(column="c1", at=1, old=("Points", "9", "7")))
-    assert similarity.pieces(ORIGINAL, gone) == {"without column c1"}
+    assert similarity.added_content(ORIGINAL, gone) == {"without column c1"}
     cell = edited(SetCell(row="r0", column="c1", at=(0, 1), old="9", new="8"))
-    assert similarity.pieces(ORIGINAL, cell) == {"cell r0 c1 8"}
+    assert similarity.added_content(ORIGINAL, cell) == {"cell r0 c1 8"}
     more = edited(InsertColumn(column="n1", after="c0", header="Club", cells=("A", "")))
-    assert similarity.pieces(ORIGINAL, more) == {"column club", "cell 0 a"}
-    assert similarity.pieces(ORIGINAL, ORIGINAL) == frozenset()
+    assert similarity.added_content(ORIGINAL, more) == {"column club", "cell 0 a"}
+    assert similarity.added_content(ORIGINAL, ORIGINAL) == frozenset()
 
 
 def test_edits_are_comparable_across_examples() -> None:
@@ -54,17 +54,21 @@ def test_edits_are_comparable_across_examples() -> None:
 
 
 def test_what_is_made_is_the_same_in_another_case_and_nowhere_else() -> None:
-    assert similarity.made(asked("Who finished  first")) == similarity.made(ORIGINAL)
-    assert similarity.made(dataclasses.replace(ORIGINAL, id="y")) == similarity.made(ORIGINAL)
+    assert similarity.perturbation_digest(asked("Who finished  first")) == similarity.perturbation_digest(
+        ORIGINAL
+    )
+    assert similarity.perturbation_digest(
+        dataclasses.replace(ORIGINAL, id="y")
+    ) == similarity.perturbation_digest(ORIGINAL)
     others = [asked("who came first?"), RENAMED, dataclasses.replace(ORIGINAL, answers=("Bo",))]
-    assert len({similarity.made(one) for one in (ORIGINAL, *others)}) == 4
+    assert len({similarity.perturbation_digest(one) for one in (ORIGINAL, *others)}) == 4
 
 
 def test_openings_and_shares() -> None:
     assert similarity.opening("Who's first?") == "who 's"
     assert similarity.opening("") == ""
-    assert similarity.shared({"a", "b"}, {"a"}) == 0.5
-    assert similarity.shared(set(), {"a"}) == 0
+    assert similarity.overlap({"a", "b"}, {"a"}) == 0.5
+    assert similarity.overlap(set(), {"a"}) == 0
     assert similarity.distinct(["a", "b", "a", "c"]) == 0.75
     assert similarity.distinct([]) is None
     assert similarity.mean_distance([{"a"}]) is None

@@ -19,7 +19,7 @@ from tableqa.operations import (
     replay,
 )
 from tableqa.operations import Part as SplitPart
-from tableqa.perturbations.mixes import Mixed, Part, Refused, combinations, mix
+from tableqa.perturbations.mixes import MixedExample, MixRefusal, Part, combinations, mix
 
 ORIGINAL = Example(
     id="nt-1",
@@ -45,7 +45,7 @@ REWORDED = Part("question", "question_paraphrase", question="which film lasts lo
 
 def refused(*parts: Part) -> str:
     found = mix(ORIGINAL, parts)
-    assert isinstance(found, Refused), found
+    assert isinstance(found, MixRefusal), found
     assert found.message.endswith(".")
     assert found.to_dict()["reason"] == found.reason
     return found.reason
@@ -55,7 +55,7 @@ class TestMixing:
     def test_three_levels_make_one_example(self):
         mixed = mix(ORIGINAL, [REWORDED, CHANGED, SYNONYM], id="mix-1")
 
-        assert isinstance(mixed, Mixed)
+        assert isinstance(mixed, MixedExample)
         assert [part.level for part in mixed.parts] == ["headers", "contents", "question"]
         assert mixed.example.table.header == ("Movie", "Minutes", "Year")
         assert mixed.example.table.rows[1] == ("Alien", "190", "1979")
@@ -69,21 +69,21 @@ class TestMixing:
         kept = mix(ORIGINAL, [SYNONYM, REWORDED])
         gone = mix(ORIGINAL, [SYNONYM, MASKED])
 
-        assert isinstance(kept, Mixed)
-        assert isinstance(gone, Mixed)
+        assert isinstance(kept, MixedExample)
+        assert isinstance(gone, MixedExample)
         assert kept.example.program == ORIGINAL.program
         assert gone.example.program is None
         assert gone.example.id == ORIGINAL.id
 
     def test_renamed_columns_can_be_transposed_after(self):
         mixed = mix(ORIGINAL, [Part("contents", "transpose", (Transpose(),)), SYNONYM])
-        assert isinstance(mixed, Mixed)
+        assert isinstance(mixed, MixedExample)
         assert mixed.example.table.header == ("Movie", "Heat", "Alien")
 
     def test_an_answer_that_is_only_written_differently_is_no_change(self):
         same = Part("question", "question_paraphrase", question="which lasts longest?", answers=("heat",))
         mixed = mix(ORIGINAL, [CHANGED, same])
-        assert isinstance(mixed, Mixed)
+        assert isinstance(mixed, MixedExample)
         assert mixed.example.answers == ("Alien",)
 
 
@@ -161,7 +161,7 @@ def test_every_mix_replays_and_every_choice_is_of_different_levels(parts, seed):
         assert len(chosen) in (2, 3)
         assert len({parts[place].level for place in chosen}) == len(chosen)
         mixed = mix(ORIGINAL, [parts[place] for place in chosen])
-        if isinstance(mixed, Mixed):
+        if isinstance(mixed, MixedExample):
             assert replay(ORIGINAL.table, mixed.operations) == mixed.example.table
             assert mixed == mix(ORIGINAL, [parts[place] for place in reversed(chosen)])
 

@@ -16,9 +16,9 @@ from tableqa.quality_control.annotation_artifacts import (
     LAST,
     concentration,
     edit_sizes,
-    mould,
     openings,
     places,
+    question_template,
     templates,
 )
 from tableqa.readers import READERS
@@ -167,10 +167,15 @@ def test_responses_to_one_item_widen_the_intervals_of_places_and_sizes() -> None
 
 
 def test_a_mould_is_what_stays_when_the_particulars_go() -> None:
-    assert mould("How many points did Brazil score in 1,998?") == "how many points did _ score in #"
-    assert mould("how many points did New Zealand score in 2010") == "how many points did _ score in #"
-    assert mould('What does "total of all" mean?') == "what does _ mean"
-    assert mould("") == ""
+    assert (
+        question_template("How many points did Brazil score in 1,998?") == "how many points did _ score in #"
+    )
+    assert (
+        question_template("how many points did New Zealand score in 2010")
+        == "how many points did _ score in #"
+    )
+    assert question_template('What does "total of all" mean?') == "what does _ mean"
+    assert question_template("") == ""
 
 
 def test_one_persons_mould_stands_out_and_a_common_one_does_not() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tableqa.agreement import cell_sets
 from tableqa.agreement.coefficients import NO_PAIR, ONE_CATEGORY, Agreement, agreement
-from tableqa.agreement.sample_size import FEWEST_UNITS, Needed, for_patterns, for_ratings, units_needed
+from tableqa.agreement.sample_size import FEWEST_UNITS, RequiredUnits, for_patterns, for_ratings, units_needed
 
 SHARES = (0.6, 0.3, 0.1)
 
@@ -148,4 +148,4 @@ def test_an_agreement_without_an_interval_is_nothing_to_start_from() -> None:
     ],
 )
 def test_the_sentence_says_both_numbers(likely: int, safe: int, sentence: str) -> None:
-    assert Needed(0.05, 100, 0.1, likely, safe).sentence == sentence
+    assert RequiredUnits(0.05, 100, 0.1, likely, safe).sentence == sentence

@@ -9,7 +9,7 @@ import pytest
 
 from tableqa import Span
 from tableqa.readers import READERS, ReaderError
-from tableqa.readers.open_document import OpenDocument, opened
+from tableqa.readers.open_document import OpenDocument, open_workbook
 from tableqa.readers.reading_options import reading_options
 from tableqa.readers.workbook import MAX_SHEET_CELLS, is_workbook
 
@@ -70,7 +70,7 @@ def document(path: Path, *sheets: str) -> Path:
 
 
 def rows(path: Path, name: str = "T") -> list[list[str]]:
-    return opened(path).sheet(name).rows
+    return open_workbook(path).sheet(name).rows
 
 
 def test_questions_and_their_table_are_read(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_superscripts_and_struck_out_texts_are_read_as_in_html(
 ) -> None:
     path = document(tmp_path / "q.ods", sheet("T", cell("a"), cell(shown)))
 
-    read = opened(path).sheet("T")
+    read = open_workbook(path).sheet("T")
 
     assert read.rows == [["a"], [text]]
     assert read.marked == [(kind, text, 2) for kind in kinds]
@@ -136,7 +136,7 @@ def test_a_date_has_the_style_of_its_column(tmp_path: Path) -> None:
     path = document(tmp_path / "q.ods", sheet("T", cell("a") + date + date, columns=columns))
 
     assert rows(path) == [["a", "2024", "2024"]]
-    assert opened(path).sheet("T").dates == [1, 1]
+    assert open_workbook(path).sheet("T").dates == [1, 1]
 
 
 def test_repeated_cells_and_rows_are_read_and_the_unused_rest_is_not(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_empty_rows_before_others_count_for_the_limit(tmp_path: Path) -> None:
     empty = f'<table:table-row table:number-rows-repeated="{MAX_SHEET_CELLS}"><table:table-cell/></table:table-row>'
 
     with pytest.raises(ReaderError, match="the sheet is too large"):
-        opened(document(tmp_path / "q.ods", sheet("T", empty, cell("a"))))
+        open_workbook(document(tmp_path / "q.ods", sheet("T", empty, cell("a"))))
 
 
 def test_hidden_columns_with_texts_are_said(tmp_path: Path) -> None:
@@ -181,14 +181,14 @@ def test_hidden_columns_with_texts_are_said(tmp_path: Path) -> None:
         tmp_path / "q.ods", sheet("T", cell("a") + cell("b") + cell() + cell("d"), columns=columns)
     )
 
-    assert opened(path).sheet("T").hidden_columns == [2]
+    assert open_workbook(path).sheet("T").hidden_columns == [2]
 
 
 def test_more_cells_than_the_limit_are_refused(tmp_path: Path) -> None:
     rest = f'<table:table-row table:number-rows-repeated="{MAX_SHEET_CELLS}">{cell("1")}{cell("2")}</table:table-row>'
 
     with pytest.raises(ReaderError, match="the sheet is too large"):
-        opened(document(tmp_path / "q.ods", sheet("T", rest)))
+        open_workbook(document(tmp_path / "q.ods", sheet("T", rest)))
 
 
 def test_a_wide_row_above_many_narrow_ones_counts_with_all_of_them(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_wide_row_above_many_narrow_ones_counts_with_all_of_them(tmp_path: Pat
     narrow = f'<table:table-row table:number-rows-repeated="1001">{cell("1")}</table:table-row>'
 
     with pytest.raises(ReaderError, match="the sheet is too large"):
-        opened(document(tmp_path / "q.ods", sheet("T", wide, narrow)))
+        open_workbook(document(tmp_path / "q.ods", sheet("T", wide, narrow)))
 
 
 def test_merged_cells_are_spans_and_hidden_rows_are_said(tmp_path: Path) -> None:
@@ -207,14 +207,14 @@ def test_merged_cells_are_spans_and_hidden_rows_are_said(tmp_path: Path) -> None
     (example,) = READERS["own"](path)
 
     assert example.table.spans == (Span("r0", "c0", 1, 2),)
-    assert opened(path).sheet("T").hidden_rows == [3]
+    assert open_workbook(path).sheet("T").hidden_rows == [3]
 
 
 def test_a_hidden_sheet_is_not_that_of_the_questions(tmp_path: Path) -> None:
     old = QUESTIONS.replace('"Q"', '"Old"').replace('style-name=""', 'style-name="hidden"')
     path = document(tmp_path / "q.ods", old, QUESTIONS, sheet("T", cell("a"), cell("1")))
 
-    workbook = opened(path)
+    workbook = open_workbook(path)
 
     assert isinstance(workbook, OpenDocument)
     assert (workbook.sheet_names, workbook.visible_names) == (["Old", "Q", "T"], ["Q", "T"])
@@ -242,4 +242,4 @@ def test_a_damaged_document_is_refused(tmp_path: Path) -> None:
 
     assert is_workbook(path)
     with pytest.raises(ReaderError, match="cannot be read"):
-        opened(path)
+        open_workbook(path)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.quality import agreement_report as of_batches
-from annotation.quality.agreement_report import Rated
+from annotation.quality.agreement_report import RatedResponse
 from tableqa.agreement import cell_sets
 from tableqa.agreement import edits as agreement_edits
 from tableqa.agreement.coefficients import agreement, from_patterns, over_clusters
@@ -123,15 +123,15 @@ def test_a_survey_gives_people_intervals_over_items_with_their_number() -> None:
     (measure,) = [one for one in kind.measures if isinstance(one, Measure)][:1]
     names = {"a": "extraction", "b": "reasoning", "c": "neither"}
     rows = [
-        Rated(f"i{number:02}", f"p{who}", kind.restore({"label": names[label]}))
+        RatedResponse(f"i{number:02}", f"p{who}", kind.restore({"label": names[label]}))
         for number, item in enumerate(items())
         for who, label in enumerate(item)
     ]
-    (one,) = of_batches.surveyed([measure], rows)
+    (one,) = of_batches.survey_measures([measure], rows)
     tally = one.people["p0"]
-    apart = of_batches.Tally(measure, tally.patterns, tally.raters)
+    apart = of_batches.RatingTally(measure, tally.patterns, tally.raters)
 
-    people = {person["person"]: person for person in of_batches._said(one, one.whole)["people"]}
+    people = {person["person"]: person for person in of_batches._survey_data(one, one.whole)["people"]}
 
     assert people["p0"]["items"] == 20
     assert people["p0"]["units"] == 100 == len(list(combinations(range(2), 2))) * 100

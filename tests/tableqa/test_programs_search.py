@@ -192,4 +192,4 @@ def test_the_judged_samples_are_those_that_their_seeds_draw(test_data: Path) -> 
     ],
 )
 def test_what_a_question_says_in_numbers(question: str, mentioned: list[tuple[str, tuple[str, ...]]]) -> None:
-    assert [(one.text, one.relations) for one in Question(question).mentioned] == mentioned
+    assert [(one.text, one.relations) for one in Question(question).mentions] == mentioned

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tableqa import Example
-from tableqa.readers import READERS, ReaderError, Rejected, checked
+from tableqa.readers import READERS, ReaderError, Rejected, checked_outcomes
 from tests.tableqa.reports import findings_of
 
 
@@ -26,7 +26,7 @@ def outcomes(path: Path) -> list[tuple[str, ...] | str]:
     """The answers of each record, or what its problem is."""
     return [
         outcome.answers if isinstance(outcome, Example) else outcome.error.what
-        for outcome in checked(READERS["own"], path)
+        for outcome in checked_outcomes(READERS["own"], path)
     ]
 
 
@@ -127,7 +127,7 @@ def test_a_list_at_the_end_of_a_column_decides_for_its_start(tmp_path: Path) -> 
 def test_the_rejected_record_is_given_with_its_remedy(tmp_path: Path) -> None:
     (problem,) = [
         outcome
-        for outcome in checked(READERS["own"], file_of(tmp_path, "['a' 'b', 'c']"))
+        for outcome in checked_outcomes(READERS["own"], file_of(tmp_path, "['a' 'b', 'c']"))
         if isinstance(outcome, Rejected)
     ]
 

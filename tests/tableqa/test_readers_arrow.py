@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tableqa import Example
 from tableqa.core.canonical_json import canonical
 from tableqa.core.release_rules import RULES
-from tableqa.readers import READERS, Mapped, ReaderError, Rejected, arrow, checked
+from tableqa.readers import READERS, Mapped, ReaderError, Rejected, arrow, checked_outcomes
 from tableqa.readers.interface import Credit, credit, joined_credit
 from tableqa.writers import hub, whole_examples
 
@@ -302,7 +302,7 @@ def test_a_missing_number_is_null_and_never_the_word_nan(tmp_path: Path, name: s
     ]
     parquet.write_table(pyarrow.Table.from_pylist(records), tmp_path / "a.parquet")
 
-    first, second = checked(READERS[name], tmp_path / "a.parquet")
+    first, second = checked_outcomes(READERS[name], tmp_path / "a.parquet")
 
     assert isinstance(first, Example)
     assert (first.answers, first.table.rows) == ((), (("1.5",),))

@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 from tableqa import Example
-from tableqa.readers import READERS, Rejected, checked
+from tableqa.readers import READERS, Rejected, checked_outcomes
 
 TABLE = '"Name,Wins\nAnn,3"'
 
@@ -15,7 +15,7 @@ def outcomes(path: Path, reader: str = "own", limit: int | None = None) -> list[
     """The question of each example; line and column of each problem."""
     return [
         outcome.question if isinstance(outcome, Example) else (outcome.error.line, outcome.error.column)
-        for outcome in checked(READERS[reader], path, limit=limit)
+        for outcome in checked_outcomes(READERS[reader], path, limit=limit)
     ]
 
 
@@ -42,7 +42,7 @@ def test_each_fault_has_its_line_and_column_and_the_good_rows_between_are_read(t
 def test_a_rejected_record_keeps_what_the_file_says(tmp_path: Path) -> None:
     path = questions(tmp_path, "2,second?,Ann,missing.csv")
 
-    (problem,) = checked(READERS["own"], path)
+    (problem,) = checked_outcomes(READERS["own"], path)
 
     assert isinstance(problem, Rejected)
     assert problem.record == {"id": "2", "question": "second?", "answers": "Ann", "table": "missing.csv"}
@@ -63,7 +63,7 @@ def test_a_problem_in_an_archive_names_the_archive(tmp_path: Path) -> None:
     with zipfile.ZipFile(archive, "w") as packed:
         packed.write(path, path.name)
 
-    problem, example = checked(READERS["own"], archive)
+    problem, example = checked_outcomes(READERS["own"], archive)
 
     assert isinstance(problem, Rejected)
     assert problem.error.file == "all.zip/questions.csv"
@@ -73,7 +73,7 @@ def test_a_problem_in_an_archive_names_the_archive(tmp_path: Path) -> None:
 def test_a_file_that_ends_within_a_quoted_field_cannot_be_read_beyond_it(tmp_path: Path) -> None:
     path = questions(tmp_path, f"1,first?,Ann,{TABLE}", '2,"second?,Ann,x')
 
-    *_, problem = checked(READERS["own"], path)
+    *_, problem = checked_outcomes(READERS["own"], path)
 
     assert isinstance(problem, Rejected)
     assert problem.record is None

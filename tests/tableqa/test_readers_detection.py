@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tableqa.readers import READERS, ReaderError
-from tableqa.readers.format_detection import detected
+from tableqa.readers.format_detection import detect_reader
 from tableqa.readers.own_data import Layout, OwnData
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -21,7 +21,7 @@ OWN = READERS["own"]
     ids=lambda path: path.parent.name,
 )
 def test_excerpts_of_published_datasets_are_recognised(path: Path) -> None:
-    assert detected(path) == path.parent.name
+    assert detect_reader(path) == path.parent.name
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_everything_else_is_a_persons_own_data(tmp_path: Path, name: str, conten
     path = tmp_path / name
     path.write_text(content)
 
-    assert detected(path) == "own"
+    assert detect_reader(path) == "own"
 
 
 def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(ReaderError, match="cannot be opened"):
-        detected(tmp_path / "missing.csv")
+        detect_reader(tmp_path / "missing.csv")
 
 
 def test_the_layout_of_a_file_is_what_a_person_may_correct(tmp_path: Path) -> None:

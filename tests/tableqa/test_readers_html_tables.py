@@ -18,7 +18,7 @@ from tableqa.readers.html_tables import (
     HtmlTableError,
     html_table,
 )
-from tableqa.readers.report import noting
+from tableqa.readers.report import collect_notes
 from tableqa.serialisations import SERIALISATIONS
 
 
@@ -268,9 +268,9 @@ def test_a_struck_out_cell_is_empty() -> None:
 def test_superscripts_and_struck_out_texts_are_counted() -> None:
     page = "<table><tr><th>A<sup>a</sup></tr><tr><td>3<sup>2</sup> <s>5</s></td></tr></table>"
 
-    with noting() as outer:
+    with collect_notes() as outer:
         html_table(page)
-        with noting() as inner:
+        with collect_notes() as inner:
             html_table(page)
     html_table(page)
 

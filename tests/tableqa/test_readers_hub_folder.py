@@ -12,8 +12,8 @@ import pytest
 from pyarrow import parquet
 
 from tableqa import Example
-from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked, credit
-from tableqa.readers.format_detection import detected
+from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked_outcomes, credit
+from tableqa.readers.format_detection import detect_reader
 from tableqa.readers.own_data import OwnData
 
 OWN = READERS["own"]
@@ -60,9 +60,9 @@ def test_a_parquet_file_is_read_by_columns_of_any_name_and_keeps_the_good_record
     path = tmp_path / "mine.parquet"
     parquet.write_table(rows(record(1), record(1), record(3)), path)
 
-    outcomes = list(checked(OWN, path))
+    outcomes = list(checked_outcomes(OWN, path))
 
-    assert detected(path) == "own"
+    assert detect_reader(path) == "own"
     assert [type(outcome) for outcome in outcomes] == [Example, Rejected, Example]
     assert outcomes[0].answers == ("Ann",)  # type: ignore[union-attr]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example
-from tableqa.readers import READERS, ReaderError, Rejected, checked
+from tableqa.readers import READERS, ReaderError, Rejected, checked_outcomes
 from tableqa.readers.interface import Tolerant
 from tableqa.readers.rejections import FORMS, Rejections
 
@@ -189,7 +189,7 @@ def test_every_reader_of_published_formats_is_tried() -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_record_with_a_fault_costs_no_other_record(tmp_path: Path, name: str) -> None:
-    outcomes = list(checked(READERS[name], put(tmp_path, CASES[name])))
+    outcomes = list(checked_outcomes(READERS[name], put(tmp_path, CASES[name])))
     rejected = [outcome for outcome in outcomes if isinstance(outcome, Rejected)]
 
     assert [one.question for one in outcomes if isinstance(one, Example)] == list(CASES[name].questions)
@@ -210,7 +210,7 @@ def test_the_corrected_rest_is_read_by_the_same_reader(tmp_path: Path, name: str
     assert isinstance(read, Tolerant)
     rest = path.with_name(f"{path.stem}-rejected{FORMS[read.rest_form]}")
     with Rejections() as rejections:
-        for outcome in checked(read, path):
+        for outcome in checked_outcomes(read, path):
             if isinstance(outcome, Rejected):
                 rejections.add(outcome)
         rejections.write(rest, read.rest_form)
@@ -240,7 +240,7 @@ def test_a_rejected_question_does_not_take_its_id(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(lines(fetaqa(1, answer=7), fetaqa(1)))
 
-    rejected, example = checked(READERS["fetaqa"], path)
+    rejected, example = checked_outcomes(READERS["fetaqa"], path)
 
     assert isinstance(rejected, Rejected)
     assert isinstance(example, Example)
@@ -250,7 +250,7 @@ def test_only_the_faulty_question_of_a_record_with_several_is_rejected(tmp_path:
     path = tmp_path / "a.json"
     path.write_text(json.dumps([hybrid(of_hybrid(1), of_hybrid(2, scale=1), of_hybrid(3))]))
 
-    first, rejected, third = checked(READERS["tat_qa"], path)
+    first, rejected, third = checked_outcomes(READERS["tat_qa"], path)
 
     assert isinstance(first, Example)
     assert isinstance(third, Example)
@@ -262,7 +262,7 @@ def test_only_the_faulty_question_of_a_record_with_several_is_rejected(tmp_path:
 def test_a_question_of_a_sequence_is_rejected_with_the_line_of_the_fault(tmp_path: Path) -> None:
     rejected = [
         outcome
-        for outcome in checked(READERS["sqa"], put(tmp_path, CASES["sqa"]))
+        for outcome in checked_outcomes(READERS["sqa"], put(tmp_path, CASES["sqa"]))
         if isinstance(outcome, Rejected)
     ]
 
@@ -275,7 +275,7 @@ def test_numbers_of_rejected_records_stay_as_they_are_written(tmp_path: Path) ->
     path.write_text('{"question": 1, "table": [["Wins"], [1.50], [1e3]]}\n')
     rest = tmp_path / "rest.jsonl"
     with Rejections() as rejections:
-        (rejected,) = checked(READERS["own"], path)
+        (rejected,) = checked_outcomes(READERS["own"], path)
         assert isinstance(rejected, Rejected)
         rejections.add(rejected)
         rejections.write(rest)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tableqa import Example
-from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
-from tableqa.readers.record_forms import guessed
+from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked_outcomes
+from tableqa.readers.record_forms import guess_columns
 from tests.tableqa.reports import findings_of, report_of
 
 TABLE = [["Name", "Wins"], ["Ann", "3"], ["Bob", "4"]]
@@ -193,7 +193,7 @@ def test_the_usual_names_are_guessed_whatever_their_capitals_and_signs() -> None
         "level",
     ]
 
-    assert guessed(columns, {}) == {
+    assert guess_columns(columns, {}) == {
         "id": "Question ID",
         "question": "Question",
         "answers": "Gold Answers",
@@ -202,7 +202,7 @@ def test_the_usual_names_are_guessed_whatever_their_capitals_and_signs() -> None
         "context": "Context",
         "split": "Subset",
     }
-    assert guessed(["id", "question", "text"], {"question": "text"}) == {"id": "id"}
+    assert guess_columns(["id", "question", "text"], {"question": "text"}) == {"id": "id"}
 
 
 @pytest.mark.parametrize(
@@ -387,7 +387,7 @@ def test_the_examples_of_an_object_are_its_only_list_of_objects(tmp_path: Path) 
     path = text(tmp_path, "q.json", json.dumps({"version": "1.0", "data": records}, indent=1))
     reader = READERS["own"]
 
-    good, rejected = checked(reader, path)
+    good, rejected = checked_outcomes(reader, path)
 
     assert isinstance(good, Example)
     assert isinstance(rejected, Rejected)

@@ -14,7 +14,7 @@ from tableqa.readers import READERS
 from tableqa.readers.delimited import read_delimited
 from tableqa.readers.interface import ReaderError
 from tableqa.readers.own_data import OwnData
-from tableqa.readers.report import noting
+from tableqa.readers.report import collect_notes
 from tests.tableqa.reports import report_of
 
 
@@ -72,7 +72,7 @@ def test_what_a_program_quoted_is_read_as_it_was(
     with path.open("w", newline="") as file:
         csv.writer(file, delimiter=separator, quoting=quoting).writerows(rows)
 
-    with noting() as notes:
+    with collect_notes() as notes:
         assert [fields for _, fields in read_delimited(path, separator)] == rows
     assert not notes.report(1).findings
 
@@ -117,7 +117,7 @@ def test_lines_are_counted_and_named_where_they_were_joined(tmp_path: Path) -> N
     path = tmp_path / "a.tsv"
     path.write_text('a\tb\n1\t2\n"3\t4\n5\t6"\n7\t8\n')
 
-    with noting() as notes:
+    with collect_notes() as notes:
         assert [line for line, _ in read_delimited(path, "\t")] == [1, 2, 3, 4, 5]
     (finding,) = notes.report(1).findings
     assert (finding.kind, finding.number, finding.line, finding.text) == ("quotes", 1, 3, "a.tsv")

@@ -10,8 +10,8 @@ import pytest
 
 from tableqa import Example
 from tableqa.data.answers import accepted
-from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
-from tableqa.readers.format_detection import detected
+from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked_outcomes
+from tableqa.readers.format_detection import detect_reader
 
 TABLE = [["Name", "Wins"], ["Ann", "3"]]
 WHO = {"question": "who?", "answer": "Ann"}
@@ -117,7 +117,7 @@ def test_a_member_of_an_array_that_is_no_record_is_left_out_alone(tmp_path: Path
     good = {**WHO, "table": TABLE}
     path.write_text(json.dumps([good, member, good]))
 
-    first, fault, last = checked(READERS["own"], path)
+    first, fault, last = checked_outcomes(READERS["own"], path)
 
     assert isinstance(first, Example)
     assert isinstance(fault, Rejected)
@@ -273,4 +273,4 @@ def test_an_archive_is_not_known_by_what_it_holds(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     path.write_bytes(b'PK\x03\x04 {"sql": 1, "table_id": 2, "conds": 3}')
 
-    assert detected(path) == "own"
+    assert detect_reader(path) == "own"

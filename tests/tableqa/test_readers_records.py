@@ -20,12 +20,12 @@ from tableqa.readers import READERS, ReaderError
 from tableqa.readers import records as reading
 from tableqa.readers.records import (
     Fields,
+    Location,
     Number,
-    Place,
-    as_written,
     cell_at,
     plain,
     read_records,
+    source_json,
     table_of,
     text_of,
 )
@@ -144,7 +144,7 @@ def test_what_is_no_record_is_named_with_its_line(
 def test_a_record_of_a_hundred_levels_is_read_and_written(tmp_path: Path) -> None:
     text = f'{{"a": {nested(99)}}}'
     (record,) = read_records(written(tmp_path, text))
-    assert as_written(record.fields.value) == text
+    assert source_json(record.fields.value) == text
 
 
 def test_a_record_that_is_never_closed_is_not_read_for_ever(
@@ -183,7 +183,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def fields(**values: Any) -> Fields:
-    return Fields(Place(Path("f.json"), 3, "record 2"), values)
+    return Fields(Location(Path("f.json"), 3, "record 2"), values)
 
 
 @pytest.mark.parametrize(
@@ -244,14 +244,14 @@ def test_fields_are_taken_as_they_are_written() -> None:
 )
 def test_what_is_no_table_is_named_with_its_row_and_column(header: object, rows: object, what: str) -> None:
     with pytest.raises(ReaderError) as error:
-        table_of(Place(Path("f"), 3, "record 2"), header, rows)
+        table_of(Location(Path("f"), 3, "record 2"), header, rows)
     assert error.value.what.startswith("record 2: ")
     assert what in error.value.what
 
 
 @pytest.mark.parametrize(("row", "column"), [(-2, 0), (1, 0), (0, 2), (0, -1)])
 def test_a_marked_cell_outside_the_table_is_refused(row: int, column: int) -> None:
-    table, place = Table(["a", "b"], [["1", "2"]]), Place(Path("f"), 1)
+    table, place = Table(["a", "b"], [["1", "2"]]), Location(Path("f"), 1)
     assert cell_at(place, table, 0, 1) == ["r0", "c1"]
     assert cell_at(place, table, -1, 0) == ["h", "c0"]
     with pytest.raises(ReaderError, match="lies outside the table"):

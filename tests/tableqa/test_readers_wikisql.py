@@ -14,7 +14,7 @@ from tableqa import Example, Table
 from tableqa.programs import run
 from tableqa.readers import READERS, Describing, ReaderError
 from tableqa.readers import table_files as reading
-from tableqa.readers.format_detection import detected
+from tableqa.readers.format_detection import detect_reader
 from tableqa.readers.interface import Splitting
 from tests.plugin import ROOT
 
@@ -311,7 +311,7 @@ def packed(release: Path, tmp_path_factory: pytest.TempPathFactory, request: pyt
 
 
 def test_the_release_is_recognised_and_read_with_all_its_splits(packed: Path) -> None:
-    assert detected(packed) == "wikisql"
+    assert detect_reader(packed) == "wikisql"
 
     examples = list(wikisql(packed))
 
@@ -338,7 +338,7 @@ def test_a_release_with_one_split_is_read_as_its_file_is(
 ) -> None:
     path = archive_of(folder, tmp_path_factory.mktemp("sent") / "wikisql.zip")
 
-    assert detected(path) == "wikisql"
+    assert detect_reader(path) == "wikisql"
     assert list(wikisql(path)) == read(folder)
 
 
@@ -347,7 +347,7 @@ def test_a_release_without_the_tables_of_a_split_names_their_file(packed: Path, 
     if packed.suffix == ".zip":
         archive_of(release, packed)
 
-    assert detected(packed) == "wikisql"
+    assert detect_reader(packed) == "wikisql"
     with pytest.raises(ReaderError, match=r"test\.jsonl: there is no test\.tables\.jsonl beside it") as error:
         list(wikisql(packed))
     assert packed.name in error.value.file
@@ -360,7 +360,7 @@ def test_a_release_without_any_tables_is_recognised(packed: Path, release: Path)
     if packed.suffix == ".zip":
         archive_of(release, packed)
 
-    assert detected(packed) == "wikisql"
+    assert detect_reader(packed) == "wikisql"
 
 
 def test_a_question_with_a_fault_in_an_archive_is_named_by_it(
@@ -396,7 +396,7 @@ def test_questions_with_tables_as_files_of_their_own_are_a_persons_own_data(tmp_
     (tmp_path / "questions.jsonl").write_text(lines([{**QUESTIONS[0], "table_id": "cup.csv"}]))
     (tmp_path / "cup.csv").write_text("Name,Wins\nAnn,3\n")
 
-    assert detected(tmp_path) == "own"
+    assert detect_reader(tmp_path) == "own"
 
 
 def test_the_reader_of_own_data_names_the_format_of_the_release(packed: Path) -> None:

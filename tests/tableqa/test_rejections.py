@@ -6,7 +6,7 @@ import csv
 import json
 from pathlib import Path
 
-from tableqa.readers import READERS, ReaderError, Rejected, checked
+from tableqa.readers import READERS, ReaderError, Rejected, checked_outcomes
 from tableqa.readers.rejections import MOST_DESCRIBED, Rejections
 
 
@@ -33,7 +33,7 @@ def test_the_file_of_rejected_rows_can_be_corrected_and_imported(tmp_path: Path)
         "line": "3",
     }
     path.write_text(path.read_text("utf-8-sig").replace("\n,wer", "\n7,wer"), "utf-8-sig")
-    (example,) = checked(READERS["own"], path)
+    (example,) = checked_outcomes(READERS["own"], path)
     assert not isinstance(example, Rejected)
     assert (example.id, example.question) == ("7", "wer?")
 

@@ -16,11 +16,11 @@ from tableqa.perturbations.splitting import (
     Pattern,
     SplitError,
     Template,
-    foreign,
-    lost,
+    lost_words,
     part_names,
     proposals,
     split,
+    untraceable_words,
     way_from_dict,
 )
 from tests.tableqa.strategies import texts
@@ -341,7 +341,7 @@ class TestTracing:
         ],
     )
     def test_what_stands_in_the_cell_or_follows_from_it_is_not_foreign(self, part, cell):
-        assert foreign(part, cell) == ()
+        assert untraceable_words(part, cell) == ()
 
     @pytest.mark.parametrize(
         ("part", "cell", "words"),
@@ -355,22 +355,22 @@ class TestTracing:
         ],
     )
     def test_what_neither_stands_there_nor_follows_is(self, part, cell, words):
-        assert foreign(part, cell) == words
+        assert untraceable_words(part, cell) == words
 
     def test_what_no_part_holds_is_lost_and_what_another_form_of_it_holds_is_not(self):
-        assert lost("Oslo, Norway", ["Oslo", ""]) == ("norway",)
-        assert lost("Win by 3-2 at home", ["Win", "3", "2", "home"]) == ()
-        assert lost("Jul 5th, 2001", ["July", "5", "2001"]) == ()
-        assert lost("1961-66", ["1961", "1966"]) == ()
-        assert lost("12 km (7 mi)", ["12", "km"]) == ("7", "mi")
+        assert lost_words("Oslo, Norway", ["Oslo", ""]) == ("norway",)
+        assert lost_words("Win by 3-2 at home", ["Win", "3", "2", "home"]) == ()
+        assert lost_words("Jul 5th, 2001", ["July", "5", "2001"]) == ()
+        assert lost_words("1961-66", ["1961", "1966"]) == ()
+        assert lost_words("12 km (7 mi)", ["12", "km"]) == ("7", "mi")
 
     @given(st.lists(texts, min_size=1, max_size=4), st.sampled_from([", ", "-", " ", "/"]))
     def test_no_cut_is_foreign_to_its_cell_and_none_loses_a_word(self, cells, text):
         for cell, cut in zip(cells, split(cells, Delimiter(text)).cuts, strict=True):
             for part in cut.parts or ():
-                assert foreign(part, cell) == ()
+                assert untraceable_words(part, cell) == ()
             if cut.parts:
-                assert lost(cell, cut.parts) == ()
+                assert lost_words(cell, cut.parts) == ()
 
     @pytest.mark.parametrize(
         ("cell", "parts"),
@@ -385,7 +385,7 @@ class TestTracing:
         ],
     )
     def test_a_word_or_number_that_a_cut_goes_through_is_lost(self, cell, parts):
-        assert lost(cell, parts)
+        assert lost_words(cell, parts)
 
     @pytest.mark.parametrize(
         ("cell", "parts"),
@@ -402,7 +402,7 @@ class TestTracing:
         ],
     )
     def test_a_cut_between_words_or_between_digits_and_letters_loses_nothing(self, cell, parts):
-        assert lost(cell, parts) == ()
+        assert lost_words(cell, parts) == ()
 
     @given(st.lists(WORDS, min_size=1, max_size=4, unique=True), st.data())
     def test_a_cut_inside_a_word_loses_that_word_and_no_other(self, words, data):
@@ -411,5 +411,5 @@ class TestTracing:
         place = words.index(cut)
         parts = [" ".join([*words[:place], cut[:at]]), " ".join([cut[at:], *words[place + 1 :]])]
 
-        assert lost(" ".join(words), [*words]) == ()
-        assert lost(" ".join(words), parts) == (cut,)
+        assert lost_words(" ".join(words), [*words]) == ()
+        assert lost_words(" ".join(words), parts) == (cut,)

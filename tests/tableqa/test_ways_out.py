@@ -19,7 +19,7 @@ from pyarrow import feather, parquet
 
 from tableqa.readers.archive import is_archive
 from tableqa.readers.ingestion import ReadRequest
-from tableqa.readers.preview import Chosen, Preview, preview
+from tableqa.readers.preview import ChosenColumns, Preview, preview
 
 Values = tuple[list[str], list[list[str]], list[str]]
 """The header and rows of the table of the first example, and its answers."""
@@ -515,7 +515,7 @@ def test_questions_that_share_a_merged_cell_each_have_its_text(tmp_path: Path) -
 
 def request(path: Path, options: Mapping[str, str]) -> ReadRequest:
     parts = {name: value for name, value in options.items() if name in ("id", "answers", "table")}
-    chosen = Chosen(parts, {name: value for name, value in options.items() if name not in parts})
+    chosen = ChosenColumns(parts, {name: value for name, value in options.items() if name not in parts})
     archives = {str(path): str(path.parent / "unpacked")} if is_archive(path) else {}
     rows = str(path.parent / "rows.jsonl")
     return ReadRequest("own", str(path), rows, archives=archives, chosen=asdict(chosen), by_command=True)

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from tableqa import Example
-from tasks.contract import Invalid, Item
+from tasks.contract import InvalidResponse, Item
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "adding-a-task-type.md"
@@ -104,7 +104,7 @@ def test_the_page_does_the_same_with_declared_fields() -> None:
     for good in sample["good"]:
         assert module.task.parse(good["data"], items[good["item"]]).level == good["data"]["level"]
     for bad in sample["bad"]:
-        with pytest.raises(Invalid) as invalid:
+        with pytest.raises(InvalidResponse) as invalid:
             module.task.parse(bad["data"], items[bad["item"]])
         assert set(bad["codes"]) <= {problem.code for problem in invalid.value.problems}
     rng = random.Random(1)

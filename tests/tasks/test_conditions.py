@@ -10,7 +10,7 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.core.release_rules import under
-from tasks.contract import Accepted, Adjudicate, Invalid, Item, response_data
+from tasks.contract import Accepted, InvalidResponse, Item, NeedsAdjudication, response_data
 from tasks.contract.decision_rules import resolve
 from tasks.shared.defined_types import DefinedTask, task_of
 
@@ -29,7 +29,7 @@ def made(*fields: dict[str, Any]) -> DefinedTask:
 def test_what_is_asked_and_what_is_missing(case: dict[str, Any]) -> None:
     task = made(*case["fields"])
     if case["missing"]:
-        with pytest.raises(Invalid) as invalid:
+        with pytest.raises(InvalidResponse) as invalid:
             task.parse(case["values"], ITEM)
         assert [problem.path for problem in invalid.value.problems] == case["missing"]
         return
@@ -68,7 +68,7 @@ def test_means_that_must_differ_and_do_not_go_to_adjudication() -> None:
 
     decided = resolve(task, {}, said, ITEM)
 
-    assert decided == Adjudicate("“S2” must differ from “S”, but the decided values are the same.")
+    assert decided == NeedsAdjudication("“S2” must differ from “S”, but the decided values are the same.")
     with under(7):
         assert isinstance(resolve(task, {}, said, ITEM), Accepted)
-    assert isinstance(task.uphold(said[:1], ITEM), Accepted)
+    assert isinstance(task.resolve_adjudicated(said[:1], ITEM), Accepted)

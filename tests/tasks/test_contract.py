@@ -18,13 +18,13 @@ from tableqa import Example
 from tasks.contract import (
     SHOWN,
     Accepted,
-    Adjudicate,
     Context,
-    Invalid,
+    InvalidResponse,
     Item,
     Judging,
     Making,
-    OneMore,
+    NeedsAdjudication,
+    NeedsResponse,
     TaskType,
     UnknownTaskType,
     response_data,
@@ -98,7 +98,7 @@ def test_a_good_response_is_stored_and_read_back_as_it_was(task: TaskType) -> No
 def test_a_bad_response_is_refused_with_a_code_and_a_sentence(task: TaskType) -> None:
     found = sample(task)
     for bad in found["bad"]:
-        with pytest.raises(Invalid) as invalid:
+        with pytest.raises(InvalidResponse) as invalid:
             task.parse(bad["data"], found["items"][bad["item"]])
         codes = [problem.code for problem in invalid.value.problems]
         assert set(bad["codes"]) <= set(codes), (bad, codes)
@@ -111,7 +111,7 @@ def test_a_bad_response_is_refused_with_a_code_and_a_sentence(task: TaskType) ->
 )
 def test_rubbish_is_refused_and_never_an_exception_of_another_kind(task: TaskType, rubbish: Any) -> None:
     for item in sample(task)["items"]:
-        with pytest.raises(Invalid):
+        with pytest.raises(InvalidResponse):
             task.parse(rubbish, item)
         if isinstance(task, Making):
             task.preview(rubbish, item)
@@ -125,7 +125,7 @@ def test_what_is_decided_does_not_depend_on_the_order_of_the_responses(task: Tas
         seen = []
         for order in permutations(said):
             resolution = task.resolve(order, item)
-            assert isinstance(resolution, Accepted | OneMore | Adjudicate)
+            assert isinstance(resolution, Accepted | NeedsResponse | NeedsAdjudication)
             outcomes = (
                 sorted(json.dumps(response_data(outcome.response)) for outcome in resolution.outcomes)
                 if isinstance(resolution, Accepted)

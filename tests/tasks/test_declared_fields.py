@@ -13,18 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tasks.contract import Accepted, Invalid, Item, Problem, response_data, task_types
+from tasks.contract import Accepted, InvalidResponse, Item, Problem, response_data, task_types
 from tasks.shared.declared_types import DeclaredTask, LabelTask, RatingTask
 from tasks.shared.form_fields import (
     OPERATORS,
     Cells,
     Choice,
+    Condition,
     MultiChoice,
     Option,
     Question,
     Scale,
     Text,
-    When,
 )
 
 FILMS = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
@@ -36,10 +36,10 @@ REASONS = MultiChoice(
     name="reasons",
     options=(Option("long"), Option("wide", key="w")),
     required="Say why.",
-    when=When("level", "==", "hard"),
+    when=Condition("level", "==", "hard"),
 )
 QUALITY = Scale(name="quality", lowest=0, highest=10, required="Rate it.")
-NOTE = Text(name="note", longest=5, required="Write a note.", needed=When("reasons", "contains", "wide"))
+NOTE = Text(name="note", longest=5, required="Write a note.", needed=Condition("reasons", "contains", "wide"))
 CELLS = Cells(name="cells")
 JSON: Any = st.recursive(
     st.none()
@@ -93,7 +93,7 @@ def parsed(**data: Any) -> dict[str, Any]:
 
 
 def codes(**data: Any) -> list[str]:
-    with pytest.raises(Invalid) as invalid:
+    with pytest.raises(InvalidResponse) as invalid:
         parsed(**data)
     return [problem.code for problem in invalid.value.problems]
 
@@ -104,7 +104,7 @@ def codes(**data: Any) -> list[str]:
 def test_whatever_is_sent_is_read_or_refused(data: Any) -> None:
     try:
         response = Reading().parse(data, ITEM)
-    except Invalid as invalid:
+    except InvalidResponse as invalid:
         assert all(problem.message for problem in invalid.problems)  # noqa: PT017
     else:
         assert (
@@ -121,7 +121,7 @@ def test_whatever_is_sent_is_read_or_refused(data: Any) -> None:
 
 @given(value=JSON, symbol=st.sampled_from(list(OPERATORS)), wanted=st.integers() | st.text(max_size=3))
 def test_a_condition_holds_or_not_and_never_fails(value: Any, symbol: str, wanted: int | str) -> None:
-    assert When("x", symbol, wanted).holds({"x": value}) in (True, False)
+    assert Condition("x", symbol, wanted).holds({"x": value}) in (True, False)
 
 
 def test_a_field_is_asked_only_under_its_condition() -> None:
@@ -286,7 +286,7 @@ def test_a_subclass_can_word_what_is_missing() -> None:
         def missing(self, field: Question, item: Item) -> Problem:
             return Problem(field.name, field.code, f"{field.label} of {item.example.id}")
 
-    with pytest.raises(Invalid, match="Level of e-1"):
+    with pytest.raises(InvalidResponse, match="Level of e-1"):
         Worded().parse({"quality": 1}, ITEM)
 
 

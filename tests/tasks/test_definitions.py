@@ -15,9 +15,9 @@ from tableqa import Example, Table
 from tableqa.core import translation
 from tasks.contract import (
     Accepted,
-    Adjudicate,
-    Invalid,
+    InvalidResponse,
     Item,
+    NeedsAdjudication,
     Preparing,
     Surroundings,
     response_data,
@@ -25,7 +25,7 @@ from tasks.contract import (
 )
 from tasks.contract.decision_rules import resolve
 from tasks.shared.defined_types import DefinedTask, task_of
-from tasks.shared.type_definitions import SCHEMA, BadDefinition, faults
+from tasks.shared.type_definitions import SCHEMA, BadDefinition, definition_faults
 
 MEDALS = Table(["Nation", "Gold"], [["India", "102"], ["Nepal", "32"]])
 ITEM = Item(Example("e-1", "who won more?", MEDALS, ["India"]))
@@ -121,7 +121,7 @@ def test_a_response_is_stored_and_read_back() -> None:
     ],
 )
 def test_a_response_that_does_not_fit_is_refused(changes: dict[str, Any], code: str) -> None:
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(InvalidResponse) as refused:
         task().parse({**RESPONSE, **changes}, ITEM)
 
     assert code in [problem.code for problem in refused.value.problems]
@@ -153,7 +153,7 @@ def test_a_tie_goes_to_adjudication() -> None:
     made = task()
     said = [made.parse(data, ITEM) for data in (RESPONSE, {**RESPONSE, "level": "hard", "reasons": ["wide"]})]
 
-    assert isinstance(resolve(made, {}, said, ITEM), Adjudicate)
+    assert isinstance(resolve(made, {}, said, ITEM), NeedsAdjudication)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_practice_compares_with_the_expected_response() -> None:
 def test_labels_have_a_german_form() -> None:
     title = task().title
     try:
-        translation.use(None, None, language=lambda: "de")
+        translation.set_translator(None, None, language=lambda: "de")
         assert translation.gettext(title) == "Komplexität der Tabelle"
         assert translation.gettext(task().instruction) == "How hard is this table to read?"
     finally:
@@ -224,7 +224,7 @@ def test_answers_of_the_example_are_ranked() -> None:
     decided = resolve(made, {}, said, item)
     assert isinstance(decided, Accepted)
     assert response_data(decided.outcomes[0].response) == {"order": ["Nepal", "India"]}
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidResponse):
         made.parse({"order": ["India"]}, item)
     assert made.parse(made.simulate(item, random.Random(1), 1, random.Random(1)), item)
 
@@ -248,7 +248,7 @@ def test_an_answer_of_the_example_is_chosen_by_its_number() -> None:
     assert made.label(made.parse({"better": "tie"}, TWO), TWO) == "No difference"
     assert made.fields[0].options[0].key == "0"
     for wrong in ("3", "0", "02", "India", "tie "):
-        with pytest.raises(Invalid):
+        with pytest.raises(InvalidResponse):
             made.parse({"better": wrong}, TWO)
     decided = resolve(made, {}, [made.parse({"better": value}, TWO) for value in ("2", "2", "tie")], TWO)
     assert isinstance(decided, Accepted)
@@ -285,7 +285,7 @@ def test_the_value_of_a_field_differs_from_that_of_another() -> None:
 
     assert made.parse({"level": "easy", "worst": "hard"}, ITEM)
     assert made.parse({"level": "easy", "worst": ""}, ITEM)
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(InvalidResponse) as refused:
         made.parse({"level": "easy", "worst": "easy"}, ITEM)
 
     (problem,) = refused.value.problems
@@ -440,8 +440,10 @@ def test_a_bad_definition_is_refused_with_path_and_remedy(
 
 
 def test_a_name_is_not_that_of_an_installed_task_type() -> None:
-    assert "already" in faults("question_type", only(LEVEL), installed=list(task_types()))[0].message
-    assert "small letters" in faults("Level-1", only(LEVEL))[0].message
+    assert (
+        "already" in definition_faults("question_type", only(LEVEL), installed=list(task_types()))[0].message
+    )
+    assert "small letters" in definition_faults("Level-1", only(LEVEL))[0].message
 
 
 VALUE = (
@@ -488,7 +490,7 @@ def test_every_definition_makes_a_working_task_type_or_is_refused(
         assert all(fault.message for fault in refused.faults)  # noqa: PT017
     else:
         response = made.parse(made.simulate(ITEM, random.Random(1), 0.5, random.Random(1)), ITEM)
-        assert isinstance(resolve(made, {}, [response], ITEM), Accepted | Adjudicate)
+        assert isinstance(resolve(made, {}, [response], ITEM), Accepted | NeedsAdjudication)
 
 
 def test_the_schema_is_a_schema() -> None:
@@ -523,7 +525,7 @@ def test_a_number_is_read_as_it_is(sent: object, read: float) -> None:
     ["0.12345678901234567", "100.6", -6, "1,5", "nan", "inf", "1e999", "0x1", True, [1], "", None, "٣"],
 )
 def test_what_is_no_number_within_its_limits_is_refused(sent: object) -> None:
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(InvalidResponse) as refused:
         task_of("shares", only(SHARE)).parse({"share": sent}, ITEM)
 
     assert [problem.path for problem in refused.value.problems] == ["share"]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from tasks.contract import (
     Accepted,
-    Adjudicate,
     Item,
-    OneMore,
+    NeedsAdjudication,
+    NeedsResponse,
     Resolution,
     TaskType,
     decision_rules,
@@ -29,13 +29,13 @@ from tasks.contract.decision_rules import (
     RULES,
     BadRule,
     Rule,
-    check,
-    fitting,
+    check_rule,
+    fitting_rules,
     in_words,
-    own,
+    own_rule,
     resolve,
     schema,
-    without_the_far_one,
+    without_outlier,
 )
 from tests.tasks.test_contract import sample
 
@@ -78,8 +78,8 @@ def cases(draw: st.DrawFn, most_people: int = 6) -> Case:
     task = draw(st.sampled_from(RULED))
     number = draw(st.integers(0, len(ITEMS[task.key]) - 1))
     said = draw(st.lists(st.sampled_from(SAID[task.key, number]), min_size=1, max_size=most_people))
-    rule = draw(st.one_of(st.just({}), *map(options_of, fitting(task))))
-    return task, ITEMS[task.key][number], check(task, rule), said
+    rule = draw(st.one_of(st.just({}), *map(options_of, fitting_rules(task))))
+    return task, ITEMS[task.key][number], check_rule(task, rule), said
 
 
 def in_text(response: Any) -> str:
@@ -110,8 +110,8 @@ def test_who_answered_first_plays_no_part(case: Case, rng: random.Random) -> Non
 def test_people_who_say_the_same_are_taken_at_their_word(case: Case, people: int) -> None:
     task, item, rule, (response,) = case
     resolution = resolve(task, rule, [response] * people, item)
-    if task.compares == "answers" and task.departure(response, item)[0] != "equal":
-        assert isinstance(resolution, Adjudicate)  # the given answer says otherwise: somebody looks
+    if task.compares == "answers" and task.compare_to_gold(response, item)[0] != "equal":
+        assert isinstance(resolution, NeedsAdjudication)  # the given answer says otherwise: somebody looks
         return
     assert isinstance(resolution, Accepted)
     if resolution.outcomes:
@@ -125,9 +125,9 @@ def test_people_who_say_the_same_are_taken_at_their_word(case: Case, people: int
 def test_asking_one_more_always_comes_to_an_end(case: Case, data: st.DataObject) -> None:
     task, item, rule, said = case
     more = st.sampled_from(SAID[task.key, ITEMS[task.key].index(item)])
-    named = rule or own(task, item.settings)
+    named = rule or own_rule(task, item.settings)
     at_most = max(named.get("most", 0), len(said))
-    while isinstance(resolve(task, rule, said, item), OneMore):
+    while isinstance(resolve(task, rule, said, item), NeedsResponse):
         said.append(data.draw(more))
         assert len(said) <= at_most
 
@@ -167,17 +167,17 @@ def test_a_rule_is_in_the_words_and_numbers_of_the_reader() -> None:
 @given(cases())
 def test_a_rule_that_was_checked_is_checked_to_itself_and_fits_the_schema(case: Case) -> None:
     task, _, rule, _ = case
-    assert check(task, rule) == rule
-    assert check(task, json.loads(json.dumps(rule))) == rule
+    assert check_rule(task, rule) == rule
+    assert check_rule(task, json.loads(json.dumps(rule))) == rule
     jsonschema.validate(rule, schema())
     assert in_words(rule)
 
 
 @pytest.mark.parametrize("task", RULED, ids=[task.key for task in RULED])
 def test_every_kind_names_a_rule_that_fits_it(task: TaskType) -> None:
-    assert task.rule["rule"] in [rule.name for rule in fitting(task)]
-    assert fitting(task)[0].name == task.rule["rule"]
-    assert check(task, task.rule) == check(task, own(task, {}))
+    assert task.rule["rule"] in [rule.name for rule in fitting_rules(task)]
+    assert fitting_rules(task)[0].name == task.rule["rule"]
+    assert check_rule(task, task.rule) == check_rule(task, own_rule(task, {}))
     settings = task.settings_schema.get("properties", {})
     assert set(task.rule_settings) <= set(RULES[task.rule["rule"]].options)
     assert set(task.rule_settings.values()) <= set(settings)
@@ -186,7 +186,7 @@ def test_every_kind_names_a_rule_that_fits_it(task: TaskType) -> None:
 def test_every_rule_fits_a_kind_and_its_schema_holds() -> None:
     for rule in RULES.values():
         jsonschema.Draft202012Validator.check_schema(rule.schema)
-        assert any(rule in fitting(task) for task in KINDS), rule.name
+        assert any(rule in fitting_rules(task) for task in KINDS), rule.name
     jsonschema.Draft202012Validator.check_schema(schema())
 
 
@@ -207,7 +207,7 @@ def test_every_rule_fits_a_kind_and_its_schema_holds() -> None:
 )
 def test_a_rule_that_does_not_hold_is_refused_with_what_would(kind: str, data: Any, message: str) -> None:
     with pytest.raises(BadRule) as refused:
-        check(task_type(kind), data, overlap=3)
+        check_rule(task_type(kind), data, overlap=3)
     assert message in str(refused.value)
 
 
@@ -225,22 +225,22 @@ def scores(*said: int) -> list[Any]:
 
 def test_a_majority_asks_on_until_the_most_and_then_an_adjudicator_looks() -> None:
     task, item = task_type("question_type"), ITEMS["question_type"][0]
-    rule = check(task, {"rule": "majority", "most": 5})
-    assert isinstance(resolve(task, rule, labels("extraction", "reasoning"), item), OneMore)
+    rule = check_rule(task, {"rule": "majority", "most": 5})
+    assert isinstance(resolve(task, rule, labels("extraction", "reasoning"), item), NeedsResponse)
     assert isinstance(
-        resolve(task, rule, labels("extraction", "reasoning", "neither", "extraction"), item), OneMore
+        resolve(task, rule, labels("extraction", "reasoning", "neither", "extraction"), item), NeedsResponse
     )
     settled = resolve(task, rule, labels("extraction", "reasoning", "extraction"), item)
     assert isinstance(settled, Accepted)
     assert settled.outcomes[0].by == (0, 2)
     at_the_end = labels("extraction", "reasoning", "neither", "extraction", "reasoning")
-    assert isinstance(resolve(task, rule, at_the_end, item), Adjudicate)
+    assert isinstance(resolve(task, rule, at_the_end, item), NeedsAdjudication)
 
 
 def test_two_people_three_apart_ask_a_third_and_two_apart_do_not() -> None:
     """LFTQA-Eval 2.3: two people; scores that differ by more than 2 go to a third."""
     task, item = task_type("answer_rating"), ITEMS["answer_rating"][0]
-    assert isinstance(resolve(task, {}, scores(1, 4), item), OneMore)
+    assert isinstance(resolve(task, {}, scores(1, 4), item), NeedsResponse)
     assert isinstance(resolve(task, {}, scores(2, 4), item), Accepted)
 
 
@@ -259,9 +259,9 @@ def test_where_the_third_leaves_them_apart_the_batch_says_what_follows(
     then: str, said: tuple[int, ...], found: float | None
 ) -> None:
     task, item = task_type("answer_rating"), ITEMS["answer_rating"][0]
-    resolution = resolve(task, check(task, {"rule": "gap", "then": then}), scores(*said), item)
+    resolution = resolve(task, check_rule(task, {"rule": "gap", "then": then}), scores(*said), item)
     if found is None:
-        assert isinstance(resolution, Adjudicate)
+        assert isinstance(resolution, NeedsAdjudication)
     else:
         assert isinstance(resolution, Accepted)
         assert resolution.outcomes[0].response.faithfulness == found
@@ -278,17 +278,19 @@ def test_edits_that_leave_the_same_table_are_one_however_they_were_made() -> Non
     one = Response(False, (SetCell(row="r0", column="c1", old="1995", new="1996"),), ("1996",), "by hand")
     same = Response(False, (SetCell(row="r0", column="c1", old="1995", new="1996"),), ("1996",))
     other = Response(False, (SetCell(row="r0", column="c1", old="1995", new="1997"),), ("1997",))
-    rule = check(task, {"rule": "edit_equivalence", "most": 4})
-    assert isinstance(resolve(task, rule, [one, other], item), OneMore)
+    rule = check_rule(task, {"rule": "edit_equivalence", "most": 4})
+    assert isinstance(resolve(task, rule, [one, other], item), NeedsResponse)
     settled = resolve(task, rule, [one, other, same], item)
     assert isinstance(settled, Accepted)
     assert [(outcome.response, outcome.by) for outcome in settled.outcomes] == [(same, (0, 2))]
-    assert isinstance(resolve(task, rule, [one, other, Response(True), Response(True)], item), Adjudicate)
+    assert isinstance(
+        resolve(task, rule, [one, other, Response(True), Response(True)], item), NeedsAdjudication
+    )
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=7))
 def test_one_score_goes_at_most_and_it_is_the_lowest_or_the_highest(said: list[int]) -> None:
-    kept = without_the_far_one(said)
+    kept = without_outlier(said)
     assert kept in (sorted(said), sorted(said)[1:], sorted(said)[:-1])
 
 
@@ -309,7 +311,7 @@ def test_where_only_some_say_that_there_is_nothing_to_do_the_reason_counts_both(
 
     resolution = resolve(task, {"rule": "each"}, [renamed] * responses + [nothing] * refusals, item)
 
-    assert resolution == Adjudicate(reason)
+    assert resolution == NeedsAdjudication(reason)
 
 
 @pytest.mark.parametrize(

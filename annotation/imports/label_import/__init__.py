@@ -20,7 +20,7 @@ from django.utils import timezone, translation
 from annotation.background import jobs, uploads
 from annotation.background.staged_pages import Progress
 from annotation.imports.label_import import checks, staging
-from annotation.imports.label_import.checks import Checked, require_takes_labels
+from annotation.imports.label_import.checks import CheckResult, require_takes_labels
 from annotation.models import Batch, Job, Person, Upload
 from annotation.platform import bulk_rows
 from annotation.platform.refusals import refuse_as
@@ -31,7 +31,7 @@ from tableqa.readers.interface import ReaderError, Rejected
 from tableqa.readers.labels import DUPLICATES, Columns, Label, read_labels
 from tableqa.readers.rejections import Rejections, one_sentence
 
-__all__ = ["Choices", "Columns", "look", "require_takes_labels", "start", "write"]
+__all__ = ["Choices", "Columns", "preview_import", "require_takes_labels", "start", "write"]
 
 KIND: Final = "import_labels"
 PREVIEW: Final = "preview_labels"
@@ -52,7 +52,7 @@ class Choices:
     good_only: bool = False
 
 
-def look(*, batch: Batch, path: Path, choices: Choices = Choices()) -> Checked:
+def preview_import(*, batch: Batch, path: Path, choices: Choices = Choices()) -> CheckResult:
     """Say what a file of labels would do to the batch; nothing is written. Raises Refused where it cannot be read."""
     with uploads.local_input(path, read_labels) as file:
         return _check(batch, file, choices)
@@ -67,7 +67,7 @@ def write(
     choices: Choices = Choices(),
     progress: Progress = lambda done, total: None,
     rest: Path | None = None,
-) -> Checked:
+) -> CheckResult:
     """Read the file and write every label of it, or raise Refused and write none. The same file again adds nothing.
 
     rest: a file for the labels with a problem (`Rejections.write`).
@@ -76,7 +76,7 @@ def write(
         return _write(batch, file, choices, by, now, rest)
 
 
-@bulk_rows.seldom_collected()
+@bulk_rows.rare_garbage_collection()
 def _write(
     batch: Batch,
     file: uploads.InputFile,
@@ -84,7 +84,7 @@ def _write(
     by: Person | None,
     now: datetime,
     rest: Path | None,
-) -> Checked:
+) -> CheckResult:
     checked = _check(batch, file, choices, rest=rest)
     if checked.problems and not (choices.good_only and checked.new):
         detail, more = one_sentence(checked.problems[0]), checked.rejected - 1
@@ -103,14 +103,14 @@ def _write(
     return checked
 
 
-@bulk_rows.seldom_collected()
+@bulk_rows.rare_garbage_collection()
 def _check(
     batch: Batch,
     file: uploads.InputFile,
     choices: Choices,
     limit: int | None = None,
     rest: Path | None = None,
-) -> Checked:
+) -> CheckResult:
     require_takes_labels(batch)
     columns, unread = choices.columns, file.rows.with_suffix(".rest")
     if columns.simulated in {*columns.fields, *(field.name for field in batch.task().fields)}:

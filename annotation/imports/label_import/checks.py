@@ -25,10 +25,10 @@ from tableqa.readers.interface import Rejected
 from tableqa.readers.labels import Label
 from tableqa.readers.rejections import Problem, Rejections
 from tasks import contract
-from tasks.contract import Invalid, TaskType
+from tasks.contract import InvalidResponse, TaskType
 
 
-class Wrong(Exception):
+class LabelError(Exception):
     """What is wrong with one line: a text, and values for its placeholders."""
 
     def __init__(self, text: str, **values: object) -> None:
@@ -36,7 +36,7 @@ class Wrong(Exception):
 
 
 @dataclass
-class Checked:
+class CheckResult:
     """What labels would do to a batch. They are written only where none has a problem.
 
     rows        the new labels on disk: annotator, key of the item, labels of the item before, fingerprint, time, origin,
@@ -94,19 +94,19 @@ def check(
     rejections: Rejections,
     rejected: Callable[[Label, str], Rejected],
     keeps_first: bool = False,
-) -> Checked:
+) -> CheckResult:
     """Check labels against the batch, and write those that are new to `rows`. Others go to the rejections.
 
     rejected     the record of a label, with what is wrong with it
     keeps_first  a label is known where its person has another response to the item
     """
-    checked, items, task = Checked(rows), _Items(batch, keeps_first), batch.task()
+    checked, items, task = CheckResult(rows), _Items(batch, keeps_first), batch.task()
     with Rows.written(rows) as written:
         for number, label in enumerate(items.loaded(labels), 1):
             try:
-                if (row := _new(label, items, task, checked)) is not None:
+                if (row := _new_row(label, items, task, checked)) is not None:
                     written.write(row)
-            except Wrong as wrong:
+            except LabelError as wrong:
                 rejections.add(rejected(label, str(wrong)))
             if number % ROWS == 0:
                 progress(number)
@@ -114,7 +114,7 @@ def check(
     return checked
 
 
-def _new(label: Label, items: _Items, task: TaskType, checked: Checked) -> list[Any] | None:
+def _new_row(label: Label, items: _Items, task: TaskType, checked: CheckResult) -> list[Any] | None:
     """The row of a label; None where the batch has it. Raises Wrong."""
     annotator = label.annotator
     items.require_one_spelling(annotator)
@@ -122,7 +122,7 @@ def _new(label: Label, items: _Items, task: TaskType, checked: Checked) -> list[
     item = items.find(label.example, label.source)
     response = _response(label, item, task)
     if not checked.lines.add((item.pk, annotator), label.line):
-        raise Wrong(
+        raise LabelError(
             gettext(
                 "{annotator} already has a response to this example in line {earlier}. To import one of them, "
                 "choose the first or the latest (duplicates)."
@@ -152,12 +152,12 @@ def _response(label: Label, item: _Item, task: TaskType) -> dict[str, Any]:
     for form in (form for raw_form in label.forms for form in (raw_form, normal(raw_form))):
         try:
             return task.envelope(task.receive(task.unparsed_envelope(form, plain), plain), plain)
-        except Invalid as invalid:
+        except InvalidResponse as invalid:
             problems = problems or [
                 f"{problem.path}: {problem.message}" if problem.path else problem.message
                 for problem in invalid.problems
             ]
-    raise Wrong(" ".join(problems) or gettext("The response is missing."))
+    raise LabelError(" ".join(problems) or gettext("The response is missing."))
 
 
 def require_takes_labels(batch: Batch) -> None:
@@ -259,7 +259,7 @@ class _Items:
         """Names that differ in capital letters only are hardly two people: each would get a place of their own."""
         spellings = self.spelled[annotator.casefold()]
         if spellings and annotator not in spellings:
-            raise Wrong(
+            raise LabelError(
                 gettext(
                     "{annotator!r} and {other!r} differ only in capital letters. Write each person's name "
                     "in one way, or make the names more distinct."
@@ -283,21 +283,21 @@ class _Items:
                 "{annotator!r} is a person in this line, and simulated in other lines or in the project. "
                 "Give one of them another name."
             )
-        raise Wrong(text, annotator=annotator)
+        raise LabelError(text, annotator=annotator)
 
     def find(self, example: str, source: str) -> _Item:
         matches = [item for item in self.by_example[example] if source in ("", self._source(item))]
         if not matches:
             where = gettext(" from the source {source!r}").format(source=source) if source else ""
             text = gettext("The batch has no item for example {example!r}{where}.")
-            raise Wrong(text, example=example, where=where)
+            raise LabelError(text, example=example, where=where)
         if len(matches) > 1:
             names = ", ".join(sorted(map(self._source, matches)))
             text = gettext("Several sources have an example {example!r} ({names}). Add a column 'source'.")
-            raise Wrong(text, example=example, names=names)
+            raise LabelError(text, example=example, names=names)
         (item,) = matches
         if item.is_gold:
-            raise Wrong(gettext("This is a gold item. Labels cannot be imported for it."))
+            raise LabelError(gettext("This is a gold item. Labels cannot be imported for it."))
         return item
 
     def _source(self, item: _Item) -> str:
@@ -308,7 +308,7 @@ class _Items:
         if (item, annotator) not in self.there:
             return False
         if self.there[item, annotator] != response and not self.keeps_first:
-            raise Wrong(
+            raise LabelError(
                 gettext(
                     "{annotator} already has another response to this example. To keep that one, choose the "
                     "first (duplicates)."
@@ -320,14 +320,14 @@ class _Items:
     def take(self, item: int, annotator: str, used_slots: int) -> None:
         """Room for one more label, where so many of the file have been given room on the item."""
         if item in self.decided:
-            raise Wrong(gettext("This item has been decided. Responses can no longer be added."))
+            raise LabelError(gettext("This item has been decided. Responses can no longer be added."))
         if (item, annotator) in self.barred:
             text = gettext("{annotator} has read other responses to this item.")
             if self.barred[item, annotator]:
                 text = gettext("{annotator} created this item and cannot review their own work.")
-            raise Wrong(text, annotator=annotator)
+            raise LabelError(text, annotator=annotator)
         if self.room[item] <= used_slots:
-            raise Wrong(
+            raise LabelError(
                 ngettext(
                     "The item has no free slot: its batch plans {overlap} response. Create a batch with "
                     "more people per item.",

@@ -11,7 +11,7 @@ from django.db.models import F, QuerySet, Value
 from annotation.access import audit_log
 from annotation.background import jobs
 from annotation.background.staged_pages import Pages, Progress
-from annotation.imports.label_import.checks import Checked
+from annotation.imports.label_import.checks import CheckResult
 from annotation.models import (
     Annotation,
     Assignment,
@@ -31,14 +31,16 @@ from annotation.models import (
 from annotation.platform import bulk_rows
 from annotation.platform.refusals import Refused, refuse
 from annotation.quality import guidelines as quality_guidelines
-from annotation.queue.slots import due_at, have_them_counted
+from annotation.queue.slots import analyze_tables, due_at
 from tableqa.readers.ingestion import checksum_of
 
 UNDO_WINDOW: Final = timedelta(seconds=60)
 """As after any submission: until then the item is not resolved."""
 
 
-def write(*, batch: Batch, checked: Checked, by: Person | None, now: datetime, progress: Progress) -> None:
+def write(
+    *, batch: Batch, checked: CheckResult, by: Person | None, now: datetime, progress: Progress
+) -> None:
     """Write the new labels: all of them, or none. Raises Refused.
 
     Where the process is killed, nothing of them is visible; the same labels go on where it stopped.
@@ -55,16 +57,16 @@ def write(*, batch: Batch, checked: Checked, by: Person | None, now: datetime, p
         raise
 
 
-def stage(staged: LabelImport, checked: Checked, pages: Pages, now: datetime) -> None:
+def stage(staged: LabelImport, checked: CheckResult, pages: Pages, now: datetime) -> None:
     """Write the pages of an import that are not there yet. Raises Refused and Cancelled."""
     numbers, start = {name: number for number, name in enumerate(sorted(checked.annotators))}, staged.staged
     for page in pages.of_rows(checked.rows, start):
         _stage_page(staged, start, page, numbers, now)
         start += len(page)
-    have_them_counted(StagedLabel)
+    analyze_tables(StagedLabel)
 
 
-def begin(batch: Batch, checked: Checked, now: datetime) -> LabelImport:
+def begin(batch: Batch, checked: CheckResult, now: datetime) -> LabelImport:
     """The import of these labels: a new one, or one that did not finish."""
     digest = checksum_of([checked.rows], None, {})
     with transaction.atomic():
@@ -134,7 +136,7 @@ def refuse_changed_definition() -> NoReturn:
     )
 
 
-def publish(batch: Batch, staged: LabelImport, labels: Checked, by: Person | None, now: datetime) -> None:
+def publish(batch: Batch, staged: LabelImport, labels: CheckResult, by: Person | None, now: datetime) -> None:
     """Make all labels visible in the caller's transaction, and drop their pages.
 
     In the order of the queue: items, tallies by person, then assignments and their places. Rows are made of rows by the

@@ -8,7 +8,7 @@ from annotation.management.commands._escaping import BaseCommand, CommandError, 
 from annotation.models import Batch, Person, Project
 from annotation.platform.refusals import Refused
 from tableqa.readers.labels import DUPLICATES
-from tasks.contract import Invalid, UnknownTaskType
+from tasks.contract import InvalidResponse, UnknownTaskType
 
 
 class RefusingCommand(BaseCommand):
@@ -23,7 +23,7 @@ class RefusingCommand(BaseCommand):
         except Refused as refused:
             self.write_good(refused.more.get("good"))
             raise CommandError(refused.detail) from None
-        except (Invalid, UnknownTaskType) as error:
+        except (InvalidResponse, UnknownTaskType) as error:
             raise CommandError(str(error)) from None
 
     def write_good(self, good: int | None) -> None:

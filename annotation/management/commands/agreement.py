@@ -30,7 +30,7 @@ class Command(RefusingCommand):
         rows = [
             {"batch": batch.name, **_with_honest_interval(figure.to_dict())}
             for batch in batches
-            for figure in agreement_report.of_batch(batch)
+            for figure in agreement_report.batch_figures(batch)
         ]
         if options["json"]:
             self.stdout.write(json.dumps({"agreement": rows}, indent=1))

@@ -14,7 +14,7 @@ from annotation.management.commands._spending import (
     tell_use,
 )
 from annotation.queue import metering
-from annotation.queue.conversations import Asked, TooManyUnusable, each
+from annotation.queue.conversations import ConversationResult, TooManyUnusable, results_per_item
 from predictor.chat import ChatError, ChatModel
 from tableqa.scoring.prompt_files import PromptError, read_predictions, read_prompts
 
@@ -57,7 +57,7 @@ class Command(BaseCommand):
 
     @staticmethod
     def _ask(model: ChatModel, prompts: Iterator[Mapping[str, Any]], options: Mapping[str, Any]) -> int:
-        def ask(prompt: Mapping[str, Any]) -> Asked[dict[str, str]]:
+        def ask(prompt: Mapping[str, Any]) -> ConversationResult[dict[str, str]]:
             answered = {"id": prompt["id"], "model": model.model}
             try:
                 (reply,) = model.ask(_messages(prompt), seed=0, most_tokens=options["most_tokens"])
@@ -65,13 +65,13 @@ class Command(BaseCommand):
                 if not error.is_about_example:
                     raise
                 unread = {"prediction": "", "unread": str(error), "state": error.kind}
-                return Asked({**answered, **unread}, str(error))
-            return Asked({**answered, "prediction": reply})
+                return ConversationResult({**answered, **unread}, str(error))
+            return ConversationResult({**answered, "prediction": reply})
 
         number, out = 0, options["out"]
         out.parent.mkdir(parents=True, exist_ok=True)
         with out.open("a", encoding="utf-8") as file:
-            for record in each(model, ask, prompts):
+            for record in results_per_item(model, ask, prompts):
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
                 file.flush()
                 number += 1

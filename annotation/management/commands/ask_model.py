@@ -44,7 +44,7 @@ class Command(RefusingCommand):
         self._announce(model_queries.estimate(sources=sources, **params))
         if options["estimate"]:
             return
-        asked_count = model_queries.ask_model(sources=sources, progress=self._tell, **params)
+        asked_count = model_queries.ask_model(sources=sources, progress=self._print_progress, **params)
         self.stdout.write(f"{asked_count} examples asked.")
 
     def _correctness(self, sources: list[Source], options: dict[str, Any]) -> None:
@@ -54,10 +54,10 @@ class Command(RefusingCommand):
         in_order = originals.order_by("source_id", "position", "pk")
         keys = list(in_order.values_list("pk", flat=True)[: options["limit"]])
         task = next(task for task in task_types().values() if task.predicts)
-        self._announce(model_accuracy.known(keys, task=task, predictor=predictor).estimate)
+        self._announce(model_accuracy.stored_accuracy(keys, task=task, predictor=predictor).estimate)
         if options["estimate"]:
             return
-        accuracy = model_accuracy.ask(keys, task=task, predictor=predictor, progress=self._tell)
+        accuracy = model_accuracy.ask(keys, task=task, predictor=predictor, progress=self._print_progress)
         self.stdout.write(f"{accuracy.in_words} {accuracy.rest_in_words}".strip())
 
     def _announce(self, estimate: metering.Estimate | None) -> None:
@@ -65,7 +65,7 @@ class Command(RefusingCommand):
         if estimate is not None:
             self.stderr.write(f"Estimate: {estimate.in_words()}.")
 
-    def _tell(self, done: int, total: int) -> None:
+    def _print_progress(self, done: int, total: int) -> None:
         self.stderr.write(f"{done} of {total}\r", ending="")
 
 

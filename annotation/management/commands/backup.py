@@ -15,7 +15,7 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path, help="folder to create")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with ended_by(management_backup.Impossible):
+        with ended_by(management_backup.BackupError):
             archive = management_backup.make(options["folder"], now=timezone.now())
         size = sum(size for _, size in archive.files.values())
         self.stdout.write(

@@ -24,7 +24,7 @@ class Command(RefusingCommand):
         manager = Person.objects.filter(email=email).first()
         if manager is None:
             # Without a terminal nobody can type a password; the account then waits for one (manage.py changepassword).
-            password = _asked(email) if sys.stdin.isatty() else None
+            password = _prompt_password(email) if sys.stdin.isatty() else None
             manager = projects.register(name=email.partition("@")[0], email=email, password=password)
         project = projects.create_project(
             slug=options["slug"],
@@ -38,7 +38,7 @@ class Command(RefusingCommand):
             self.stdout.write(f"Set a password: ./run manage changepassword {manager.email}")
 
 
-def _asked(email: str) -> str:
+def _prompt_password(email: str) -> str:
     """A password typed twice, because it is not shown while typing."""
     while True:
         password = getpass.getpass(f"Password for {email}: ")

@@ -15,9 +15,9 @@ from annotation.releases.model_evaluation.report import (
     FORMATS,
     MOST_MODELS,
     Report,
+    format_report,
     make_report,
     write,
-    written,
 )
 from annotation.releases.release_files import Difference
 from predictor.tokenizing import read_tokenizer
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         parser.add_argument("release", type=Path, metavar="DIR")
         parser.add_argument(
             "--predictions",
-            type=_named,
+            type=_named_file,
             action="append",
             default=[],
             metavar="[NAME=]FILE",
@@ -104,7 +104,7 @@ class Command(BaseCommand):
             return
         format = options["format"] or ("json" if options["json"] else None)
         if options["out"] is None:
-            self.stdout.write(written(report, format or "text"), ending="")
+            self.stdout.write(format_report(report, format or "text"), ending="")
             return
         try:
             for path in write(report, options["out"], [format] if format else FORMATS):
@@ -164,12 +164,12 @@ class Command(BaseCommand):
             finally:
                 tell_use(self, name, tallies[name])
         by_model = {name: release.predictions(file) for name, (file, _) in models.items()}
-        requested = queries.asked(release, keep, chosen=chosen)
+        requested = queries.select_instances(release, keep, chosen=chosen)
         leave_out = options["leave_out_missing"]
         rules: tuple[Match, ...] = (options["match"],) if options["match"] else SIDE_BY_SIDE
         by_rule: dict[str, dict[str, Judgement]] = {
             rule: {
-                name: queries.judged(requested, predictions, leave_out_missing=leave_out, match=rule)
+                name: queries.judge_instances(requested, predictions, leave_out_missing=leave_out, match=rule)
                 for name, predictions in by_model.items()
             }
             for rule in rules
@@ -214,7 +214,7 @@ class Command(BaseCommand):
         ]
 
 
-def _named(text: str) -> tuple[str, Path]:
+def _named_file(text: str) -> tuple[str, Path]:
     """NAME=FILE, or a FILE alone, whose model has no name yet."""
     name, equals, file = text.partition("=")
     if not equals or "/" in name:

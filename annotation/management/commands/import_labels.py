@@ -49,7 +49,7 @@ class Command(RefusingCommand):
         choices = label_import.Choices(columns, duplicates, options["good_only"])
         params = {"batch": batch, "path": options["path"], "choices": choices}
         if options["look"]:
-            checked = label_import.look(**params)
+            checked = label_import.preview_import(**params)
             for problem in checked.problems:
                 self.stdout.write(str(one_sentence(problem)))
             if checked.problems and not options["good_only"]:

@@ -17,7 +17,7 @@ from annotation.management.commands._spending import (
     tell_use,
 )
 from annotation.queue import metering
-from annotation.queue.conversations import Asked, TooManyUnusable, each
+from annotation.queue.conversations import ConversationResult, TooManyUnusable, results_per_item
 from annotation.releases.rated_answers import rated_answers
 from annotation.releases.release_files import Difference
 from predictor import bertscore, geval
@@ -160,23 +160,23 @@ class Command(BaseCommand):
     ) -> ScoreColumn:
         """The ratings of a chat model for one dimension; those in the file are not requested again."""
 
-        def rate(answer: RatedAnswer) -> Asked[str | dict[str, Any]]:
+        def rate(answer: RatedAnswer) -> ConversationResult[str | dict[str, Any]]:
             try:
                 score = geval.rate(
                     model, answer, rating.dimension, options["samples"], options["temperature"]
                 )
-            except geval.Unrated as unrated:
-                return Asked(str(unrated), str(unrated))
+            except geval.RatingError as unrated:
+                return ConversationResult(str(unrated), str(unrated))
             except ChatError as error:
                 if not error.is_about_example:
                     raise
-                return Asked(f"{answer.example} of {answer.system}: {error}", str(error))
+                return ConversationResult(f"{answer.example} of {answer.system}: {error}", str(error))
             key = dict(zip(("dataset", "example_id", "model"), answer.key, strict=True))
-            return Asked({**key, "score": score, "by": rating.by})
+            return ConversationResult({**key, "score": score, "by": rating.by})
 
         rating.file.parent.mkdir(parents=True, exist_ok=True)
         with rating.file.open("a", encoding="utf-8") as out:
-            for record in each(model, rate, rating.open(answers)):
+            for record in results_per_item(model, rate, rating.open(answers)):
                 if isinstance(record, str):
                     self.stderr.write(record)
                     continue

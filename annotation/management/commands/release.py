@@ -137,7 +137,7 @@ class Command(RefusingCommand):
         self.stdout.write("The dataset is private. Check it, then make it public in its settings.")
 
     def dry_run(self, slug: str) -> None:
-        gaps = release_gaps.missing(self.project(slug))
+        gaps = release_gaps.find_gaps(self.project(slug))
         for gap in gaps:
             self.stdout.write(f"Missing from a release now: {gap}")
         if gaps:

@@ -21,7 +21,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with ended_by(backup.Impossible):
+        with ended_by(backup.BackupError):
             archive = (backup.read if options["check"] else backup.restore)(options["folder"])
         checked = "complete" if archive.named is not None else "as it was made"
         done = checked if options["check"] else "restored"

@@ -86,15 +86,15 @@ class Command(RefusingCommand):
         study = self.read(options["file"])
         project = self.there(study, options)
         files = files_of_study(study, options["source"])
-        looked = study_file_apply.look(study, folder=_folder(options["file"]), files=files)
-        plan = study_file_apply.planned(study, project, now=timezone.now(), looked=looked)
+        looked = study_file_apply.probe_sources(study, folder=_folder(options["file"]), files=files)
+        plan = study_file_apply.plan_for_project(study, project, now=timezone.now(), looked=looked)
         if options["json"]:
             self.stdout.write(json.dumps(project_export.plan_as_json(plan), ensure_ascii=False, indent=1))
         else:
             effects = {} if project is None or plan.cannot else study_file_apply.effects(plan, project)
             for line in plan_text.lines(plan, effects):
                 self.stdout.write(line)
-            for gap in release_gaps.missing(project) if project is not None else ():
+            for gap in release_gaps.find_gaps(project) if project is not None else ():
                 self.stdout.write(f"Missing from a release now: {gap}")
         self.refuse(plan)
 
@@ -160,7 +160,7 @@ class Command(RefusingCommand):
         here = current_state.of_project(
             self.project(slug), now=timezone.now(), derived=False, with_remaining=False
         )
-        text = project_export.written(here, people=not options["without_people"])
+        text = project_export.export_study(here, people=not options["without_people"])
         if options["file"] == "-":
             self.stdout.write(text, ending="")
         else:

@@ -64,7 +64,7 @@ class Command(BaseCommand):
         if options["metrics"]:
             _show_figures(*options["metrics"])
         stop = threading.Event()
-        keeper = threading.Thread(target=_keep_house, args=(stop,), name="housekeeping", daemon=True)
+        keeper = threading.Thread(target=_run_housekeeping, args=(stop,), name="housekeeping", daemon=True)
         keeper.start()
         hands = [Hand(queue, options["interval"]) for queue, many in jobs.HANDS.items() for _ in range(many)]
         for hand in hands:
@@ -73,7 +73,7 @@ class Command(BaseCommand):
             _take_jobs(options["interval"])
         finally:
             stop.set()
-            _let_go(hands)
+            _stop_threads(hands)
             keeper.join(10)
 
 
@@ -124,7 +124,7 @@ class Hand(threading.Thread):
         self.worker.running = False
 
 
-def _let_go(hands: Sequence[Hand]) -> None:
+def _stop_threads(hands: Sequence[Hand]) -> None:
     """Wait a moment for what these are at. What takes longer is queued again: it is safe to run twice."""
     for hand in hands:
         hand.stop()
@@ -132,7 +132,7 @@ def _let_go(hands: Sequence[Hand]) -> None:
     for hand in hands:
         hand.join(max(0.0, until - time.monotonic()))
     try:
-        jobs.hand_back(now=jobs.clock())
+        jobs.requeue_running(now=jobs.clock())
     except AWAY:
         log.warning("running jobs could not be requeued; another worker recovers them", exc_info=True)
 
@@ -150,7 +150,7 @@ def _take_jobs(interval: float) -> None:
             time.sleep(EVERY)
 
 
-def _keep_house(stop: threading.Event) -> None:
+def _run_housekeeping(stop: threading.Event) -> None:
     """Run scheduled tasks, whatever becomes of the others. Retries if the database is away."""
     look = time.monotonic()
     while not stop.wait(EVERY):
@@ -159,11 +159,11 @@ def _keep_house(stop: threading.Event) -> None:
             lambda: jobs.keep_alive(now=jobs.clock()),
             lambda: jobs.reap(now=jobs.clock()),
             lambda: adjudication.resolve_due(now=timezone.now()),
-            lambda: model_in_the_loop.look_after(now=timezone.now()),
+            lambda: model_in_the_loop.retry_unanswered(now=timezone.now()),
             staged_pages.clear_abandoned,
         ]
         if time.monotonic() >= look:
-            tasks.append(lambda: adjudication.look_after_open(now=timezone.now()))
+            tasks.append(lambda: adjudication.resolve_orphaned(now=timezone.now()))
             look = time.monotonic() + LOOK
         for task in tasks:
             try:

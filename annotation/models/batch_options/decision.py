@@ -32,7 +32,7 @@ def _check_resolve(value: Any, context: Context) -> dict[str, Any]:
     from tasks.contract import decision_rules
 
     try:
-        return decision_rules.check(context.task, value, overlap=context.values["overlap"])
+        return decision_rules.check_rule(context.task, value, overlap=context.values["overlap"])
     except decision_rules.BadRule as error:
         refuse("invalid_request", str(error))
 
@@ -40,7 +40,7 @@ def _check_resolve(value: Any, context: Context) -> dict[str, Any]:
 def _has_rules(task: TaskType) -> bool:
     from tasks.contract import decision_rules
 
-    return bool(decision_rules.fitting(task))
+    return bool(decision_rules.fitting_rules(task))
 
 
 def _rule_in_words(value: Mapping[str, Any]) -> str:
@@ -53,7 +53,8 @@ def _rule_fields(task: TaskType) -> dict[str, forms.Field]:
     from tasks.contract import decision_rules
 
     rules = [
-        (rule.name, f"{gettext(rule.title)}: {gettext(rule.says)}") for rule in decision_rules.fitting(task)
+        (rule.name, f"{gettext(rule.title)}: {gettext(rule.says)}")
+        for rule in decision_rules.fitting_rules(task)
     ]
     return {
         "rule": forms.ChoiceField(

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop
 
 from annotation.models.batch_options.term import QUALIFICATION, UNTIL_CLOSED, WITH_ENTRY, Context, Term
 from annotation.platform.refusals import refuse
-from tableqa.core.translation import shown
+from tableqa.core.translation import translate_stored
 
 ASKED_NEXT = gettext_noop(
     "Entry requirements apply before each person's next item. Responses stay. "
@@ -17,7 +17,7 @@ ASKED_NEXT = gettext_noop(
 
 def _check_must_practise(value: bool, context: Context) -> bool:
     if value and not context.task.practice(context.values.get("variant", "")):
-        refuse("invalid_request", "{title} has no practice set.", title=shown(context.task.title))
+        refuse("invalid_request", "{title} has no practice set.", title=translate_stored(context.task.title))
     return value
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_noop
 
 from annotation.models.batch_options.term import Context, Term
 from annotation.platform.refusals import refuse
-from tableqa.core.translation import shown
+from tableqa.core.translation import translate_stored
 
 if TYPE_CHECKING:
     from tasks.contract import TaskType
@@ -22,11 +22,11 @@ def _check_variant(value: Any, context: Context) -> str:
         refuse(
             "invalid_request",
             "{title} needs a variant: {variants}.",
-            title=shown(task.title),
+            title=translate_stored(task.title),
             variants=", ".join(task.variants),
         )
     if not task.variants and value:
-        refuse("invalid_request", "{title} has no variants.", title=shown(task.title))
+        refuse("invalid_request", "{title} has no variants.", title=translate_stored(task.title))
     return str(value)
 
 

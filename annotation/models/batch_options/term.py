@@ -24,7 +24,7 @@ from django.db import models
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.platform.refusals import refuse
-from tableqa.core.translation import shown
+from tableqa.core.translation import translate_stored
 
 if TYPE_CHECKING:
     from tasks.contract import TaskType
@@ -184,7 +184,7 @@ class Term:
             refuse(
                 "invalid_request",
                 "{title} does not support this option: {label}. Leave {name} out.",
-                title=shown(context.task.title),
+                title=translate_stored(context.task.title),
                 label=gettext(self.label),
                 name=self.name,
             )

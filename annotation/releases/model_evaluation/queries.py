@@ -32,12 +32,12 @@ from annotation.releases.file_ids import Benchmark
 from predictor import client, load_bundled, prompts
 from predictor.architectures import ModelError
 from predictor.chat import ChatError, ChatModel, chat_model
-from predictor.client import Unanswered
+from predictor.client import PredictionError
 from predictor.configuration import STOP_AFTER
 from predictor.protocol import Prediction, PredictRequest, ProtocolError
 from predictor.usage import QuestionMeter
 from tableqa.data.answer_scales import scale_of
-from tableqa.perturbations.mixes import Mixed
+from tableqa.perturbations.mixes import MixedExample
 from tableqa.perturbations.question_types import comparisons
 from tableqa.scoring.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
 from tableqa.scoring.predictions import EvaluationError, Predictions, answer_to
@@ -76,7 +76,7 @@ def instances(benchmark: Benchmark) -> Iterator[tuple[Instance, tableqa.Example]
         question = identified.source, identified.question
         if question not in of_question:
             original = raw.example(*question) if question in raw.originals else None
-            of_question[question] = {} if original is None else _about(original)
+            of_question[question] = {} if original is None else _shared_fields(original)
         example = make()
         yield replace(identified, answers=example.answers, **of_question[question]), example
 
@@ -91,7 +91,7 @@ def _identified(benchmark: Benchmark) -> Iterator[tuple[Instance, Callable[[], t
         source, id = line["source"], perturbation_records.id_of(line)
         if "digest" in line and benchmark.holds(source, id):
             instance = Instance(source, id, original.id, line["kind"], line["seed"], original.id, ())
-            yield instance, partial(_again, line, original)
+            yield instance, partial(_rebuild_example, line, original)
     for (source, id), record in raw.derived.items():
         if benchmark.holds(source, id):
             question = id
@@ -99,18 +99,18 @@ def _identified(benchmark: Benchmark) -> Iterator[tuple[Instance, Callable[[], t
                 question = raw.derived[source, question]["parent"]
             instance = Instance(source, id, question, record["perturbation"], 0, record["parent"], ())
             yield instance, partial(raw.example, source, id)
-    mixes = () if benchmark.mix is None else benchmark_files.mixed(raw, benchmark.mix)
+    mixes = () if benchmark.mix is None else benchmark_files.compose_mixes(raw, benchmark.mix)
     for source, original, mixed in mixes:
-        if isinstance(mixed, Mixed):
+        if isinstance(mixed, MixedExample):
             instance = Instance(source, mixed.example.id, original.id, MIX, 0, original.id, ())
             yield instance, partial(replace, mixed.example)
 
 
-def _again(line: Mapping[str, Any], original: tableqa.Example) -> tableqa.Example:
-    return perturbation_records.again(line, original).perturbed.example
+def _rebuild_example(line: Mapping[str, Any], original: tableqa.Example) -> tableqa.Example:
+    return perturbation_records.recreate(line, original).perturbed.example
 
 
-def _about(original: tableqa.Example) -> dict[str, Any]:
+def _shared_fields(original: tableqa.Example) -> dict[str, Any]:
     """What all instances of a question have in common."""
     names = ("group", "sequence", "turn", "scale", "answer_type")
     return dict(zip(names, (group(original), *dialogue(original), *kind_of_answer(original)), strict=True))
@@ -146,7 +146,7 @@ def dialogue(example: tableqa.Example) -> tuple[str, int]:
     return f"{meta['id']}-{meta['annotator']}", len(example.history)
 
 
-def pending(
+def count_pending(
     benchmark: Benchmark, predictions: Predictions, *, keep: Keep | None = None, chosen: Collection[str] = ()
 ) -> int:
     """How many instances have no prediction. Without `keep` no perturbation is made again, so that this is fast."""
@@ -171,7 +171,7 @@ def estimate(
     if not metered_models.is_language_model(predictor):
         return None
     entry = settings.PREDICTORS[predictor]
-    requests = pending(benchmark, predictions, keep=keep, chosen=chosen)
+    requests = count_pending(benchmark, predictions, keep=keep, chosen=chosen)
     raw = benchmark.raw
     keys = [key for key in raw.originals if not chosen or key[0] in chosen]
     form = entry.get("serialisation", "")
@@ -186,7 +186,7 @@ Keep = Callable[[tableqa.Example], bool]
 """Which examples a model is asked about at all, as `tableqa.serialisations.token_lengths.Limit.fits` says (FREB-TQA 5)."""
 
 
-def asked(
+def select_instances(
     benchmark: Benchmark,
     keep: Keep | None = None,
     *,
@@ -211,14 +211,14 @@ def asked(
     return selected, left_out
 
 
-def judged(
+def judge_instances(
     of: tuple[list[Instance], int],
     predictions: Predictions,
     *,
     leave_out_missing: bool = False,
     match: Match = "askew",
 ) -> Judgement:
-    """Which of these instances (`asked`) a model answers rightly. A pair that lost one side is left out whole."""
+    """Which of these instances (`select_instances`) a model answers rightly. A pair that lost one side is left out whole."""
     selected, left_out = of
     judgement = judge(selected, predictions, leave_out_missing=leave_out_missing, match=match)
     return replace(judgement, left_out=left_out)
@@ -244,7 +244,7 @@ def collect(
         _end_last_line(out)
         here = benchmark.predictions(out)
 
-    def wanted() -> Iterator[tuple[Instance, tableqa.Example]]:
+    def unpredicted() -> Iterator[tuple[Instance, tableqa.Example]]:
         named: dict[Any, str] = {}
         for instance, example in instances(benchmark):
             if chosen and instance.source not in chosen:
@@ -252,23 +252,23 @@ def collect(
             if (keep is None or keep(example)) and answer_to(here, instance, named) is None:
                 yield instance, example
 
-    remaining = sum(1 for _ in wanted())
+    remaining = sum(1 for _ in unpredicted())
     total, done = len(here) + remaining, len(here)
     put = 0
 
-    def answered(pair: tuple[Instance, tableqa.Example]) -> dict[str, Any]:
+    def answer_record(pair: tuple[Instance, tableqa.Example]) -> dict[str, Any]:
         instance, example = pair
         return {"source": instance.source, "id": instance.id, **ask(example)}
 
-    def begun() -> Iterator[tuple[Instance, tableqa.Example]]:
-        for pair in wanted():
+    def with_progress() -> Iterator[tuple[Instance, tableqa.Example]]:
+        for pair in unpredicted():
             progress(done + put, total)  # where it fails, answers that are under way are still written
             yield pair
 
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8", buffering=1) as file:
         # A few at a time: what is in memory does not grow with the release.
-        for record in (crew or Crew(AT_ONCE)).map(answered, begun()):
+        for record in (crew or Crew(AT_ONCE)).map(answer_record, with_progress()):
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
             put += 1
     progress(done + put, total)
@@ -370,7 +370,7 @@ def _predicting(entry: Mapping[str, Any], meter: QuestionMeter | None) -> Ask:
                 prediction = once(PredictRequest.about(example))
             except ChatError as error:
                 raise EvaluationError(str(error)) from None
-            except Unanswered as unanswered:
+            except PredictionError as unanswered:
                 if unanswered.kind == "too_large":
                     # A model that cannot read a table gives no answer to it, which is wrong and is kept as it is.
                     record = {"answers": [], "text": "", "error": str(unanswered)}

@@ -23,7 +23,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from annotation.charts import svg
 from annotation.charts.figure import Bars, Distribution, Figure, Lines
-from annotation.charts.study_figures import hundred
+from annotation.charts.study_figures import as_percent
 from annotation.charts.svg import Point, Series, Spread
 from annotation.platform import display_text
 from tableqa.scoring.evaluation import (
@@ -122,7 +122,7 @@ class Numbers:
     by_rule: Mapping[str, Mapping[str, Evaluation]]
 
 
-def numbers(
+def compute_numbers(
     models: Mapping[str, Judgement], by_rule: ByRule | None = None, *, replicates: int = 1_000
 ) -> Numbers:
     """Compute the figures of these models with their intervals: the slow part of a report, in no language."""
@@ -155,7 +155,7 @@ def make_report(
     """The report of these models, in the language that is active. `about` are sentences that a reader has to know: what
     was left out, by which limit. `computed` are the figures where they were worked out before. `by_rule` are the same
     predictions judged by several rules of `MATCHES`, `models` among them."""
-    computed = computed or numbers(models, by_rule, replicates=replicates)
+    computed = computed or compute_numbers(models, by_rule, replicates=replicates)
     evaluations = computed.evaluations
     if sentences := sorted({source for judgement in models.values() for source in judgement.long_form}):
         left_out = gettext(
@@ -346,7 +346,7 @@ def _point(evaluation: Evaluation, kind: str, figure: str) -> Point | None:
     if row is None:
         return None
     estimate: Estimate = getattr(row, figure)
-    return Point(hundred(estimate.value), hundred(estimate.low), hundred(estimate.high), estimate.n)
+    return Point(as_percent(estimate.value), as_percent(estimate.low), as_percent(estimate.high), estimate.n)
 
 
 def _count(points: Sequence[Point | None]) -> str:
@@ -390,14 +390,16 @@ def _cell(point: Point | None) -> Cell:
 # -- forms ------------------------------------------------------------------------------------------
 
 
-def written(report: Report, format: str) -> str:
+def format_report(report: Report, format: str) -> str:
     """The whole report in one of `FORMATS`. Raises KeyError for another."""
     tables = [*report.sheets, *(figure.sheet for figure in report.figures)]
     forms = {
         "text": lambda: "\n".join([*_head(report), *map(as_text, report.sheets)]),
         "json": lambda: json.dumps(report.to_dict(), indent=1, ensure_ascii=False) + "\n",
         "markdown": lambda: "\n".join([*_head(report), *map(as_markdown, report.sheets)]),
-        "latex": lambda: "\n".join(as_latex(_named(sheet, report.title)) for sheet in report.sheets),
+        "latex": lambda: "\n".join(
+            as_latex(_with_report_title(sheet, report.title)) for sheet in report.sheets
+        ),
         "html": lambda: _page(report),
         "csv": lambda: "\r\n".join(f"{_csv_title(sheet)}\r\n{as_csv(sheet)}" for sheet in tables),
     }
@@ -414,7 +416,7 @@ def write(report: Report, out: Path, formats: Iterable[str]) -> list[Path]:
             tables = [*report.sheets, *(figure.sheet for figure in report.figures)]
             files = {f"{sheet.name}.{ending}": as_csv(sheet) for sheet in tables}
         else:
-            files = {f"evaluation.{ending}": written(report, format)}
+            files = {f"evaluation.{ending}": format_report(report, format)}
         for name, content in files.items():
             path = out / name
             path.write_text(content, encoding="utf-8", newline="")
@@ -422,7 +424,7 @@ def write(report: Report, out: Path, formats: Iterable[str]) -> list[Path]:
     return paths
 
 
-def _named(sheet: Sheet, title: str) -> Sheet:
+def _with_report_title(sheet: Sheet, title: str) -> Sheet:
     """The table with the title of its report in caption and label, so that tables of two reports fit into one paper."""
     return replace(sheet, subject=title, label=f"{title}-{sheet.name}")
 

@@ -34,13 +34,13 @@ from annotation.releases.model_evaluation.report import (
     ByRule,
     Numbers,
     Report,
+    compute_numbers,
     make_report,
-    numbers,
 )
 from annotation.releases.raw_records import datasets
 from annotation.releases.release_files import Difference
 from tableqa.core.canonical_json import canonical, file_digest
-from tableqa.scoring.evaluation import SIDE_BY_SIDE, Instance, Judged, Judgement, Match
+from tableqa.scoring.evaluation import SIDE_BY_SIDE, Instance, JudgedInstance, Judgement, Match
 from tableqa.scoring.model_comparisons import RULES
 from tableqa.scoring.predictions import EvaluationError, read_lines
 
@@ -56,7 +56,7 @@ def runs(release: Release) -> QuerySet[Job]:
     return evaluations.select_related("made_by").order_by("-pk")
 
 
-def finished(release: Release) -> QuerySet[Job]:
+def finished_runs(release: Release) -> QuerySet[Job]:
     """The runs of a release that have results, the newest first."""
     return runs(release).filter(state=Job.State.DONE)
 
@@ -149,18 +149,22 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
         ask = queries.model_of(settings.PREDICTORS, name, *([meter] if meter else []))
         queries.collect(benchmark, ask, predictions, progress=progress, crew=crew)
     else:
-        _take(Upload.objects.get(pk=job.ids["upload"]), predictions, release)
+        _store_upload(Upload.objects.get(pk=job.ids["upload"]), predictions, release)
     answers = benchmark.predictions(predictions)
     total = len(answers)
-    selection = queries.asked(benchmark, seen=lambda number: progress(min(number, total - 1), total))
+    selection = queries.select_instances(
+        benchmark, seen=lambda number: progress(min(number, total - 1), total)
+    )
     by_rule = {
-        rule: queries.judged(selection, answers, leave_out_missing=job.ids["leave_out_missing"], match=rule)
+        rule: queries.judge_instances(
+            selection, answers, leave_out_missing=job.ids["leave_out_missing"], match=rule
+        )
         for rule in SIDE_BY_SIDE
     }
     judgement = by_rule[SIDE_BY_SIDE[0]]
     if not judgement.judged:
         raise EvaluationError(gettext("No prediction matches an instance of this release. Check the ids."))
-    _write_judgements(by_rule, _judged(job, release))
+    _write_judgements(by_rule, _judged_path(job, release))
     progress(total, total)
     return {
         "evaluation": release.public_id,
@@ -170,11 +174,11 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
         "missing": judgement.missing,
         "states": dict(queries.count_states(predictions)) if job.ids["predictor"] else {},
         "predictions_sha256": file_digest(predictions),
-        "judged_sha256": file_digest(_judged(job, release)),
+        "judged_sha256": file_digest(_judged_path(job, release)),
     }
 
 
-def _take(upload: Upload, predictions: Path, release: Release) -> None:
+def _store_upload(upload: Upload, predictions: Path, release: Release) -> None:
     """Copy an upload to its place, if it holds predictions; else EvaluationError names the line, or it is refused.
 
     It stays until the job is done: a database that does not answer may begin it again.
@@ -225,7 +229,7 @@ def report(release: Release, chosen: Sequence[Job]) -> Report:
         if (states := run.result.get("states"))
     ]
     files = tuple(
-        (run.ids["name"], str(_judged(run, release)), run.result["judged_sha256"]) for run in chosen
+        (run.ids["name"], str(_judged_path(run, release)), run.result["judged_sha256"]) for run in chosen
     )
     return _report(f"{release.project.name}, {release.name}", files, tuple(about), get_language())
 
@@ -246,7 +250,7 @@ def _report(title: str, files: Files, about: tuple[str, ...], language: str | No
 def _numbers(files: Files) -> Numbers:
     judgements = _judgements(files)
     by_rule: ByRule = {rule: {name: of[rule] for name, of in judgements.items()} for rule in SIDE_BY_SIDE}
-    return numbers({name: of[SIDE_BY_SIDE[0]] for name, of in judgements.items()}, by_rule)
+    return compute_numbers({name: of[SIDE_BY_SIDE[0]] for name, of in judgements.items()}, by_rule)
 
 
 def _judgements(files: Files) -> dict[str, dict[Match, Judgement]]:
@@ -286,7 +290,7 @@ def _read_judgements(path: Path, sha256: str) -> dict[Match, Judgement]:
         "The file of this evaluation was changed after it was written. Evaluate the model "
         "again under another name."
     )
-    judged: dict[Match, list[Judged]] = {}
+    judged: dict[Match, list[JudgedInstance]] = {}
     try:
         if file_digest(path) != sha256:
             refuse("invalid_request", gone)
@@ -297,7 +301,7 @@ def _read_judgements(path: Path, sha256: str) -> dict[Match, Judgement]:
                 instance = Instance(**{**record["instance"], "answers": tuple(record["instance"]["answers"])})
                 scores = {SIDE_BY_SIDE[0]: (record["before"], record["after"]), **record["by_rule"]}
                 for rule, (before, after) in scores.items():
-                    judged.setdefault(rule, []).append(Judged(instance, before, after))
+                    judged.setdefault(rule, []).append(JudgedInstance(instance, before, after))
     except OSError:
         refuse("invalid_request", gone)
     return {
@@ -314,7 +318,7 @@ def files(run: Job) -> dict[str, str]:
     release = Release.objects.filter(pk=run.ids.get("release")).first()
     if release is None or run.state != Job.State.DONE:
         return {}
-    of_run = {"predictions_sha256": _predictions(run, release), "judged_sha256": _judged(run, release)}
+    of_run = {"predictions_sha256": _predictions(run, release), "judged_sha256": _judged_path(run, release)}
     root = Path(settings.MEDIA_ROOT)
     return {path.relative_to(root).as_posix(): run.result.get(name, "") for name, path in of_run.items()}
 
@@ -340,5 +344,5 @@ def _predictions_of(release: Release, predictor: str, name: str) -> Path:
     return _folder(release) / f"{named[:16]}.predictions.jsonl"
 
 
-def _judged(run: Job, release: Release) -> Path:
+def _judged_path(run: Job, release: Release) -> Path:
     return _folder(release) / f"{run.public_id}.judged.jsonl"

@@ -34,10 +34,10 @@ from annotation.releases.checked_release import CheckedRelease
 from annotation.releases.manifest import Manifest
 from annotation.releases.release_files import Difference
 from annotation.releases.restoration.restored_responses import Decisions
-from tableqa.core.translation import Translated, shown
+from tableqa.core.translation import Translated, translate_stored
 from tableqa.readers.ingestion import ReadRequest
 
-__all__ = ["LOSSES", "Restored", "restore", "start_restore", "summary_of"]
+__all__ = ["LOSSES", "RestoreResult", "restore", "start_restore", "summary_of"]
 
 LOSSES: Final = (
     gettext_noop(
@@ -53,7 +53,7 @@ LOSSES: Final = (
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoreResult:
     """What came back. `has_new_ids`: the original project is on this server, so the copy has ids of its own.
 
     `without_batch` is the number of examples that the release does not assign to a batch (releases of older versions).
@@ -77,7 +77,7 @@ Reading = Callable[[ReadRequest, Callable[[int], None]], CheckedRelease]
 """How a release is checked: in this process where it lies on this machine, in one of its own where it was uploaded."""
 
 
-@bulk_rows.seldom_collected()
+@bulk_rows.rare_garbage_collection()
 def restore(
     *,
     project: Project,
@@ -88,7 +88,7 @@ def restore(
     job: Job | None = None,
     files: uploads.UploadedFiles | None = None,
     reading: Reading = checked_release.check,
-) -> Restored:
+) -> RestoreResult:
     """Fill an empty project with the contents of a release (a folder or a zip file): everything or nothing.
 
     job: gets its result with it. files: uploaded ones.
@@ -140,16 +140,18 @@ def summary_of(job: Job) -> dict[str, Any]:
         require_empty(job.project)
     except Refused as refused:
         problem = refused.detail
-    batches = [{**batch, "task_type": _shown(batch["task_type"])} for batch in summary["batches"]]
+    batches = [{**batch, "task_type": _task_type_title(batch["task_type"])} for batch in summary["batches"]]
     return {**summary, "batches": batches, "problem": problem}
 
 
-def _shown(title: str | Mapping[str, str]) -> str:
+def _task_type_title(title: str | Mapping[str, str]) -> str:
     """The title of a task type in the reader's language."""
-    return shown(title if isinstance(title, str) else Translated(title[""], title))
+    return translate_stored(title if isinstance(title, str) else Translated(title[""], title))
 
 
-def _write(pages: HiddenPages, folder: Path, by: Person | None, now: datetime, job: Job | None) -> Restored:
+def _write(
+    pages: HiddenPages, folder: Path, by: Person | None, now: datetime, job: Job | None
+) -> RestoreResult:
     manifest = Manifest.of(release_files.read_manifest(folder))
     contents = Decisions(pages, folder, manifest, by, now)
     for write in (
@@ -167,7 +169,7 @@ def _write(pages: HiddenPages, folder: Path, by: Person | None, now: datetime, j
         write()
     decided = manifest.counts
     unused = Example.objects.filter(source__project=pages.project, parent=None, items=None, derived=None)
-    restored = Restored(
+    restored = RestoreResult(
         project=pages.project,
         batches=len(contents.batches),
         items=len(contents.items),
@@ -187,7 +189,7 @@ def _publish(
     by: Person | None,
     now: datetime,
     job: Job | None,
-    restored: Restored,
+    restored: RestoreResult,
 ) -> None:
     """Make all pages visible, with what the next release of the project starts with, and its data statement."""
     project, stated = pages.project, manifest.statement
@@ -231,12 +233,12 @@ def _run_restore(job: Job, progress: jobs.Progress) -> dict[str, Any]:
             progress=progress,
             job=job,
             files=files,
-            reading=partial(_read_apart, upload.name),
+            reading=partial(_read_in_process, upload.name),
         )
     return restored.counts()
 
 
-def _read_apart(name: str, request: ReadRequest, beat: Callable[[int], None]) -> CheckedRelease:
+def _read_in_process(name: str, request: ReadRequest, beat: Callable[[int], None]) -> CheckedRelease:
     """Check an uploaded release in a process of its own."""
     task, seconds = "annotation.releases.reader_tasks:check_release", settings.IMPORT_SECONDS
     return CheckedRelease(**sandbox.call(task, request, beat, name=name, seconds=seconds))

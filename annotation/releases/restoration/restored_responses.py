@@ -211,7 +211,7 @@ class Responses(Contents):
         for of_person in work.values():
             person, state, key = self.people[of_person.person], "", of_person.key
             first = of_person.revisions[0]
-            at = _began(first)
+            at = _start_time(first)
             if not first["external"]:
                 self.log.note(at, "assignment", key, ("", State.LEASED), person)
                 state = State.LEASED
@@ -240,7 +240,7 @@ class Responses(Contents):
                     self.people[of_person.person],
                     State.RETURNED,
                     last["fingerprint"],
-                    _began(of_person.revisions[0]),
+                    _start_time(of_person.revisions[0]),
                     ended,
                     ended,
                     last["active_seconds"] or 0,
@@ -428,6 +428,6 @@ _ASSIGNMENT: Final = (
 )
 
 
-def _began(revision: Record) -> Any:
+def _start_time(revision: Record) -> Any:
     """When the work on a first revision began."""
     return moment(revision["made_at"]) - timedelta(seconds=revision["active_seconds"] or 0)

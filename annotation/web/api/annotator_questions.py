@@ -18,7 +18,7 @@ from annotation.models import Batch
 from annotation.quality import annotator_questions, batch_preview
 from annotation.web.api import serializers as shapes
 from annotation.web.api.views import seen_response, valid
-from tasks.contract import Invalid
+from tasks.contract import InvalidResponse
 
 
 class AskRequest(serializers.Serializer[Any]):
@@ -84,8 +84,10 @@ class ReadAnswers(APIView):
         actor = authorization.actor(request)
         batch = authorization.batch(actor, public_id, Permission.ANNOTATE)
         data = valid(ReadRequest, request)
-        answered = annotator_questions.unread(actor.person).filter(batch=batch, public_id__in=data["answers"])
-        annotator_questions.read(inquiries=list(answered), person=actor.person, now=timezone.now())
+        answered = annotator_questions.unread_answers(actor.person).filter(
+            batch=batch, public_id__in=data["answers"]
+        )
+        annotator_questions.mark_read(inquiries=list(answered), person=actor.person, now=timezone.now())
         return Response({"unread": actor.person.unread_answers})
 
 
@@ -97,17 +99,17 @@ class Try(APIView):
         """Check a response to an item as a submission would. Nothing is stored."""
         batch = _batch(authorization.actor(request), public_id)
         data = valid(TryRequest, request)
-        tried = _tried(batch, data["number"])
-        feedback = batch_preview.judge(tried, data["response"])
-        following = batch_preview.at(batch, tried.number + 1)
+        tried = _preview_item(batch, data["number"])
+        feedback = batch_preview.judge_response(tried, data["response"])
+        following = batch_preview.item_at(batch, tried.number + 1)
         if feedback.problems:
-            raise Invalid(feedback.problems)
+            raise InvalidResponse(feedback.problems)
         return Response(
             {
                 "right": feedback.right,
                 "words": list(feedback.words),
                 "why": feedback.why,
-                "next": batch.task().presented(following.plain) if following else None,
+                "next": batch.task().page_data(following.plain) if following else None,
             }
         )
 
@@ -124,10 +126,10 @@ class TryPredictions(APIView):
         if not task.predicts:
             raise Http404(authorization.NOT_HERE)
         data = valid(TryPredictionRequest, request)
-        seen = model_in_the_loop.practise(
+        seen = model_in_the_loop.check_in_practice(
             project=batch.project,
             task=task,
-            item=_tried(batch, data["number"]).plain,
+            item=_preview_item(batch, data["number"]).plain,
             response=data["response"],
             slot=f"{actor.person.pk}:{batch.public_id}",
             seq=data["seq"],
@@ -143,8 +145,8 @@ def _batch(actor: Actor, public_id: str) -> Batch:
     return batch
 
 
-def _tried(batch: Batch, number: int) -> batch_preview.Tried:
-    tried = batch_preview.at(batch, number)
+def _preview_item(batch: Batch, number: int) -> batch_preview.PreviewItem:
+    tried = batch_preview.item_at(batch, number)
     if tried is None:
         raise Http404(authorization.NOT_HERE)
     return tried

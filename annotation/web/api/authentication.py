@@ -45,7 +45,7 @@ class TokenAuthentication(BaseAuthentication):
 
 def _not_valid(request: Request) -> AuthenticationFailed:
     """What a token that is not valid is answered with; too many of them from one address are too many attempts."""
-    rate_limits.wrong(rate_limits.WRONG_TOKEN, request._request, now=timezone.now())
+    rate_limits.count_failure(rate_limits.WRONG_TOKEN, request._request, now=timezone.now())
     return AuthenticationFailed("This token is not valid or has been revoked.")
 
 

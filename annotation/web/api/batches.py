@@ -170,7 +170,7 @@ class ModelAnswers(APIView):
         if data["ask"]:
             batches.start_asking(**about, by=actor.person, now=timezone.now())
         starts = batches.candidates(project, task, sample)
-        accuracy = model_accuracy.known(
+        accuracy = model_accuracy.stored_accuracy(
             list(dict.fromkeys(starts.values())), task=task, predictor=data["predictor"]
         )
         job = batches.asking_job(**about)
@@ -256,7 +256,7 @@ class Explain(APIView):
         """Explain why the queue serves an item to an annotator (pseudonym), or why not."""
         actor = authorization.actor(request)
         item = authorization.item(actor, public_id, Permission.SET_UP)
-        explanations.require_visible(visibility.sight(actor, item.batch.project), item)
+        explanations.require_visible(visibility.visibility_of(actor, item.batch.project), item)
         (person,) = _people(item.batch, [request.query_params.get("annotator", "")])
         return Response(asdict(explanations.explain(item, person, now=timezone.now())))
 

@@ -113,7 +113,7 @@ class Sources(APIView):
         actor = authorization.actor(request)
         project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
         sources = list(Source.objects.ready().filter(project=project).order_by("-pk"))
-        sight = visibility.sight(actor, project)
+        sight = visibility.visibility_of(actor, project)
         for source in sources:
             source.how["reports"] = [
                 in_english(report.to_dict()) for report in example_import.reports_of(source, sight)

@@ -16,7 +16,7 @@ from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.explorer import export, index, querysets
 from annotation.explorer.links import with_query
-from annotation.explorer.rows import Row, items_read, rows
+from annotation.explorer.rows import Row, items_to_decide, rows
 from annotation.explorer.selection import PARAMETERS, BadSelection, Selection, parse, query
 from annotation.platform.refusals import refuse
 from annotation.web.api.pagination import ByNewest
@@ -105,12 +105,12 @@ class Items(APIView):
         try:
             chosen = parse(params)
             page = querysets.page(who, chosen, size)
-            number = querysets.counted(querysets.matching(who, chosen))
+            number = querysets.count_up_to_limit(querysets.matching(who, chosen))
         except BadSelection as bad:
             refuse("invalid_request", "{problems}", problems=" ".join(bad.problems))
         listed_rows = rows(who, page.keys)
-        if read := items_read(listed_rows):
-            adjudication.note_reading(read, by=actor.person, now=now)
+        if read := items_to_decide(listed_rows):
+            adjudication.record_reading(read, by=actor.person, now=now)
         people = {key: name for name, key in who.people.items()}
         return Response(
             {

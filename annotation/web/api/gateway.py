@@ -38,9 +38,9 @@ from annotation.platform.database import failures
 from annotation.platform.refusals import Refused
 from annotation.web.api import problems
 from annotation.web.api import serializers as shapes
-from predictor.client import Unanswered, connect
+from predictor.client import PredictionError, connect
 from predictor.protocol import ProtocolError
-from predictor.web import read_json, unless_gone
+from predictor.web import cancel_on_disconnect, read_json
 
 log = logging.getLogger("askew.gateway")
 
@@ -82,8 +82,8 @@ class Gateway:
             data = shapes.checked(shapes.PanelPredictionRequest, await read_json(request, MOST_BYTES))
             seq, is_try = data["seq"], data["kind"] == "try"
             assignment = await self._assignment(text, ticket, fresh=is_try)
-            answering = self._look(assignment, data, language)
-            seen = await (answering if is_try else unless_gone(request, answering))
+            answering = self._predict(assignment, data, language)
+            seen = await (answering if is_try else cancel_on_disconnect(request, answering))
         except ClientDisconnect:
             return Response(status_code=499)  # nobody reads it
         except Exception as error:
@@ -92,9 +92,9 @@ class Gateway:
             seen.to_dict(seq), status_code=202 if seen.state == "waiting" else 200, headers=HEADERS
         )
 
-    async def _look(
+    async def _predict(
         self, assignment: Assignment, data: dict[str, Any], language: str
-    ) -> model_in_the_loop.Seen:
+    ) -> model_in_the_loop.VisibleVerdict:
         """`model_in_the_loop.look` in three steps, of which only the middle one waits.
 
         A client that hangs up ends none of the others half way: what was reserved is settled.
@@ -118,24 +118,26 @@ class Gateway:
         except asyncio.CancelledError:
             preparing.add_done_callback(self._settle_prepared)
             raise
-        if isinstance(query, model_in_the_loop.Seen):
+        if isinstance(query, model_in_the_loop.VisibleVerdict):
             return query
         outcome: model_in_the_loop.Outcomes
         try:
             outcome = await connect(query.entry).ask_both(
                 *query.requests, within=query.within, bills=query.payment.bills
             )
-        except Unanswered as unanswered:
+        except PredictionError as unanswered:
             outcome = unanswered
         except asyncio.CancelledError:  # the client has hung up; the cost is counted all the same
             self.threads.submit(_with_connection, query.payment.settle)
             raise
         return await asyncio.shield(
-            self._in_thread(lambda: model_in_the_loop.conclude(query, outcome, now=timezone.now()), language)
+            self._in_thread(
+                lambda: model_in_the_loop.record_answer(query, outcome, now=timezone.now()), language
+            )
         )
 
     def _settle_prepared(
-        self, preparing: asyncio.Future[model_in_the_loop.Query | model_in_the_loop.Seen]
+        self, preparing: asyncio.Future[model_in_the_loop.Query | model_in_the_loop.VisibleVerdict]
     ) -> None:
         """Release what was reserved for a question that is not asked any more."""
         if preparing.cancelled() or preparing.exception() is not None:

@@ -143,7 +143,9 @@ class PastItems(APIView):
         """List your last 20 submitted or skipped items of the batch, newest first."""
         actor = authorization.actor(request)
         batch = authorization.batch(actor, public_id, Permission.ANNOTATE)
-        mine = authorization.work(actor).filter(batch=batch, state__in=[State.SUBMITTED, State.SKIPPED])
+        mine = authorization.own_assignments(actor).filter(
+            batch=batch, state__in=[State.SUBMITTED, State.SKIPPED]
+        )
         rows = list(mine.order_by("-ended_at", "-pk")[: own_work.RECENT])
         with timezone.override(actor.person.zone):
             past_items = own_work.past_items(rows, now=timezone.now())
@@ -167,7 +169,7 @@ class PastResponse(APIView):
             {
                 **_line(past),
                 "item": assignment.item.public_id,
-                **assignment.batch.task().presented(assignment.plain_item),
+                **assignment.batch.task().page_data(assignment.plain_item),
                 "response": annotation.response if annotation is not None else None,
                 "words": list(past.words),
             }

@@ -12,7 +12,7 @@ from rest_framework.views import exception_handler as default_handler
 
 from annotation.platform.refusals import Refused
 from tableqa.core.foreign_values import printable_in
-from tasks.contract import Invalid, UnknownTaskType
+from tasks.contract import InvalidResponse, UnknownTaskType
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -24,7 +24,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         if "retry_after" in error.more:
             refusal["Retry-After"] = str(error.more["retry_after"])
         return refusal
-    if isinstance(error, Invalid):
+    if isinstance(error, InvalidResponse):
         detail = gettext("The response is not valid yet: ") + str(error)
         violations = [violation.to_dict() for violation in error.problems]
         return problem(422, "invalid_response", detail, violations=violations)

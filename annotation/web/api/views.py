@@ -33,7 +33,7 @@ from annotation.workflow import (
 from annotation.workflow import (
     task_types as workflow_task_types,
 )
-from tasks.contract import Invalid, TaskType, decision_rules, task_types
+from tasks.contract import InvalidResponse, TaskType, decision_rules, task_types
 
 
 class Projects(generics.ListAPIView[Project]):
@@ -78,7 +78,7 @@ class WorkOut(APIView):
         """Compute a result from the request for a tool on the page. Reads and stores nothing."""
         if type not in task_types():
             raise Http404(authorization.NOT_HERE)
-        answer = task_types()[type].work_out(valid(shapes.QuestionShape, request)["question"])
+        answer = task_types()[type].compute(valid(shapes.QuestionShape, request)["question"])
         return Response({"answer": answer})
 
 
@@ -173,7 +173,7 @@ class Skip(APIView):
         assignments.skip(assignment=assignment, reason=data["reason"], now=now)
         following = None
         if data["next"]:
-            following = reservations.following(
+            following = reservations.next_or_none(
                 batch=assignment.batch, person=assignment.person, holding=data["holding"], now=now
             )
         return Response({"next": _payload(request, following)})
@@ -232,7 +232,7 @@ class Proposals(APIView):
     def post(self, request: Request, public_id: str) -> Response:
         """Get the proposals for an item you hold and record the impression. Empty in the control group."""
         assignment = authorization.assignment(authorization.actor(request), public_id)
-        proposals = impressions.tell(assignment=assignment, now=timezone.now())
+        proposals = impressions.show_proposals(assignment=assignment, now=timezone.now())
         return Response({"help": impressions.mode(assignment), "proposals": proposals})
 
 
@@ -243,7 +243,9 @@ class Handle(APIView):
     def post(self, request: Request, public_id: str) -> Response:
         """Record that you used a proposal or rejected it, with its errors."""
         assignment = authorization.assignment(authorization.actor(request), public_id)
-        impressions.handle(assignment=assignment, now=timezone.now(), **valid(shapes.HandleRequest, request))
+        impressions.record_reaction(
+            assignment=assignment, now=timezone.now(), **valid(shapes.HandleRequest, request)
+        )
         return Response(status=204)
 
 
@@ -263,7 +265,7 @@ class Predictions(APIView):
         if not assignment.batch.task().predicts:
             raise Http404(authorization.NOT_HERE)
         data = valid(shapes.PanelPredictionRequest, request)
-        seen = model_in_the_loop.look(assignment=assignment, now=timezone.now(), **data)
+        seen = model_in_the_loop.check_draft(assignment=assignment, now=timezone.now(), **data)
         return seen_response(seen, data["seq"])
 
 
@@ -277,7 +279,7 @@ class ModelTicket(APIView):
         if not assignment.batch.task().predicts:
             raise Http404(authorization.NOT_HERE)
         ticket = tickets.sign(assignment, language=get_language())
-        counted = model_checks.of_person(assignment)
+        counted = model_checks.count_of_person(assignment)
         return Response({"ticket": ticket, "seconds": tickets.SECONDS, "tries": counted})
 
 
@@ -302,7 +304,7 @@ class AdjudicationQueue(APIView):
         batch = authorization.batch(actor, public_id, Permission.ADJUDICATE)
         waiting = visibility.adjudicable(actor.person, workflow_adjudication.waiting(batch))
         items = list(waiting.select_related("example__stored_table", "batch__definition")[:50])
-        workflow_adjudication.note_reading(items, by=actor.person, now=timezone.now())
+        workflow_adjudication.record_reading(items, by=actor.person, now=timezone.now())
         return Response(list(map(_adjudication, items, workflow_adjudication.candidates_of(items))))
 
 
@@ -390,9 +392,9 @@ class Practice(APIView):
         exercise = exercises[data["number"] - 1]
         feedback = practice.judge(task, exercise, data["response"], project)
         if feedback.problems:
-            raise Invalid(feedback.problems)
+            raise InvalidResponse(feedback.problems)
         if request.auth is None:  # a program does not practise
-            practice.keep(
+            practice.record_attempt(
                 session=request.session,
                 project=project,
                 person=authorization.actor(request).person,
@@ -408,7 +410,7 @@ class Practice(APIView):
                 "right": feedback.right,
                 "words": list(feedback.words),
                 "why": feedback.why,
-                "next": task.presented(following[0].item) if following else None,
+                "next": task.page_data(following[0].item) if following else None,
             }
         )
 
@@ -435,7 +437,7 @@ class PracticePredictions(APIView):
         exercises = practice.exercises(task, data["variant"])
         if data["number"] > len(exercises):
             raise Http404(authorization.NOT_HERE)
-        seen = model_in_the_loop.practise(
+        seen = model_in_the_loop.check_in_practice(
             project=project,
             task=task,
             item=exercises[data["number"] - 1].item,
@@ -498,7 +500,7 @@ def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     return shapes.checked(shape, request.data)
 
 
-def seen_response(seen: model_in_the_loop.Seen, seq: int) -> Response:
+def seen_response(seen: model_in_the_loop.VisibleVerdict, seq: int) -> Response:
     """What a model said, or that it is still at it."""
     return Response(seen.to_dict(seq), status=202 if seen.state == "waiting" else 200)
 
@@ -507,7 +509,7 @@ def _payload(request: Request, assignment: Assignment | None) -> dict[str, Any] 
     """The assignment with what its page needs: loaded anew, in one query, unless it came with that."""
     if assignment is None:
         return None
-    if not reservations.is_whole(assignment):
+    if not reservations.is_complete(assignment):
         assignment = authorization.assignment(authorization.actor(request), assignment.public_id)
     return assignments.payload(assignment)
 
@@ -551,7 +553,7 @@ def _rule(batch: Any, job: Any) -> dict[str, Any]:
     task = batch.task()
     return {
         "rule": batch.resolve,
-        "own": decision_rules.own(task, batch.settings),
-        "fitting": [rule.schema for rule in decision_rules.fitting(task)],
+        "own": decision_rules.own_rule(task, batch.settings),
+        "fitting": [rule.schema for rule in decision_rules.fitting_rules(task)],
         "job": None if job is None else job.public_id,
     }

@@ -68,20 +68,20 @@ class Board:
         return blockages(self.state.stages)
 
 
-def read(*, person: Person, rights: Rights, now: datetime) -> dict[int, Board]:
+def load_boards(*, person: Person, rights: Rights, now: datetime) -> dict[int, Board]:
     """The boards of these projects, by key."""
     projects = list(rights)
     batches = list(Batch.objects.select_related("definition").filter(project__in=projects).order_by("-pk"))
-    standings = visibility.standings(person, batches)
-    hidden, unlisted = (visibility.withheld(standings, fact) for fact in (Fact.COUNTS, Fact.STATE))
+    standings = visibility.involvements(person, batches)
+    hidden, unlisted = (visibility.withheld_batches(standings, fact) for fact in (Fact.COUNTS, Fact.STATE))
     progress = workflow_batches.progress(batches)
     stages = _stages(batches, hidden, progress)
-    crew = _crew(projects)
-    failed = _failed(projects, now)
-    mine = _mine(person, rights, progress, batches)
+    crew = _permissions_of_members(projects)
+    failed = _failed_jobs(projects, now)
+    mine = _adjudicable_counts(person, rights, progress, batches)
     sources = dict(_by_project(Source.objects.ready(), projects))
     questions = dict(_by_project(Inquiry.objects.filter(answered_at__isnull=True), projects))
-    released = _released(projects)
+    released = _released_counts(projects)
     boards = {}
     for project in projects:
         of_project = [batch for batch in batches if batch.project_id == project]
@@ -112,7 +112,7 @@ def _with_unchecked(boards: dict[int, Board]) -> dict[int, Board]:
         and board.state.is_quiet
         and any((task := batch.installed_task()) is not None and task.making for batch in board.batches)
     ]
-    unchecked = release_gaps.unchecked_in(next_is_release) if next_is_release else {}
+    unchecked = release_gaps.count_unchecked_by_project(next_is_release) if next_is_release else {}
     for project, number in unchecked.items():
         board = boards[project]
         boards[project] = replace(board, state=replace(board.state, unchecked=number))
@@ -126,7 +126,7 @@ def _stages(
     active_batches = [batch for batch in batches if batch.set_aside_at is None]
     leased_by_batch = _items_in_progress(active_batches)
     lacking = _without_gold(active_batches)
-    passed = _passed(active_batches)
+    passed = _passed_counts(active_batches)
     return {
         batch.pk: Stage(
             key=batch.pk,
@@ -188,7 +188,7 @@ def _without_gold(batches: Sequence[Batch]) -> dict[int, int]:
     return dict(items.order_by().values_list("batch").annotate(Count("pk")))
 
 
-def _passed(batches: Sequence[Batch]) -> dict[int, int]:
+def _passed_counts(batches: Sequence[Batch]) -> dict[int, int]:
     required = {batch.requires_id for batch in batches if batch.requires_id is not None}
     if not required:
         return {}
@@ -196,7 +196,7 @@ def _passed(batches: Sequence[Batch]) -> dict[int, int]:
     return dict(qualifications.order_by().values_list("batch").annotate(Count("pk")))
 
 
-def _crew(projects: Sequence[int]) -> dict[int, list[frozenset[Permission]]]:
+def _permissions_of_members(projects: Sequence[int]) -> dict[int, list[frozenset[Permission]]]:
     """By project, what each member may do."""
     members = Membership.objects.filter(project__in=projects, removed_at__isnull=True, person__is_active=True)
     crew: dict[int, list[frozenset[Permission]]] = {}
@@ -205,7 +205,7 @@ def _crew(projects: Sequence[int]) -> dict[int, list[frozenset[Permission]]]:
     return crew
 
 
-def _failed(projects: Sequence[int], now: datetime) -> dict[tuple[int, str], tuple[int, str]]:
+def _failed_jobs(projects: Sequence[int], now: datetime) -> dict[tuple[int, str], tuple[int, str]]:
     """By project and kind, how many jobs failed since one of the kind was done, and the newest (public id)."""
     done_since = Job.objects.filter(
         project=OuterRef("project"), kind=OuterRef("kind"), state=Job.State.DONE, pk__gt=OuterRef("pk")
@@ -223,7 +223,7 @@ def _failed(projects: Sequence[int], now: datetime) -> dict[tuple[int, str], tup
     return failures
 
 
-def _mine(
+def _adjudicable_counts(
     person: Person,
     rights: Rights,
     progress: Mapping[int, Mapping[str, int]],
@@ -237,7 +237,7 @@ def _mine(
     return _by_project(visibility.adjudicable(person, waiting), here, "batch__project")
 
 
-def _released(projects: Sequence[int]) -> dict[int, int]:
+def _released_counts(projects: Sequence[int]) -> dict[int, int]:
     """By project, the accepted items in its latest release."""
     ready = Release.objects.filter(project__in=projects, ready_at__isnull=False).order_by()
     latest = ready.values("project").annotate(latest=Max("pk")).values("latest")

@@ -171,7 +171,7 @@ def label(need: Need) -> str:
     number = number_format(need.number, force_grouping=True)
     if need.stage is not None and need.kind in ("open", "close", "paused"):
         return _about_one(need.kind).format(batch=need.stage.name)
-    return _counted(need.kind, need.number).format(number=number)
+    return _count_in_words(need.kind, need.number).format(number=number)
 
 
 def _about_one(kind: str) -> str:
@@ -182,7 +182,7 @@ def _about_one(kind: str) -> str:
     }[kind]
 
 
-def _counted(kind: str, n: int) -> str:
+def _count_in_words(kind: str, n: int) -> str:
     return {
         "import": gettext("Import examples"),
         "items": gettext("Browse items"),

@@ -99,7 +99,7 @@ def blockages(stages: Sequence[Stage]) -> dict[int, Blockage]:
     return {stage.key: blockage for stage, blockage in pairs if blockage is not None}
 
 
-def roots(blockage_by_key: Mapping[int, Blockage]) -> list[Blockage]:
+def root_blockages(blockage_by_key: Mapping[int, Blockage]) -> list[Blockage]:
     """Blockages without those that only wait for another blocked batch."""
     return [
         blockage

@@ -64,12 +64,12 @@ def require_own_password(person: Person, password: str) -> None:
     """Raises ValidationError for another password, and where too many were tried: a session may be somebody else's."""
     whose = str(person.pk)
     try:
-        rate_limits.take(rate_limits.OWN_PASSWORD, whose, now=timezone.now())
+        rate_limits.count_attempt(rate_limits.OWN_PASSWORD, whose, now=timezone.now())
     except Refused as refused:
         raise ValidationError(refused.detail) from None
     if not person.check_password(password):
         raise ValidationError(gettext("Wrong password."))
-    rate_limits.give_back(rate_limits.OWN_PASSWORD, whose)
+    rate_limits.refund_attempt(rate_limits.OWN_PASSWORD, whose)
 
 
 class PasswordField(forms.CharField):

@@ -129,8 +129,8 @@ class BatchForm(TermsForm):
         if len(only := list(sources[:2])) == 1:
             self.fields["sources"].initial = only
         self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("-pk")  # type: ignore[attr-defined]
-        self.fields["of"].choices = [(name, gettext(OF[name])) for name in batches.about(task)]  # type: ignore[attr-defined]
-        if len(batches.about(task)) == 1:
+        self.fields["of"].choices = [(name, gettext(OF[name])) for name in batches.example_kinds(task)]  # type: ignore[attr-defined]
+        if len(batches.example_kinds(task)) == 1:
             self.fields["of"].widget = forms.HiddenInput()
         self.fields["of"].initial = task.of[0]
         self.fields["strata"].needed = True  # type: ignore[attr-defined]
@@ -174,7 +174,7 @@ class BatchForm(TermsForm):
         if data.get("feeds_from") or not sources:
             return None
         of = data.get("of", "")
-        allowed = batches.about(self.task)
+        allowed = batches.example_kinds(self.task)
         return batches.Sample(sources=list(sources), of=of if of in allowed else "", only=only or None)
 
     def leave_unchecked(self) -> None:

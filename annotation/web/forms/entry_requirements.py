@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 from annotation.models import Batch
 from annotation.quality import annotator_questions, consent, gold
 from annotation.quality.calibration import LONGEST_REASON
-from annotation.web.forms.example_import import checked_upload
+from annotation.web.forms.example_import import validate_upload
 
 
 class ConsentForm(forms.Form):
@@ -30,7 +30,7 @@ class GoldFileForm(forms.Form):
     """Right responses from a file."""
 
     file = forms.FileField(
-        validators=[checked_upload],
+        validators=[validate_upload],
         help_text=gettext_lazy(
             'JSONL: one object with "example", "response" and "why" per line. Or CSV with these columns; '
             "response is JSON, or each response field is a separate column."

@@ -68,7 +68,7 @@ ABOUT_SOURCE = ("name", "licence", "citation", "url", "split", "limit")
 _ENCODINGS = ("utf-8", "utf-16", *SINGLE_BYTE, *SEVERAL_BYTES)
 
 
-def checked_upload(file: Any) -> Any:
+def validate_upload(file: Any) -> Any:
     """The source is named after the file, so its name must be short enough to be one. `uploads.keep` checks its size."""
     if len(file.name) > 100:
         raise ValidationError(gettext("The file name is longer than 100 characters. Shorten it."))
@@ -98,7 +98,7 @@ class UploadForm(forms.Form):
     """The file of the questions, and the other files of its format."""
 
     questions = forms.FileField(
-        validators=[checked_upload],
+        validators=[validate_upload],
         label=gettext_lazy("Questions file"),
         help_text=gettext_lazy(
             "CSV, Excel, JSON, JSON Lines, Parquet, a zip archive of them, or a file of a format below."
@@ -106,7 +106,7 @@ class UploadForm(forms.Form):
     )
     tables = forms.FileField(
         required=False,
-        validators=[checked_upload],
+        validators=[validate_upload],
         label=gettext_lazy("Tables and other files"),
         help_text=gettext_lazy(
             "A zip archive, if the questions are not all in one file. It may contain folders."

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import Guidelines, Project
 from annotation.web.forms.accounts import TimeZoneField
-from annotation.web.forms.example_import import checked_upload
+from annotation.web.forms.example_import import validate_upload
 from annotation.workflow import projects
 
 
@@ -52,7 +52,7 @@ class ProjectForm(forms.Form):
 
     def clean_release(self) -> Any:
         release = self.cleaned_data["release"]
-        return release and checked_upload(release)
+        return release and validate_upload(release)
 
     def clean(self) -> dict[str, Any]:
         cleaned_data = super().clean() or {}

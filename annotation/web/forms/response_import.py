@@ -9,9 +9,9 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation.imports import example_import
 from annotation.imports.field_mapping import MOST_VALUES, Column, ImportMapping, name_of
 from annotation.imports.response_preview import Preview
-from annotation.web.forms.example_import import DuplicatesField, checked_upload
+from annotation.web.forms.example_import import DuplicatesField, validate_upload
 from annotation.workflow import batches
-from tableqa.core.translation import shown
+from tableqa.core.translation import translate_stored
 from tableqa.readers.labels import DUPLICATES
 from tableqa.readers.responses import TOOLS
 from tasks.contract import TaskType
@@ -28,7 +28,7 @@ class ResponsesFileForm(forms.Form):
         choices=[("", gettext_lazy("choose a tool")), *((name, tool.title) for name, tool in TOOLS.items())],
     )
     file = forms.FileField(
-        validators=[checked_upload],
+        validators=[validate_upload],
         label=gettext_lazy("File"),
         help_text=gettext_lazy(
             "Label Studio: JSON export. Argilla: records.json, or a zip file of the dataset folder. doccano: "
@@ -83,7 +83,7 @@ class MappingForm(forms.Form):
                 del self.fields[name]
         self.preview, self.task = preview, known.get(mapping.task_type)
         new = gettext("New task type from this file ({name})").format(name=new_name)
-        kinds = [(new_name, new), *((name, shown(task.title)) for name, task in known.items())]
+        kinds = [(new_name, new), *((name, translate_stored(task.title)) for name, task in known.items())]
         self.fields["task_type"].choices = kinds  # type: ignore[attr-defined]
         for number, (external_name, here, _) in enumerate(preview.people):
             label = gettext("Name of {person}").format(person=external_name or gettext("(not named)"))
@@ -116,7 +116,7 @@ class MappingForm(forms.Form):
         field = next((task_field for task_field in fields if task_field.name == target), None)
         if not isinstance(field, Choice | MultiChoice) or not isinstance(field, Question):
             return []
-        return [(option.value, shown(option.title) or option.value) for option in field.options]
+        return [(option.value, translate_stored(option.title) or option.value) for option in field.options]
 
     def columns(self) -> Iterator[dict[str, Any]]:
         """A row for each field of the file: the field, its drop-down, and its values with counts and drop-downs."""

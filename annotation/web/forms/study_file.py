@@ -77,7 +77,7 @@ class TemplateForm(forms.Form):
 
     def __init__(self, *args: Any, sources: QuerySet[Source], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(key, template.title) for key, template in study_templates.shipped().items()]
+        choices = [(key, template.title) for key, template in study_templates.load_templates().items()]
         self.fields["template"].choices = choices  # type: ignore[attr-defined]
         self.fields["source"].queryset = sources  # type: ignore[attr-defined]
         self.fields["source"].label_from_instance = source_in_words  # type: ignore[attr-defined]

@@ -23,17 +23,17 @@ from annotation.platform.refusals import Refused
 from annotation.web.forms.accounts import NewPasswordForm, PasswordField, require_own_password
 from annotation.web.views.pages import (
     PageRequest,
-    cut,
-    keep_to_yourself,
+    confirmation_page,
+    count_wrong_links,
+    forbid_storing,
     page,
+    paginate,
+    pop_secrets,
     public_link,
     refusals_on,
     refusals_to,
-    show_once,
-    shown_once,
-    told_to_wait,
-    unconfirmed,
-    wrong_links_counted,
+    show_secrets_once,
+    with_retry_after,
 )
 
 # -- a forgotten password ---------------------------------------------------------------------------
@@ -58,8 +58,8 @@ def forgotten(request: HttpRequest) -> HttpResponseBase:
         email, now = form.cleaned_data["email"], timezone.now()
         with refusals_on(form):
             # As often for an address that nobody here has: the answers must not differ.
-            rate_limits.take(rate_limits.RESET_ACCOUNT, email.strip().lower(), now=now)
-            rate_limits.wrong(rate_limits.RESET_ADDRESS, request, now=now)
+            rate_limits.count_attempt(rate_limits.RESET_ACCOUNT, email.strip().lower(), now=now)
+            rate_limits.count_failure(rate_limits.RESET_ADDRESS, request, now=now)
             sign_up.ask_for_reset(email=email, site=public_link(request, "/"))
             return redirect(f"{request.path}?asked")
     context = {"form": form, "asked": "asked" in request.GET, "has_mail": sign_up.has_mail()}
@@ -72,8 +72,8 @@ def forgotten(request: HttpRequest) -> HttpResponseBase:
 def reset_password(request: HttpRequest, key: str, token: str) -> HttpResponseBase:
     """Choose a new password by a link. Looking at it uses nothing up."""
     try:
-        with wrong_links_counted(request):
-            person = sign_up.resettable(key, token)
+        with count_wrong_links(request):
+            person = sign_up.person_of_reset_link(key, token)
         form = NewPasswordForm(request.POST or None, person=person)
         if form.is_valid():
             sign_up.reset_password(
@@ -85,11 +85,11 @@ def reset_password(request: HttpRequest, key: str, token: str) -> HttpResponseBa
                     "Your password is changed. You are signed out on all devices, and your API tokens are revoked."
                 ),
             )
-            return keep_to_yourself(redirect("sign_in"))
+            return forbid_storing(redirect("sign_in"))
     except Refused as refused:
         gone = render(request, "accounts/gone.html", {"why": refused.detail}, status=refused.status)
-        return keep_to_yourself(told_to_wait(gone, refused))
-    return keep_to_yourself(render(request, "accounts/reset.html", {"form": form, "person": person}))
+        return forbid_storing(with_retry_after(gone, refused))
+    return forbid_storing(render(request, "accounts/reset.html", {"form": form, "person": person}))
 
 
 # -- one's own data ---------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def people(request: PageRequest) -> HttpResponse:
     authorization.require_administrator(authorization.actor(request))
     words = request.GET.get("words", "")[:120]
     matches = sign_up.search(words)
-    return render(request, "accounts/people.html", {"people": cut(request, matches), "words": words})
+    return render(request, "accounts/people.html", {"people": paginate(request, matches), "words": words})
 
 
 GRAVE = ("revoke", "close", "administrator", "person")
@@ -157,12 +157,14 @@ def person(request: PageRequest, pk: int) -> HttpResponseBase:
     )
     if request.method == "POST":
         now, action = timezone.now(), request.POST.get("action", "")
-        if action in GRAVE and (ask := unconfirmed(request, f"account_{action}", address, account.name)):
-            return keep_to_yourself(ask)
+        if action in GRAVE and (
+            ask := confirmation_page(request, f"account_{action}", address, account.name)
+        ):
+            return forbid_storing(ask)
         with refusals_to(request):
             if action == "reset":
                 link = public_link(request, sign_up.make_reset(person=account, by=request.user, now=now))
-                return show_once(request, address, link=link)
+                return show_secrets_once(request, address, link=link)
             if action in ("close", "open"):
                 sign_up.set_active(person=account, value=action == "open", by=request.user, now=now)
                 messages.success(
@@ -181,8 +183,13 @@ def person(request: PageRequest, pk: int) -> HttpResponseBase:
                 messages.success(request, gettext("Saved."))
         return redirect(address)
     memberships = Membership.objects.filter(person=account).select_related("project").order_by("pk")
-    context = {"person": account, "memberships": cut(request, memberships), "link": "", **shown_once(request)}
-    return keep_to_yourself(render(request, "accounts/person.html", context))
+    context = {
+        "person": account,
+        "memberships": paginate(request, memberships),
+        "link": "",
+        **pop_secrets(request),
+    }
+    return forbid_storing(render(request, "accounts/person.html", context))
 
 
 @page("GET")
@@ -206,7 +213,7 @@ def _file(person: Person) -> HttpResponse:
         json.dumps(data, ensure_ascii=False, indent=1) + "\n", content_type="application/json; charset=utf-8"
     )
     answer["Content-Disposition"] = 'attachment; filename="askew-personal-data.json"'
-    keep_to_yourself(answer)
+    forbid_storing(answer)
     return answer
 
 

@@ -24,14 +24,14 @@ from annotation.quality import agreement_report, guidelines
 from annotation.templatetags.explorer import reader_of
 from annotation.web.forms.adjudication import DecisionForm, SendBackForm
 from annotation.web.views.assignments import EDITS, drawable_operations
-from annotation.web.views.pages import PageRequest, cut_wide, kind_title, page, refusals_on
-from annotation.web.views.table_comparison import compared, contrasted, for_scripts, said
+from annotation.web.views.pages import PageRequest, kind_title, page, paginate_wide, refusals_on
+from annotation.web.views.table_comparison import compare_inputs, contrast_table, for_scripts, variant_of
 from annotation.web.views.tables import chosen_cells, drawn, in_words, pointed_at, sheet
 from annotation.workflow import adjudication as workflow_adjudication
 from annotation.workflow.adjudication import Candidate
 from tableqa.core.json_text import read_json
 from tableqa.operations import OperationError, normalise
-from tasks.contract import SHOWN, Invalid, Making, Problem, TaskType
+from tasks.contract import SHOWN, InvalidResponse, Making, Problem, TaskType
 from tasks.contract import Item as PlainItem
 
 AHEAD = 500
@@ -52,7 +52,7 @@ def adjudication(request: PageRequest, public_id: str) -> HttpResponse:
         "batch": batch,
         "project": batch.project,
         "task": batch.task(),
-        "items": cut_wide(request, visibility.adjudicable(actor.person, waiting)),
+        "items": paginate_wide(request, visibility.adjudicable(actor.person, waiting)),
         **_caught_up(request, actor.person, batch),
     }
     return render(request, "adjudicating/queue.html", context)
@@ -64,7 +64,7 @@ def project_adjudication(request: PageRequest, slug: str) -> HttpResponse:
     actor = authorization.actor(request)
     project = authorization.project(actor, slug, Permission.ADJUDICATE)
     waiting = workflow_adjudication.waiting_in(project)
-    items = cut_wide(request, visibility.adjudicable(actor.person, waiting))
+    items = paginate_wide(request, visibility.adjudicable(actor.person, waiting))
     for item in items:
         item.kind = kind_title(item.batch)
     waits = _in_total(request, project, waiting)
@@ -75,7 +75,7 @@ def project_adjudication(request: PageRequest, slug: str) -> HttpResponse:
 @page("GET", "POST")
 def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
     """Question, table and the responses as A, B, C: choose among them, send one back, or exclude the item."""
-    item, person, waits = _mine(request, public_id)
+    item, person, waits = _own_adjudication(request, public_id)
     action = "decide" if request.POST.get("listed_reason") else request.POST.get("action", "decide")
     post = request.POST if request.method == "POST" and action != "back" else None
     if not waits and post is None:
@@ -93,7 +93,7 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
         batch=item.batch,
         excludes=action == "exclude",
     )
-    now, following = timezone.now(), _behind(person, item) if post is not None else ""
+    now, following = timezone.now(), _following_item(person, item) if post is not None else ""
     seen, problem = request.POST.get("responses", ""), ""
     are_others = bool(seen) and seen != _in_one_text(candidates)
     chosen = post.getlist("choose") if post is not None and not are_others else []
@@ -159,7 +159,7 @@ def _item_page(
         form or DecisionForm(letters=letters, batch=item.batch),
         back or SendBackForm(letters=letters),
     )
-    context = _shown_item(request, item, candidates) | {
+    context = _item_context(request, item, candidates) | {
         "form": form,
         "back": back,
         "written": [form["note"], form["exclude"], back["back_note"]],
@@ -224,7 +224,7 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
     candidates = workflow_adjudication.candidates(item)
     letters = [candidate.letter for candidate in candidates]
     undone = (workflow_adjudication.last_undo(item, actor.person) or {}).get("undone")
-    written, chosen = _restored(undone, item.batch.task(), candidates) if undone else ({}, [])
+    written, chosen = _undone_entries(undone, item.batch.task(), candidates) if undone else ({}, [])
     return _item_page(
         request,
         actor.person,
@@ -238,7 +238,7 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
     )
 
 
-def _restored(
+def _undone_entries(
     undone: Mapping[str, Any], task: TaskType, candidates: Sequence[Candidate]
 ) -> tuple[dict[str, str], list[str]]:
     """What had been written and chosen (letters) for a decision that was undone.
@@ -267,7 +267,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
     With scripts the response comes as JSON in the form; without them the fields come one by one, and the operations so
     far are carried along in the form.
     """
-    item, person, waits = _mine(request, public_id)
+    item, person, waits = _own_adjudication(request, public_id)
     batch, action = item.batch, request.POST.get("action", "submit")
     # "begin" only brings the note of the page before.
     entered = request.method == "POST" and action != "begin"
@@ -279,12 +279,12 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
     data = data_of_base = _data_of(candidates, base)
     problems: list[Problem] = []
     if entered:
-        data, problems = _entered(request, task, plain, action)
+        data, problems = _posted_data(request, task, plain, action)
         if not waits:
             problems = [Problem("", "decided", _was_decided(item))]
         elif action == "submit" and not problems:
             response = {**task.unparsed_envelope(data, plain), **_base(request)}
-            following = _behind(person, item)
+            following = _following_item(person, item)
             problems = _decide(request, item, person, response, [base] if data_of_base else [])
             if not problems:
                 return _following(request, person, batch, gettext("Decided."), following)
@@ -309,11 +309,11 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         "violations": problems,
         "plain": request.GET.get("plain") == "1",
         "table": table if "table" in task.shows else None,
-        "compared": compared(task, plain),
+        "compared": compare_inputs(task, plain),
         "changes": in_words(plain.example.table, operations),
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
         "guidelines_html": mark_safe(  # nosec
-            guidelines.told_as_html(guidelines.newest(batch.project, task), task, top=2)
+            guidelines.localized_html(guidelines.newest(batch.project, task), task, top=2)
         ),
     }
     return render(
@@ -341,7 +341,7 @@ def _decide(
             now=timezone.now(),
             seen=request.POST.get("responses", ""),
         )
-    except Invalid as invalid:
+    except InvalidResponse as invalid:
         return list(invalid.problems)
     except Refused as refused:
         return [Problem("", refused.code, refused.detail)]
@@ -355,7 +355,7 @@ def _own_assignment(
     response = task.unparsed_envelope(data, plain)
     draft = {"revision": 1, "response": response, "saved_at": timezone.now().isoformat()} if data else None
     return {
-        **task.presented(plain),
+        **task.page_data(plain),
         "id": f"own-{item.public_id}-{base}",
         "draft": draft,
         "annotation": None,
@@ -367,18 +367,18 @@ def _own_assignment(
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _mine(request: PageRequest, public_id: str) -> tuple[Item, Person, bool]:
+def _own_adjudication(request: PageRequest, public_id: str) -> tuple[Item, Person, bool]:
     """The item, the adjudicator, and whether it waits. Http404 for who made or annotated it, or may still annotate there."""
     actor = authorization.actor(request)
     item = authorization.item(actor, public_id, Permission.ADJUDICATE)
     if not visibility.may_adjudicate(actor.person, item):
         raise Http404(authorization.NOT_HERE)
     if waits := workflow_adjudication.waiting(item.batch).filter(pk=item.pk).exists():
-        workflow_adjudication.note_reading([item], by=actor.person, now=timezone.now())
+        workflow_adjudication.record_reading([item], by=actor.person, now=timezone.now())
     return item, actor.person, waits
 
 
-def _shown_item(request: PageRequest, item: Item, candidates: Sequence[Candidate]) -> dict[str, Any]:
+def _item_context(request: PageRequest, item: Item, candidates: Sequence[Candidate]) -> dict[str, Any]:
     """What the page of an item shows whatever was posted to it."""
     batch = item.batch
     task, plain = batch.task(), item.plain()
@@ -386,11 +386,11 @@ def _shown_item(request: PageRequest, item: Item, candidates: Sequence[Candidate
     contrast = comparison = None
     if "table" in task.shows:
         each = [
-            said(candidate.letter, task, (candidate.annotation.response or {})["data"])
+            variant_of(candidate.letter, task, (candidate.annotation.response or {})["data"])
             for candidate in candidates
         ]
         pointed = pointed_at(task, plain)
-        contrast = contrasted(plain.example.table, each, pointed=pointed, part=_part(request))
+        contrast = contrast_table(plain.example.table, each, pointed=pointed, part=_part(request))
         comparison = for_scripts(plain.example.table, each, pointed=pointed) if contrast else None
     return {
         "batch": batch,
@@ -401,13 +401,15 @@ def _shown_item(request: PageRequest, item: Item, candidates: Sequence[Candidate
         "public_id": item.public_id,
         "reason": waiting.reason if (waiting := getattr(item, "adjudication", None)) else "",
         "shows": shows,
-        "beside": _beside(shows),
+        "beside": _other_texts(shows),
         "contrast": contrast,
-        "compared": compared(task, plain) if contrast is None else None,
+        "compared": compare_inputs(task, plain) if contrast is None else None,
         "examples": _examples(shows),
         "comparison": comparison,
         "table": drawn(plain.example.table) if "table" in task.shows and contrast is None else None,
-        "candidates": [_shown(candidate, task, plain, alone=contrast is None) for candidate in candidates],
+        "candidates": [
+            _response_context(candidate, task, plain, alone=contrast is None) for candidate in candidates
+        ],
     }
 
 
@@ -417,7 +419,7 @@ def _part(request: PageRequest) -> int:
     return int(part) if part.isascii() and part.isdigit() and len(part) < 6 else 0
 
 
-def _beside(shows: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _other_texts(shows: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What an item shows under names of its kind's own, as far as it is a text: a title and the text."""
     texts = {
         name: value.get("text") if isinstance(value, Mapping) else value for name, value in shows.items()
@@ -451,27 +453,27 @@ def _was_decided(item: Item) -> str:
         )
     elif decision.kind == Decision.Kind.EXCLUDED:
         became = gettext("This item was excluded in the meantime: {reason}").format(
-            reason=_ended(shown(decision.reason))
+            reason=_with_full_stop(shown(decision.reason))
         )
     else:
         task, plain = item.batch.task(), item.plain()
         outcomes = [
-            "; ".join(task.describe(agreement_report.stored(task, outcome.response), plain))
+            "; ".join(task.describe(agreement_report.restore_response(task, outcome.response), plain))
             for outcome in decision.outcomes.order_by("number")
         ]
         became = gettext("This item was decided in the meantime: {said}").format(
-            said=_ended(" | ".join(outcomes))
+            said=_with_full_stop(" | ".join(outcomes))
         )
     why = []
     if decision is not None:
         reasons = filter(None, [gettext(decision.listed_reason or " ").strip(), decision.note])
-        why = [gettext("Note: {note}").format(note=_ended(reason)) for reason in reasons]
+        why = [gettext("Note: {note}").format(note=_with_full_stop(reason)) for reason in reasons]
     return " ".join(
         [became, *why, gettext("Your choice and text are still shown here, so that you can copy them.")]
     )
 
 
-def _ended(text: str) -> str:
+def _with_full_stop(text: str) -> str:
     """The text with a full stop, if it does not end as a sentence does."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
@@ -502,7 +504,7 @@ def _following(
                 "address": reverse("adjudication", args=[batch.public_id]),
             }
             return render(request, "adjudicating/_lane.html", context)
-        workflow_adjudication.note_reading([item], by=person, now=timezone.now())
+        workflow_adjudication.record_reading([item], by=person, now=timezone.now())
         return _item_page(request, person, item, workflow_adjudication.candidates(item), announced=done)
     if done and item is None:
         messages.success(request, gettext("{done} All caught up.").format(done=done))
@@ -542,7 +544,7 @@ def _last_act(
     return workflow_adjudication.last_act(batch, person, now, decided[0] if decided else "")
 
 
-def _behind(person: Person, item: Item) -> str:
+def _following_item(person: Person, item: Item) -> str:
     """The item (id) that waits behind this one; "" where there is no other."""
     waiting = visibility.adjudicable(person, workflow_adjudication.waiting(item.batch))
     return _after(list(waiting.values_list("public_id", flat=True)[:AHEAD]), item)
@@ -555,7 +557,9 @@ def _after(ids: Sequence[str], item: Item) -> str:
     return "" if following == item.public_id else following
 
 
-def _shown(candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool) -> dict[str, Any]:
+def _response_context(
+    candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool
+) -> dict[str, Any]:
     """A response as the kind's own response.html draws it; `alone`: with a table of its own."""
     response = candidate.annotation.response or {}
     operations = drawable_operations(task, response["data"])
@@ -579,7 +583,7 @@ def _shown(candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool
     }
 
 
-def _entered(
+def _posted_data(
     request: PageRequest, task: TaskType, item: PlainItem, action: str
 ) -> tuple[dict[str, Any], list[Problem]]:
     """`data` of a post to the page of an own response, and what was wrong with the button that was pressed."""

@@ -13,7 +13,7 @@ from tableqa.statistics.proportions import Proportion
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
 
 
-def shown(figure: Mapping[str, Any]) -> dict[str, Any]:
+def figure_row(figure: Mapping[str, Any]) -> dict[str, Any]:
     """A figure, as the batch page computes it or a manifest stores it, with `name` and `measure` for people."""
     return {
         **figure,

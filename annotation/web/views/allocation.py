@@ -29,7 +29,7 @@ from annotation.queue import workload
 from annotation.web.forms.batch_settings import BatchesForm, LeasesForm, SharesForm
 from annotation.web.views import qualification as qualifying_results
 from annotation.web.views.figure_gallery import figure_gallery, pseudonyms
-from annotation.web.views.pages import PageRequest, cut, hidden_fields, kind_title, page, refusals_to
+from annotation.web.views.pages import PageRequest, hidden_fields, kind_title, page, paginate, refusals_to
 from annotation.workflow import adjudication, batch_settings
 from annotation.workflow import batches as workflow_batches
 from tableqa.typesetting.report_tables import NOTHING
@@ -48,7 +48,7 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
     lines = _lines(batch, annotators)
     counted = visibility.sees_counts(request.user, batch)
     # What is on more desks at once than an item has places is gold: told to nobody who may get it.
-    assignments = queue_allocation.held(batch) if counted else []
+    assignments = queue_allocation.leases_of(batch) if counted else []
     leases = request.POST.get("about") == "leases"
     people = [line.person for line in lines]
     of_shares = SharesForm(
@@ -64,7 +64,9 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if "confirmed" not in request.POST:
             effects = (
-                _said_of_leases(of_leases) if leases else _said_of_shares(batch, of_shares, lines, counted)
+                _effects_of_leases(of_leases)
+                if leases
+                else _effects_of_shares(batch, of_shares, lines, counted)
             )
             return _confirm(
                 request,
@@ -75,18 +77,18 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
                 back="batch_people",
             )
         with refusals_to(request):
-            message = _take(request, batch, of_leases) if leases else _share(request, batch, of_shares)
+            message = _take_back(request, batch, of_leases) if leases else _share(request, batch, of_shares)
             messages.success(request, message)
         return redirect("batch_people", batch.public_id)
     context = {
         "batch": batch,
         "project": batch.project,
         "strategy": STRATEGIES[batch.strategy],
-        "lines": cut(request, lines, "people"),
+        "lines": paginate(request, lines, "people"),
         **_figures_of_people(request, batch, lines, counted=counted),
         "total": workload.total(line.account for line in lines) if counted else None,
         "no_counts": visibility.why_no_counts(),
-        "held": cut(request, assignments, "desks"),
+        "held": paginate(request, assignments, "desks"),
         "shares": of_shares,
         "leases": of_leases,
         "ticked": set(request.POST.getlist("people")),
@@ -126,7 +128,7 @@ def _lines(batch: Batch, annotators: Iterable[Person]) -> list[workload.Line]:
     return sorted(lines, key=lambda line: (line.person.name.casefold(), line.person.pk))
 
 
-def _said_of_shares(
+def _effects_of_shares(
     batch: Batch, form: SharesForm, lines: Sequence[workload.Line], counted: bool
 ) -> list[str]:
     chosen, action = form.chosen(), form.cleaned_data["action"]
@@ -160,7 +162,7 @@ def _said_of_shares(
     if action in ("move", "move_all"):
         effects.append(
             gettext("{items} reserved for {names} and will go to {to}.").format(
-                items=batch_settings.items_are(reserved), names=names, to=to
+                items=batch_settings.items_phrase(reserved), names=names, to=to
             )
         )
     if action in ("move_all", "take_back"):
@@ -168,17 +170,17 @@ def _said_of_shares(
             gettext(
                 "{items} in progress and will be taken back. Drafts are kept, but cannot be submitted "
                 "once another annotator has the item."
-            ).format(items=batch_settings.items_are(desks))
+            ).format(items=batch_settings.items_phrase(desks))
         )
     effects.append(
         gettext("{items} submitted by {names}: no change.").format(
-            items=batch_settings.items_are(done), names=names
+            items=batch_settings.items_phrase(done), names=names
         )
     )
     return effects
 
 
-def _said_of_leases(form: LeasesForm) -> list[str]:
+def _effects_of_leases(form: LeasesForm) -> list[str]:
     taker = form.taker()
     to = (
         gettext("reserved for {name}").format(name=taker.name) if taker else gettext("open to all annotators")
@@ -186,7 +188,7 @@ def _said_of_leases(form: LeasesForm) -> list[str]:
     number = len(form.cleaned_data["held"])
     return [
         gettext("{items} in progress and will be taken back. The slots are then {to}.").format(
-            items=batch_settings.items_are(number), to=to
+            items=batch_settings.items_phrase(number), to=to
         ),
         gettext("Drafts are kept, but cannot be submitted once another annotator has the item."),
     ]
@@ -210,7 +212,7 @@ def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
             for person in chosen
         )
         message = gettext("{items} reserved for {names}.").format(
-            items=batch_settings.items_are(number), names=_names(chosen)
+            items=batch_settings.items_phrase(number), names=_names(chosen)
         )
         if number < len(chosen) * form.cleaned_data["most"] and "items" in batch.caps:
             message = f"{message} {_limit(batch)}"
@@ -221,10 +223,10 @@ def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
             takers[0] if len(takers) == 1 and form.cleaned_data["to"] not in ("others", "anybody") else None
         )
         moved = queue_allocation.take_back(
-            batch=batch, leases=queue_allocation.held(batch, chosen), to=taker, by=request.user, now=now
+            batch=batch, leases=queue_allocation.leases_of(batch, chosen), to=taker, by=request.user, now=now
         )
-        return _moved(moved)
-    total_moved = queue_allocation.Moved(0, 0, 0)
+        return _moved_in_words(moved)
+    total_moved = queue_allocation.MoveResult(0, 0, 0)
     for person in chosen:
         one_moved = queue_allocation.move(
             batch=batch,
@@ -234,32 +236,32 @@ def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
             by=request.user,
             now=now,
         )
-        total_moved = queue_allocation.Moved(
+        total_moved = queue_allocation.MoveResult(
             *(a + b for a, b in zip(_counts(total_moved), _counts(one_moved), strict=True))
         )
-    return _moved(total_moved)
+    return _moved_in_words(total_moved)
 
 
-def _take(request: PageRequest, batch: Batch, form: LeasesForm) -> str:
+def _take_back(request: PageRequest, batch: Batch, form: LeasesForm) -> str:
     ticked = set(form.cleaned_data["held"])
     assignments = [
-        assignment for assignment in queue_allocation.held(batch) if assignment.public_id in ticked
+        assignment for assignment in queue_allocation.leases_of(batch) if assignment.public_id in ticked
     ]
     moved = queue_allocation.take_back(
         batch=batch, leases=assignments, to=form.taker(), by=request.user, now=timezone.now()
     )
-    return _moved(moved)
+    return _moved_in_words(moved)
 
 
-def _counts(moved: queue_allocation.Moved) -> tuple[int, int, int]:
+def _counts(moved: queue_allocation.MoveResult) -> tuple[int, int, int]:
     return moved.moved, moved.opened, moved.returned
 
 
-def _moved(moved: queue_allocation.Moved) -> str:
+def _moved_in_words(moved: queue_allocation.MoveResult) -> str:
     return gettext(
         "{items} with other annotators now, {opened} open to all annotators; {returned} were in progress."
     ).format(
-        items=batch_settings.items_are(moved.moved),
+        items=batch_settings.items_phrase(moved.moved),
         opened=number_format(moved.opened, force_grouping=True),
         returned=number_format(moved.returned, force_grouping=True),
     )
@@ -291,8 +293,8 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
                 "batch": None,
                 "project": project,
                 "title": gettext(QUESTIONS[action]).format(which=which),
-                "said": _said_of_batches(
-                    action, batches, hidden=visibility.hidden(request.user, batches, Fact.COUNTS)
+                "said": _effects_on_batches(
+                    action, batches, hidden=visibility.hidden_batches(request.user, batches, Fact.COUNTS)
                 ),
                 "verb": verb,
                 "hidden": hidden_fields(request),
@@ -304,7 +306,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
     if changed:
         messages.success(
             request,
-            f"{_listed(batch.name for batch in changed)}: {gettext(workflow_batches.ACTIONS[action].done)}.",
+            f"{_join_names(batch.name for batch in changed)}: {gettext(workflow_batches.ACTIONS[action].done)}.",
         )
     for batch, why in refused:
         messages.error(request, _with_link_to_gold(batch, why) if action == "open" else why)
@@ -319,7 +321,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
 
 def _with_link_to_gold(batch: Batch, why: str) -> str:
     """Why a batch was not opened, with the page that mends it where gold answers are missing."""
-    if batch.opened_at or not gold.lacking(batch):
+    if batch.opened_at or not gold.count_missing_gold(batch):
         return why
     return format_html(
         '{} <a href="{}">{}</a>', why, reverse("gold", args=[batch.public_id]), gettext("Add gold answers")
@@ -345,7 +347,7 @@ MEANING = {
 }
 
 
-def _said_of_batches(action: str, batches: Sequence[Batch], *, hidden: Collection[int]) -> list[str]:
+def _effects_on_batches(action: str, batches: Sequence[Batch], *, hidden: Collection[int]) -> list[str]:
     """What it means, then a line for each batch: the numbers it is about, or why it is left alone. `hidden` are those (ids)
     whose counts are not for the reader.
     """
@@ -414,13 +416,13 @@ def allocation(request: PageRequest, project: Project) -> dict[str, Any]:
         "by_line_table": by_line_table,
         "left_out": left_out,
         "total": workload.total(line.account for line in lines),
-        "batches": cut(
+        "batches": paginate(
             request,
             [(batch, kind_title(batch), by_batch[batch.pk]) for batch in batches if batch.pk in by_batch],
             "batches",
         ),
         "by_person": by_person,
-        "lines": cut(request, lines, "lines"),
+        "lines": paginate(request, lines, "lines"),
         "unbalanced": [line for line in lines if not line.account.balances],
     }
 
@@ -452,7 +454,7 @@ def _allocation_tables(
 def _counted_batches(request: PageRequest, project: Project) -> tuple[list[Batch], list[Batch]]:
     """The batches of the project whose counts the reader may see, the newest first, and the others."""
     batches = list(Batch.objects.select_related("definition").filter(project=project).order_by("-pk"))
-    hidden = visibility.hidden(request.user, batches, Fact.COUNTS)
+    hidden = visibility.hidden_batches(request.user, batches, Fact.COUNTS)
     return [batch for batch in batches if batch.pk not in hidden], [
         batch for batch in batches if batch.pk in hidden
     ]
@@ -478,10 +480,10 @@ def _confirm(
 
 
 def _names(people: Sequence[Person]) -> str:
-    return _listed(person.name for person in people)
+    return _join_names(person.name for person in people)
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     """Names in a row: A, B and C; many as the first three and how many more."""
     parts = list(names)
     if len(parts) > 4:

@@ -12,7 +12,7 @@ from annotation.access.visibility import Fact
 from annotation.models import Inquiry, Item
 from annotation.quality import annotator_questions
 from annotation.web.forms.entry_requirements import AnswerForm, AskForm
-from annotation.web.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.web.views.pages import PageRequest, page, paginate, refusals_on, refusals_to
 
 
 @page("GET", "POST")
@@ -23,7 +23,7 @@ def inquiries(request: PageRequest, slug: str) -> HttpResponse:
     """
     actor = authorization.actor(request)
     project = authorization.project(actor, slug)
-    may = authorization.may(actor, project)
+    may = authorization.permissions_in(actor, project)
     answers, asks = Permission.SET_UP in may, Permission.ANNOTATE in may
     here, now = redirect("inquiries", project.slug), timezone.now()
     action = request.POST.get("action", "")
@@ -60,8 +60,10 @@ def inquiries(request: PageRequest, slug: str) -> HttpResponse:
             annotator_questions.answer(inquiry=inquiry, text=text, by=request.user, now=now)
             messages.success(request, gettext("Answer saved. Everyone in the project can read it."))
         return here
-    page_of_inquiries = cut(request, annotator_questions.readable(project, request.user, answers=answers))
-    sight = visibility.sight(actor, project)
+    page_of_inquiries = paginate(
+        request, annotator_questions.readable_inquiries(project, request.user, answers=answers)
+    )
+    sight = visibility.visibility_of(actor, project)
     asked_about = Item.objects.filter(
         pk__in=[
             listed_inquiry.assignment.item_id
@@ -75,7 +77,7 @@ def inquiries(request: PageRequest, slug: str) -> HttpResponse:
         "answers": answers,
         # An adjudicator must not know who had the item.
         "nameless": set(nameless.values_list("pk", flat=True)) if answers and sight.judges else (),
-        "new": annotator_questions.read(inquiries=page_of_inquiries, person=request.user, now=now),
+        "new": annotator_questions.mark_read(inquiries=page_of_inquiries, person=request.user, now=now),
         "asks": asks,
         "about": about,
         "form": form,

@@ -23,7 +23,7 @@ from annotation.platform.refusals import Refused
 from annotation.quality import annotator_questions, guidelines, qualification
 from annotation.queue import availability, entry_requirements, reservations
 from annotation.web.views.pages import PageRequest, kind_title, page
-from annotation.web.views.table_comparison import compared
+from annotation.web.views.table_comparison import compare_inputs
 from annotation.web.views.tables import in_words, sheet
 from annotation.workflow import assignments
 from tableqa.operations import (
@@ -39,7 +39,7 @@ from tableqa.operations import (
     normalise,
     replay,
 )
-from tasks.contract import Invalid, Item, Making, Problem, TaskType
+from tasks.contract import InvalidResponse, Item, Making, Problem, TaskType
 from tasks.shared.error_classes import IN_SHORT
 
 PLAIN = "plain_page"
@@ -56,9 +56,9 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
     try:
         batch = authorization.batch(actor, public_id, Permission.ANNOTATE)
     except Http404:
-        if not authorization.worked_in(actor, public_id):
+        if not authorization.has_worked_in(actor, public_id):
             raise
-        messages.warning(request, authorization.no_member().detail)
+        messages.warning(request, authorization.not_a_member().detail)
         return redirect("my_work")
     if request.method == "POST":
         return _act(request, actor, batch)
@@ -80,7 +80,7 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
     if assignment is None:
         if (result := qualification.result(batch, actor.person)) is not None:
             return _result(request, batch, result)
-        return _done(request, actor, batch, refusal)
+        return _end_page(request, actor, batch, refusal)
     return _page(request, authorization.assignment(actor, assignment.public_id))
 
 
@@ -95,12 +95,12 @@ def _result(request: PageRequest, batch: Batch, result: Qualification) -> HttpRe
     ]
     # What the qualification was for comes first.
     following.sort(key=lambda other_batch: other_batch.requires_id != batch.pk)
-    asking = qualification.asking_for(batch)
+    asking = qualification.batches_requiring(batch)
     context = {
         "batch": batch,
         "result": result,
         "percent": entry_requirements.percent(
-            entry_requirements.Reached(result.right, result.judged, result.passed)
+            entry_requirements.QualificationResult(result.right, result.judged, result.passed)
         ),
         "following": following[0] if following else None,
         "planned": [other_batch for other_batch in asking if other_batch.state == "planned"],
@@ -110,16 +110,16 @@ def _result(request: PageRequest, batch: Batch, result: Qualification) -> HttpRe
     return render(request, "annotating/result.html", context)
 
 
-def _done(request: PageRequest, actor: authorization.Actor, batch: Batch, refusal: str) -> HttpResponse:
+def _end_page(request: PageRequest, actor: authorization.Actor, batch: Batch, refusal: str) -> HttpResponse:
     """The end of an ordinary batch, or why it has no item now: what the person did in it, and the batch that comes next."""
     now = timezone.now()
-    own = earnings.own(actor.person, [batch.project])
+    own = earnings.shares_of_person(actor.person, [batch.project])
     following, items_left = _next_batch(actor, batch)
     context = {
         "batch": batch,
         "task": batch.task(),
         "progress": Tally.objects.filter(batch=batch, person=actor.person).first(),
-        "total": earnings.summed(share for share in own if share.batch.pk == batch.pk),
+        "total": earnings.sum_shares(share for share in own if share.batch.pk == batch.pk),
         "session": work_sessions.session(person=actor.person, projects=[batch.project], now=now),
         "checks": work_sessions.checks(batch, actor.person),
         "day": work_sessions.day(batch=batch, person=actor.person, now=now),
@@ -135,7 +135,8 @@ def _next_batch(actor: authorization.Actor, done: Batch) -> tuple[Batch | None, 
     """An open batch with items for the person, with their number: one of the same project first, then one they began."""
     person, now = actor.person, timezone.now()
     opened = Batch.objects.filter(
-        project__in=authorization.where(actor, Permission.ANNOTATE), opened_at__isnull=False
+        project__in=authorization.projects_with_permission(actor, Permission.ANNOTATE),
+        opened_at__isnull=False,
     )
     running = list(
         opened.filter(closed_at__isnull=True, paused_at__isnull=True)
@@ -182,7 +183,7 @@ def _page(
     *,
     problems: Sequence[Problem] = (),
     data: Mapping[str, Any] | None = None,
-    seen: model_in_the_loop.Seen | None = None,
+    seen: model_in_the_loop.VisibleVerdict | None = None,
     to_confirm: Sequence[str] = (),
     status: int = 200,
 ) -> HttpResponse:
@@ -225,15 +226,17 @@ def _page(
         else bool(draft_response and draft_response.get("unsure")),
         "violations": problems,
         "to_confirm": to_confirm,
-        "found": assignments.found_in(draft_response, task, item) if draft_response else None,
+        "found": assignments.validate_draft(draft_response, task, item) if draft_response else None,
         "table": table if "table" in task.shows else None,
         "by_scripts": by_scripts,
-        "compared": compared(task, item),
+        "compared": compare_inputs(task, item),
         "changes": in_words(item.example.table, operations[:MOST_ROWS] if by_scripts else operations),
         # A page without scripts asks for suggestions with a link; one with scripts asks the API once it is shown.
         "suggested": suggestions.suggestions(assignment) if "suggest" in request.GET else None,
         "seen": seen,
-        "proposals": impressions.tell(assignment=assignment, now=timezone.now()) if batch.help else [],
+        "proposals": impressions.show_proposals(assignment=assignment, now=timezone.now())
+        if batch.help
+        else [],
         "errors": IN_SHORT,
         "last_annotation": last.public_id if last else "",
         "plain": plain,
@@ -241,7 +244,7 @@ def _page(
         "is_limited": any(name.endswith("_per_day") for name in (*batch.caps, *batch.project.caps)),
         "changed_guidelines": version.number if last and last.guidelines.number < version.number else None,
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "guidelines_html": mark_safe(guidelines.told_as_html(version, task, top=2)),  # nosec
+        "guidelines_html": mark_safe(guidelines.localized_html(version, task, top=2)),  # nosec
     }
     return render(request, "annotating/annotate.html", context, status=status)
 
@@ -313,7 +316,7 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     data = task.form_data(request.POST, _draft_data(assignment))
     problems: list[Problem] = []
     if action.startswith("take:"):
-        proposals = impressions.tell(assignment=assignment, now=now)
+        proposals = impressions.show_proposals(assignment=assignment, now=now)
         data = next(
             (dict(proposal["data"]) for proposal in proposals if action == f"take:{proposal['id']}"), data
         )
@@ -333,7 +336,7 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         **({"unsure": True} if "unsure" in request.POST else {}),
     }
     if action != "submit":
-        data = response["data"] = dict(task.filled_in(data, item))
+        data = response["data"] = dict(task.fill_in(data, item))
     if action == "submit" and not problems:
         try:
             assignments.submit(
@@ -344,23 +347,23 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
                 confirmed=request.POST.getlist("confirmed"),
             )
             return redirect("annotate", assignment.batch.public_id)
-        except Invalid as invalid:
+        except InvalidResponse as invalid:
             problems.extend(invalid.problems)
         except Refused as refused:
             if refused.code == "unmet_conditions":
-                return _unmet(request, assignment, response, refused)
-            unkept = _unkept(assignment, response)
+                return _unmet_page(request, assignment, response, refused)
+            unkept = _draft_refusal(assignment, response)
             if unkept is not None and unkept.code == "consent_needed":
-                return _only_here(request, assignment, data, unkept)
+                return _unsaved_page(request, assignment, data, unkept)
             raise
-    if unkept := _unkept(assignment, response):
+    if unkept := _draft_refusal(assignment, response):
         if unkept.code == "consent_needed":
-            return _only_here(request, assignment, data, unkept)
+            return _unsaved_page(request, assignment, data, unkept)
         raise unkept
     if acted := re.fullmatch(r"(take|reject):(\w{1,12})(?::(\w{1,40}))?", action):
         act = "took" if acted[1] == "take" else "rejected"
         wrong = [acted[3]] if acted[3] else []
-        impressions.handle(assignment=assignment, proposal=acted[2], act=act, errors=wrong, now=now)
+        impressions.record_reaction(assignment=assignment, proposal=acted[2], act=act, errors=wrong, now=now)
     if action == "flag":
         assignments.flag(assignment=assignment, note=request.POST.get("flag_note", ""), now=now)
         messages.success(request, gettext("Note saved. You keep the item."))
@@ -376,7 +379,9 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         messages.success(request, gettext("Question sent to the managers. You keep the item."))
     if action == "check" and task.predicts and not problems:
         current = authorization.assignment(authorization.actor(request), assignment.public_id)
-        seen = model_in_the_loop.look(assignment=current, response=response, kind="try", seq=0, now=now)
+        seen = model_in_the_loop.check_draft(
+            assignment=current, response=response, kind="try", seq=0, now=now
+        )
         return _page(request, current, data=data, seen=seen)
     if not problems:
         return redirect(_after(action, assignment))
@@ -394,27 +399,27 @@ def _after(action: str, assignment: Assignment) -> str:
     return f"{reverse('annotate', args=[batch])}?assignment={assignment.public_id}"
 
 
-def _unmet(
+def _unmet_page(
     request: HttpRequest, assignment: Assignment, response: Mapping[str, Any], refused: Refused
 ) -> HttpResponse:
     """The page with what is unmet; submitting once more confirms it."""
-    if unkept := _unkept(assignment, response):
+    if unkept := _draft_refusal(assignment, response):
         raise unkept
     unmet = [Problem(**problem) for problem in refused.more["unmet"]]
     fresh = authorization.assignment(authorization.actor(request), assignment.public_id)
     return _page(request, fresh, problems=unmet, to_confirm=[problem.code for problem in unmet], status=422)
 
 
-def _unkept(assignment: Assignment, response: Mapping[str, Any]) -> Refused | None:
+def _draft_refusal(assignment: Assignment, response: Mapping[str, Any]) -> Refused | None:
     """Why what was typed cannot be kept; None where it is."""
     try:
-        _keep(assignment, response)
+        _save_draft(assignment, response)
     except Refused as refused:
         return refused
     return None
 
 
-def _only_here(
+def _unsaved_page(
     request: HttpRequest, assignment: Assignment, data: Mapping[str, Any], refused: Refused
 ) -> HttpResponse:
     """What was typed and may not be kept is still on the page, with the reason: it is lost only with the page."""
@@ -427,7 +432,7 @@ def _only_here(
     )
 
 
-def _keep(assignment: Assignment, response: Mapping[str, Any]) -> None:
+def _save_draft(assignment: Assignment, response: Mapping[str, Any]) -> None:
     """Write down what was typed on the newest draft."""
     draft = getattr(assignment, "draft", None)
     assignments.save_draft(

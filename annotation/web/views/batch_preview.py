@@ -16,7 +16,7 @@ from annotation.assistance import model_in_the_loop
 from annotation.models import Batch
 from annotation.quality import batch_preview, guidelines
 from annotation.web.views.pages import PageRequest, page
-from annotation.web.views.table_comparison import compared
+from annotation.web.views.table_comparison import compare_inputs
 from annotation.web.views.tables import sheet
 from tasks.contract import Item
 
@@ -30,7 +30,7 @@ def try_batch(request: PageRequest, public_id: str) -> HttpResponse:
         messages.warning(request, gettext("You annotate in this batch, so you cannot preview its items."))
         return redirect("batch", batch.public_id)
     number = request.GET.get("number", "1")
-    tried = batch_preview.at(
+    tried = batch_preview.item_at(
         batch, int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 0
     )
     if tried is None:
@@ -38,12 +38,12 @@ def try_batch(request: PageRequest, public_id: str) -> HttpResponse:
             messages.info(request, gettext("{name} has no items yet.").format(name=batch.name))
             return redirect("batch", batch.public_id)
         raise Http404(authorization.NOT_HERE)
-    task, total = batch.task(), batch_preview.items(batch).count()
+    task, total = batch.task(), batch_preview.preview_items(batch).count()
     data: dict[str, Any] = {}
     context: dict[str, Any] = {"feedback": None}
     if request.method == "POST":
         data = task.form_data(request.POST, {})
-        context["feedback"] = batch_preview.judge(tried, task.unparsed_envelope(data, tried.plain))
+        context["feedback"] = batch_preview.judge_response(tried, task.unparsed_envelope(data, tried.plain))
     context |= workbench(
         batch, tried.plain, name=f"try-{tried.number}", data=data, total=total, number=tried.number
     )
@@ -72,12 +72,12 @@ def workbench(
     """What the page of annotating needs of an item that is nobody's: as for one on a desk, with nothing behind it."""
     task = batch.task()
     loop = model_in_the_loop.practice_loop(task) if batch.loop_model else None
-    text = guidelines.told_as_html(guidelines.newest(batch.project, task), task, top=2)
+    text = guidelines.localized_html(guidelines.newest(batch.project, task), task, top=2)
     return {
         "task": task,
         "item": item,
         "assignment": {
-            **task.presented(item),
+            **task.page_data(item),
             "id": name,
             # What was entered before, as the page expects a draft that was kept.
             "draft": {"revision": 0, "response": task.unparsed_envelope(data, item), "saved_at": None}
@@ -89,7 +89,7 @@ def workbench(
         },
         "data": data,
         "table": sheet(task, item, data) if "table" in task.shows else None,
-        "compared": compared(task, item),
+        "compared": compare_inputs(task, item),
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
         "guidelines_html": mark_safe(text),  # nosec
     }

@@ -80,7 +80,7 @@ def batch_settings(request: PageRequest, public_id: str) -> HttpResponse:
                 if not counted:
                     refuse("still_involved", visibility.why_no_counts())
                 checked = adjudication.checked_rule(batch, form.cleaned_data["checked"])
-                foreseen = adjudication.foreseen(batch, checked)
+                foreseen = adjudication.preview_rule(batch, checked)
             else:
                 return _change(request, batch, sent, form)
     return render(request, "assigning/settings.html", _context(request, batch, forms, foreseen))
@@ -105,7 +105,7 @@ def facts(batch: Batch, task: TaskType) -> dict[str, list[dict[str, str]]]:
         link = reverse("batch", args=[value.public_id]) if isinstance(value, Batch) else ""
         words = term.in_words(value)
         if name == "resolve" and not value and task.rule:
-            words = f"{decision_rules.in_words(decision_rules.own(task, batch.settings))} ({words})"
+            words = f"{decision_rules.in_words(decision_rules.own_rule(task, batch.settings))} ({words})"
         fact = {"name": name, "label": gettext(term.label), "value": words, "link": link}
         by_section.setdefault(term.section, []).append(fact)
     return by_section
@@ -123,7 +123,7 @@ def _address(batch: Batch, section: str, *, is_saved: bool = False) -> str:
 def _form(batch: Batch, section: Section, data: Any, *, counted: bool) -> ChangeForm | RuleForm | None:
     """The form of a section; None where nothing of it can change."""
     if section.name == "rule":
-        rules = decision_rules.fitting(batch.task())
+        rules = decision_rules.fitting_rules(batch.task())
         if not rules or not batch.decides:
             return None
         now_is = {name: value for name, value in batch.resolve.items() if name != "rule"}
@@ -217,9 +217,11 @@ _OWN_TEMPLATE: Final = frozenset({"general", "rule", "entry", "gold", "fixed"})
 def _of_rule(request: PageRequest, batch: Batch, task: TaskType) -> dict[str, Any]:
     sees_counts = visibility.sees_counts(request.user, batch)
     return {
-        "rules": decision_rules.fitting(task),
+        "rules": decision_rules.fitting_rules(task),
         "rule": decision_rules.in_words(batch.resolve),
-        "own_rule": decision_rules.in_words(decision_rules.own(task, batch.settings)) if task.rule else "",
+        "own_rule": decision_rules.in_words(decision_rules.own_rule(task, batch.settings))
+        if task.rule
+        else "",
         "waiting": adjudication.waiting(batch).count() if sees_counts and batch.decides else None,
     }
 
@@ -228,9 +230,9 @@ def _of_entry(batch: Batch, task: TaskType) -> dict[str, Any]:
     is_qualification = batch.purpose == Batch.Purpose.QUALIFICATION
     return {
         "is_qualification": is_qualification,
-        "asked": entry_requirements.asked_of(batch, task),
+        "asked": entry_requirements.entry_requirements(batch, task),
         "has_practice": bool(practice.exercises(task, batch.variant)),
-        "asking": qualification.asking_for(batch) if is_qualification else [],
+        "asking": qualification.batches_requiring(batch) if is_qualification else [],
         "guidelines": Guidelines.objects.filter(project=batch.project, task_type=task.key)
         .order_by("-number")
         .first(),

@@ -35,7 +35,7 @@ from annotation.web.views import board, task_type_gallery
 from annotation.web.views.agreement_figures import figures_in_table, report_table
 from annotation.web.views.batch_settings import facts
 from annotation.web.views.figure_gallery import figure_gallery, pseudonyms
-from annotation.web.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.web.views.pages import PageRequest, page, paginate, refusals_on, refusals_to
 from annotation.workflow import adjudication, batches
 from tableqa.typesetting.report_tables import NOTHING
 from tasks.contract import TaskType
@@ -55,7 +55,7 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
             {"project": project, "steps": task_type_gallery.by_step(project)},
         )
     task = chosen.task
-    begun = _begun(request, project, task) if "begin" in request.POST else None
+    begun = _selected_examples(request, project, task) if "begin" in request.POST else None
     data = request.POST if request.POST and begun is None else None
     initial: dict[str, Any] = {"name": _free_name(project, chosen)}
     if begun is not None:
@@ -70,7 +70,7 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
             answers.ask(by=request.user)
     elif form.is_valid() and own.is_valid():
         with refusals_on(form):
-            return _planned(request, project, task, chosen.variant, form.cleaned_data, own.settings())
+            return _create_batch(request, project, task, chosen.variant, form.cleaned_data, own.settings())
     context = {
         "project": project,
         "task": task,
@@ -84,7 +84,7 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
     return render(request, "assigning/batch_new.html", context)
 
 
-def _begun(request: PageRequest, project: Project, task: TaskType) -> new_batch.ChosenExamples:
+def _selected_examples(request: PageRequest, project: Project, task: TaskType) -> new_batch.ChosenExamples:
     """The examples of the items that were selected in the explorer."""
     who = querysets.reader(authorization.actor(request), project)
     ids = request.POST.get("items", "").replace("\0", "").split()[:MOST_ITEMS]
@@ -144,7 +144,9 @@ class _ModelAnswers:
         except Refused:
             return None  # the form says what is wrong with the list when it is sent
         keys = list(dict.fromkeys(starts.values()))
-        return model_accuracy.known(keys, task=self.task, predictor=self.predictor) if keys else None
+        return (
+            model_accuracy.stored_accuracy(keys, task=self.task, predictor=self.predictor) if keys else None
+        )
 
     @cached_property
     def job(self) -> Job | None:
@@ -167,7 +169,7 @@ class _ModelAnswers:
         )
 
 
-def _planned(
+def _create_batch(
     request: PageRequest,
     project: Project,
     task: TaskType,
@@ -207,7 +209,7 @@ def _planned(
                 batch.items_count,
             ).format(items_count=batch.items_count),
         )
-    return redirect("gold" if gold.lacking(batch) else "batch", batch.public_id)
+    return redirect("gold" if gold.count_missing_gold(batch) else "batch", batch.public_id)
 
 
 # -- how it stands ----------------------------------------------------------------------------------
@@ -218,12 +220,12 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     """Progress first, then the accounts, agreement where this person may see it, people, flags and skips."""
     actor = authorization.actor(request)
     batch = authorization.batch(actor, public_id, Permission.SEE_PROGRESS)
-    may = authorization.may(actor, batch.project)
+    may = authorization.permissions_in(actor, batch.project)
     task = batch.task()
     who = reader_of(request, batch.project)
     sees = batch.pk not in who.hidden
-    snapshot = snapshots.one(batch, "agreement", now=timezone.now()) if sees else None
-    flags, skips = (cut(request, rows, name) for name, rows in _remarks(who, batch).items())
+    snapshot = snapshots.snapshot_view(batch, "agreement", now=timezone.now()) if sees else None
+    flags, skips = (paginate(request, rows, name) for name, rows in _remarks(who, batch).items())
     context: dict[str, Any] = {
         "batch": batch,
         "project": batch.project,
@@ -249,10 +251,12 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     if Permission.SET_UP in may and task.predicts == "live" and batch.opened_at is not None:
         context["others"] = sorted(settings.PREDICTORS.keys() - {batch.loop_model})
     if not context["counts"]["places"] and context["sees_counts"]:
-        read = study_board.read(person=actor.person, rights={batch.project_id: may}, now=timezone.now())
+        read = study_board.load_boards(
+            person=actor.person, rights={batch.project_id: may}, now=timezone.now()
+        )
         context["why_empty"] = board.why_empty(read[batch.project_id], batch)
     if batch.waits_for_model:
-        context |= _drawing(batch)
+        context |= _drawing_context(batch)
     elif batch.loop_right_only:
         context["accuracy"] = _accuracy_in_words(batch)
     return render(request, "assigning/batch.html", context)
@@ -294,14 +298,16 @@ def agreement_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     actor = authorization.actor(request)
     batch = authorization.batch(actor, public_id, Permission.SEE_PROGRESS)
     who = reader_of(request, batch.project)
-    snapshot = None if batch.pk in who.hidden else snapshots.one(batch, "agreement", now=timezone.now())
+    snapshot = (
+        None if batch.pk in who.hidden else snapshots.snapshot_view(batch, "agreement", now=timezone.now())
+    )
     return _figures(request, batch, snapshot, **_remarks(who, batch))
 
 
 def _figures(
     request: PageRequest,
     batch: Batch,
-    snapshot: snapshots.Shown | None,
+    snapshot: snapshots.SnapshotView | None,
     *,
     flags: Iterable[Flag],
     skips: Iterable[Assignment],
@@ -316,11 +322,11 @@ def _figures(
     sees_counts = batch.pk not in who.sight.hides(Fact.COUNTS)
     counts_table = work_tables.counts(counts) if sees_counts else None
     costs = _model_costs(batch, sees_counts=sees_counts) if Permission.SET_UP in who.acts else {}
-    proposed = _proposed(batch) if batch.help and batch.pk not in who.hidden else {}
+    proposed = _proposals_context(batch) if batch.help and batch.pk not in who.hidden else {}
     called = pseudonyms(batch.project)
     lists = {
-        "flags_table": list_tables.flags([_flagged(flag, called) for flag in flags]),
-        "skips_table": list_tables.skips([_skipped(skip, called) for skip in skips]),
+        "flags_table": list_tables.flags([_flag_row(flag, called) for flag in flags]),
+        "skips_table": list_tables.skips([_skip_row(skip, called) for skip in skips]),
     }
     figures: list[Figure | None] = [table["statistics"], counts_table, costs.get("model_costs_table")]
     figures += [proposed.get("proposed_table"), *lists.values()]
@@ -341,7 +347,7 @@ def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     batch = authorization.batch(actor, public_id, Permission.SEE_PROGRESS)
     sees = visibility.may_see_agreement(actor.person, batch)
     nameless = sees and batch.pk in reader_of(request, batch.project).sight.without_people
-    snapshot = snapshots.one(batch, "report", now=timezone.now()) if sees and not nameless else None
+    snapshot = snapshots.snapshot_view(batch, "report", now=timezone.now()) if sees and not nameless else None
     stored_reports = snapshot.data["reports"] if snapshot and snapshot.data else []
     reports = [
         report_table(stored_report, number) for number, stored_report in enumerate(stored_reports, start=1)
@@ -358,7 +364,7 @@ def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     }
 
 
-def _drawing(batch: Batch) -> dict[str, Any]:
+def _drawing_context(batch: Batch) -> dict[str, Any]:
     """The job that draws the items of a batch, and how long it takes from now."""
     job = batches.drawing_job(batch)
     remaining = job.total - job.done if job is not None and not job.finished else 0
@@ -390,7 +396,7 @@ def _model_costs(batch: Batch, *, sees_counts: bool) -> dict[str, Any]:
     }
 
 
-def _proposed(batch: Batch) -> dict[str, Any]:
+def _proposals_context(batch: Batch) -> dict[str, Any]:
     """The proposals of each maker, with a column for each state in which replies were not usable."""
     proposed = proposals.counts(batch)
     states = reply_states.columns(line["unusable"] for line in proposed)
@@ -426,11 +432,11 @@ def _remarks(who: Reader, batch: Batch) -> dict[str, Any]:
     return {name: remarks.filter(who.sight.condition(Fact.NAMES, "item__")) for name, remarks in rows.items()}
 
 
-def _flagged(flag: Flag, called: Mapping[int | None, str]) -> dict[str, Any]:
+def _flag_row(flag: Flag, called: Mapping[int | None, str]) -> dict[str, Any]:
     return {"note": flag.note, "time": flag.made_at, **_on_item(flag.item, flag.person, called)}
 
 
-def _skipped(skip: Assignment, called: Mapping[int | None, str]) -> dict[str, Any]:
+def _skip_row(skip: Assignment, called: Mapping[int | None, str]) -> dict[str, Any]:
     return {"reason": skip.reason, "time": skip.ended_at, **_on_item(skip.item, skip.person, called)}
 
 
@@ -476,7 +482,7 @@ def panel(request: PageRequest, public_id: str) -> HttpResponse:
 def propose(request: PageRequest, public_id: str) -> HttpResponse:
     """Have the proposals made that are missing, in the background: of items that came later, or after a model failed."""
     batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
-    job = impressions.order(batch, by=request.user, now=timezone.now()) if batch.opened_at else None
+    job = impressions.start_proposing(batch, by=request.user, now=timezone.now()) if batch.opened_at else None
     if job is not None:
         return redirect("job", job.public_id)
     messages.info(request, gettext("No proposals are missing, or their requests are already running."))
@@ -495,7 +501,7 @@ def draw(request: PageRequest, public_id: str) -> HttpResponse:
         response = HttpResponse()
         response["HX-Refresh"] = "true"
         return response
-    context = {"batch": batch, "may": {Permission.SET_UP.value}, **_drawing(batch)}
+    context = {"batch": batch, "may": {Permission.SET_UP.value}, **_drawing_context(batch)}
     return render(request, "assigning/_drawing.html", context)
 
 
@@ -503,7 +509,7 @@ def draw(request: PageRequest, public_id: str) -> HttpResponse:
 def open_batch(request: PageRequest, public_id: str) -> HttpResponse:
     """Say what opening means, then open. A qualification that lacks gold answers leads to the page where they are added."""
     batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
-    lacking = 0 if batch.opened_at else gold.lacking(batch)
+    lacking = 0 if batch.opened_at else gold.count_missing_gold(batch)
     if request.method == "POST":
         with refusals_to(request):
             batches.open_batch(batch=batch, by=request.user, now=timezone.now())
@@ -531,7 +537,7 @@ def close_batch(request: PageRequest, public_id: str) -> HttpResponse:
             batches.close_batch(batch=batch, by=request.user, now=timezone.now())
             messages.success(request, gettext("{name} is closed.").format(name=batch.name))
             decides = batch.purpose == Batch.Purpose.WORK
-            if decides and (counts["complete"] or adjudication.asked_in_vain(batch)):
+            if decides and (counts["complete"] or adjudication.has_orphaned_items(batch)):
                 job = adjudication.start_resolving(batch=batch, by=request.user, now=timezone.now())
                 return redirect("job", job.public_id)
         return redirect("batch", batch.public_id)

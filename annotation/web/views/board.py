@@ -22,7 +22,7 @@ from annotation.templatetags.explorer import linked
 from annotation.web.board import flow, needs
 from annotation.web.board.facts import Board
 from annotation.web.board.needs import Need
-from annotation.web.board.stages import Blockage, Counts, Stage, roots
+from annotation.web.board.stages import Blockage, Counts, Stage, root_blockages
 from annotation.web.views.pages import kind_title
 
 RELEASES: Final = "releases"
@@ -42,7 +42,7 @@ def context(board: Board, project: Project) -> dict[str, Any]:
     """What needs the person, what is blocked, and how far the project is."""
     waiting, first = board.needs, board.primary
     buttons = [_button(need, project, board) for need in waiting if need != first]
-    reasons = roots(board.blockages)
+    reasons = root_blockages(board.blockages)
     counts = board.state.counts
     return {
         "first": _button(first, project, board),
@@ -75,7 +75,7 @@ def _addresses(board: Board, project: Project) -> dict[str, str]:
 
     It has the gold items for those who must not know what is gold.
     """
-    counts, seen = board.state.counts, _counted(board)
+    counts, seen = board.state.counts, _counted_batches(board)
     knows_gold = Permission.SET_UP in board.state.may
     return {
         "accepted_address": _of_batches(board, project, seen, state="accepted") if counts.accepted else "",
@@ -85,7 +85,7 @@ def _addresses(board: Board, project: Project) -> dict[str, str]:
     }
 
 
-def _counted(board: Board) -> list[Batch]:
+def _counted_batches(board: Board) -> list[Batch]:
     """The batches that the numbers of a project count: those that decide, as far as the person sees their counts."""
     keys = {stage.key for stage in board.state.stages if stage.decides and stage.counts is not None}
     return [batch for batch in board.batches if batch.pk in keys]
@@ -181,7 +181,7 @@ def _batch_address(stage: Stage) -> str:
 
 def _responses(board: Board, project: Project) -> dict[str, Any]:
     """Submitted responses and slots, with the addresses of their items; of the batches that the dashboard counts."""
-    seen = _counted(board)
+    seen = _counted_batches(board)
     counts = [board.progress[batch.pk] for batch in seen]
     numbers = {name: sum(of_batch[name] for of_batch in counts) for name in ("submitted", "places")}
     knows_gold = all(_knows_gold(board, of_batch) for of_batch in counts)
@@ -410,10 +410,10 @@ def _box(
         title=stage.name,
         line=_line(stage),
         address=reverse("batch", args=[stage.public_id]),
-        description=_described(stage, blockage),
+        description=_description(stage, blockage),
         alert=blockage.brief if blockage is not None else "",
         parts=tuple(_parts(counts)) if counts is not None and counts.items else (),
-        drop=_excluded(counts),
+        drop=_excluded_in_words(counts),
         drop_address=_items(board, project, stage, "excluded"),
         kind=stage.state,
     )
@@ -421,11 +421,11 @@ def _box(
 
 def _line(stage: Stage) -> str:
     """How far a batch is, in a few words; its state where it is not simply open."""
-    parts = [shown(stage.state) if stage.state != "open" else "", _decided(stage)]
+    parts = [shown(stage.state) if stage.state != "open" else "", _progress_in_words(stage)]
     return " · ".join(filter(None, parts)) or shown(stage.state)
 
 
-def _decided(stage: Stage) -> str:
+def _progress_in_words(stage: Stage) -> str:
     counts = stage.counts
     if counts is None:
         return gettext("counts hidden")
@@ -438,9 +438,9 @@ def _decided(stage: Stage) -> str:
     return gettext("{number} of {items} decided").format(number=_n(counts.decided), items=_n(counts.items))
 
 
-def _described(stage: Stage, blockage: Blockage | None) -> str:
+def _description(stage: Stage, blockage: Blockage | None) -> str:
     """A box in words, for screen readers."""
-    parts = (stage.name, shown(stage.state), _decided(stage), blockage.sentence if blockage else "")
+    parts = (stage.name, shown(stage.state), _progress_in_words(stage), blockage.sentence if blockage else "")
     return ". ".join(part.removesuffix(".") for part in parts if part)
 
 
@@ -464,7 +464,7 @@ def _parts(counts: Counts) -> Iterator[tuple[str, float]]:
         yield kind.replace("_", "-"), getattr(counts, kind) / counts.items
 
 
-def _excluded(counts: Counts | None) -> str:
+def _excluded_in_words(counts: Counts | None) -> str:
     if counts is None or not counts.excluded:
         return ""
     return gettext("{number} excluded").format(number=_n(counts.excluded))
@@ -481,7 +481,7 @@ def _inflows(
         if upstream is not None:
             above = gettext("{number} accepted") if stage.counts else ""
             # The items that the batch took: others were accepted, too, where a filter or a sample selects them.
-            address = _taken(board, project, stage)
+            address = _address_of_items(board, project, stage)
             yield _inflow(board, str(upstream.key), stage, above, project, address)
         elif origin is not None:
             items = stage.counts.items if stage.counts else 0
@@ -494,7 +494,7 @@ def _inflows(
             )
 
 
-def _taken(board: Board, project: Project, stage: Stage) -> str:
+def _address_of_items(board: Board, project: Project, stage: Stage) -> str:
     """The address of all items of a batch; "" where the explorer would list others."""
     if stage.counts is None or not stage.counts.items or not _lists_all(board, stage.key):
         return ""

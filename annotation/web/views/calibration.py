@@ -19,13 +19,13 @@ from annotation.explorer.querysets import Reader
 from annotation.models import Batch, Guidelines, Person
 from annotation.quality import agreement_report, guidelines, snapshots
 from annotation.quality import calibration as quality_calibration
-from annotation.quality.calibration import Compared
+from annotation.quality.calibration import ItemComparison
 from annotation.templatetags.explorer import items_link, reader_of
 from annotation.web.forms.entry_requirements import SetAsideForm
 from annotation.web.views.agreement_figures import figures_in_table
 from annotation.web.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
-from annotation.web.views.pages import PageRequest, cut, page, refusals_on, refusals_to
-from annotation.web.views.table_comparison import contrasted, said
+from annotation.web.views.pages import PageRequest, page, paginate, refusals_on, refusals_to
+from annotation.web.views.table_comparison import contrast_table, variant_of
 from annotation.web.views.tables import pointed_at
 from annotation.workflow import adjudication
 from tableqa.core.canonical_json import canonical
@@ -37,7 +37,9 @@ from tasks.contract import TaskType
 def calibration(request: PageRequest, public_id: str) -> HttpResponse:
     """Agreement and disagreements of a batch as it stands; managers freeze the guidelines and set a pilot aside."""
     actor = authorization.actor(request)
-    manages = Permission.SET_UP in authorization.may(actor, authorization.batch(actor, public_id).project)
+    manages = Permission.SET_UP in authorization.permissions_in(
+        actor, authorization.batch(actor, public_id).project
+    )
     batch = authorization.batch(
         actor, public_id, Permission.SET_UP if request.method == "POST" else Permission.SEE_PROGRESS
     )
@@ -84,11 +86,11 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
             }
             for comparison in compared
         ],
-        "differing": _linked(
+        "differing": _link_to_items(
             who, batch, [comparison.item.public_id for comparison in compared if comparison.differ]
         ),
         "number_shown": len(compared),
-        "shown": _linked(who, batch, [comparison.item.public_id for comparison in compared]),
+        "shown": _link_to_items(who, batch, [comparison.item.public_id for comparison in compared]),
         "newest": newest,
         "frozen": newest is not None and guidelines.is_frozen(newest),
         "calibration": batch.purpose == Batch.Purpose.CALIBRATION,
@@ -107,15 +109,15 @@ def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
 def _figures(request: PageRequest, batch: Batch) -> dict[str, Any]:
     """The compared responses of the page and the agreement, with both as figures; none that the reader must not see."""
     actor, now = authorization.actor(request), timezone.now()
-    may = authorization.may(actor, batch.project)
+    may = authorization.permissions_in(actor, batch.project)
     sight = reader_of(request, batch.project).sight
     sees = batch.pk not in sight.hides(Fact.STATE)
-    snapshot = snapshots.one(batch, "agreement", now=now) if sees else None
-    answered = quality_calibration.answered(batch).filter(sight.condition(Fact.RESPONSES))
-    items = cut(request, answered) if sees else None
+    snapshot = snapshots.snapshot_view(batch, "agreement", now=now) if sees else None
+    answered = quality_calibration.comparable_items(batch).filter(sight.condition(Fact.RESPONSES))
+    items = paginate(request, answered) if sees else None
     if items and batch.decides:
-        adjudication.note_reading(list(items), by=request.user, now=now)
-    listed = quality_calibration.side_by_side(batch, list(items)) if items else []
+        adjudication.record_reading(list(items), by=request.user, now=now)
+    listed = quality_calibration.compare_responses(batch, list(items)) if items else []
     compared = [
         comparison if sight.shows(Fact.NAMES, comparison.item) else _without_names(comparison)
         for comparison in listed
@@ -138,7 +140,7 @@ def _figures(request: PageRequest, batch: Batch) -> dict[str, Any]:
 
 
 def _lines(
-    compared: Iterable[Compared], letters: Mapping[int, Sequence[str]], called: Mapping[int | None, str]
+    compared: Iterable[ItemComparison], letters: Mapping[int, Sequence[str]], called: Mapping[int | None, str]
 ) -> list[dict[str, Any]]:
     """The rows of the file: annotators by pseudonym for those who read names on the page, by letter for others."""
     lines = []
@@ -159,36 +161,36 @@ def _lines(
     return lines
 
 
-def _linked(who: Reader, batch: Batch, items: list[str]) -> SafeString | str:
+def _link_to_items(who: Reader, batch: Batch, items: list[str]) -> SafeString | str:
     """The number of these items as a link to them."""
     return items_link(len(items), who, batch, item=items)
 
 
-def _contrast(comparison: Compared, task: TaskType, letters: Sequence[str]) -> dict[str, Any] | None:
+def _contrast(comparison: ItemComparison, task: TaskType, letters: Sequence[str]) -> dict[str, Any] | None:
     """The table of an item with what each person did to it, as adjudicators see it: the rows in which people did something.
 
     None where all did the same or nobody did anything to a table, and where rows and columns were exchanged.
     """
     if comparison.differ is False or "table" not in task.shows:
         return None
-    did = [said(letter, task, each.data) for letter, each in zip(letters, comparison.said, strict=True)]
+    did = [variant_of(letter, task, each.data) for letter, each in zip(letters, comparison.said, strict=True)]
     if not any(each.operations or list(each.marked) for each in did):
         return None
     try:
-        return contrasted(
+        return contrast_table(
             comparison.plain.example.table, did, pointed=pointed_at(task, comparison.plain), whole=0
         )
     except OperationError:  # of a response from elsewhere: its words stand beside the others
         return None
 
 
-def _without_names(comparison: Compared) -> Compared:
+def _without_names(comparison: ItemComparison) -> ItemComparison:
     """The same in an order that tells nobody who said which."""
     ordered = sorted(comparison.said, key=lambda response: canonical([response.data, response.words]))
     return replace(comparison, said=tuple(replace(response, person=0) for response in ordered))
 
 
-def _letters(batch: Batch, compared: Sequence[Compared]) -> dict[int, list[str]]:
+def _letters(batch: Batch, compared: Sequence[ItemComparison]) -> dict[int, list[str]]:
     """By item (key), the letters of what people said: of everybody the same on the whole page, where people are known."""
     ids = sorted(batch.tallies.values_list("person_id", flat=True))
     letter_by_person = dict(zip(ids, adjudication.letters(len(ids)), strict=True))

@@ -19,7 +19,7 @@ from annotation.quality import consent as quality_consent
 from annotation.quality import guidelines
 from annotation.web.forms.entry_requirements import ConsentForm
 from annotation.web.views.figure_gallery import figure_gallery, pseudonyms
-from annotation.web.views.pages import PageRequest, page, refusals_on, refusals_to, unconfirmed
+from annotation.web.views.pages import PageRequest, confirmation_page, page, refusals_on, refusals_to
 
 
 @page("GET", "POST")
@@ -27,10 +27,10 @@ def consent(request: PageRequest, slug: str) -> HttpResponse:
     """The current text (or ?version=), with the button of whoever is asked, and the versions for managers."""
     actor = authorization.actor(request)
     project = authorization.project(actor, slug)
-    may = authorization.may(actor, project)
+    may = authorization.permissions_in(actor, project)
     if request.method == "POST":
         return _act(request, actor, project, may)
-    return _shown(request, project, may, ConsentForm(initial=_initial(project)))
+    return _consent_page(request, project, may, ConsentForm(initial=_initial(project)))
 
 
 def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Permission]) -> HttpResponse:
@@ -39,7 +39,7 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
     if action in ("agree", "withdraw") and Permission.ANNOTATE in may:
         with refusals_to(request):
             if action == "withdraw":
-                if ask := unconfirmed(request, "withdraw_consent", here.url):
+                if ask := confirmation_page(request, "withdraw_consent", here.url):
                     return ask
                 quality_consent.withdraw(project=project, person=request.user, now=now)
                 messages.success(
@@ -58,7 +58,7 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
     if Permission.SET_UP not in may:
         raise Http404(authorization.NOT_HERE)
     if action == "stop":
-        if ask := unconfirmed(request, "stop_consent", here.url):
+        if ask := confirmation_page(request, "stop_consent", here.url):
             return ask
         quality_consent.stop(project=project, by=request.user, now=now)
         messages.success(
@@ -74,10 +74,10 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
                 gettext("Annotators are now asked to agree to version {number}.").format(number=saved.number),
             )
             return here
-    return _shown(request, project, may, form)
+    return _consent_page(request, project, may, form)
 
 
-def _shown(
+def _consent_page(
     request: PageRequest, project: Project, may: frozenset[Permission], form: ConsentForm
 ) -> HttpResponse:
     newest = quality_consent.current(project)
@@ -98,7 +98,7 @@ def _shown(
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
         "text": mark_safe(guidelines.as_html(consent_text.text, top=2)) if consent_text else "",  # nosec
         "annotates": Permission.ANNOTATE in may,
-        "mine": quality_consent.of(project, request.user) if newest else None,
+        "mine": quality_consent.current_consent(project, request.user) if newest else None,
         "manages": manages,
         "form": form,
         "editing": manages and (form.is_bound or "edit" in request.GET),

@@ -25,17 +25,17 @@ from annotation.web.forms.crowd_entry import CrowdLinkForm
 from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.pages import (
     PageRequest,
-    cut,
-    keep_to_yourself,
+    confirmation_page,
+    count_wrong_links,
+    forbid_storing,
     page,
+    paginate,
+    pop_secrets,
     public_link,
     refusals_on,
     refusals_to,
-    show_once,
-    shown_once,
-    told_to_wait,
-    unconfirmed,
-    wrong_links_counted,
+    show_secrets_once,
+    with_retry_after,
 )
 from annotation.workflow import projects
 
@@ -54,14 +54,16 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
     try:
         ids = crowd_entry.ids_of(link, (request.POST if request.method == "POST" else request.GET).dict())
         if request.method == "POST":
-            if not _inside(person, link) and (address := rate_limits.address_of(request)):
-                rate_limits.take(rate_limits.CROWD_ENTRY, link.public_id, address, now=timezone.now())
+            if not _has_entered(person, link) and (address := rate_limits.address_of(request)):
+                rate_limits.count_attempt(
+                    rate_limits.CROWD_ENTRY, link.public_id, address, now=timezone.now()
+                )
             entrant = crowd_entry.enter(link=link, ids=ids, person=person, now=timezone.now())
             if person is None:
                 projects.take_time_zone(person=entrant, time_zone=request.POST.get("time_zone", ""))
                 login(request, entrant)
-            return _quiet(redirect("project", link.project.slug))
-        if not _inside(person, link):
+            return _limit_referrer(redirect("project", link.project.slug))
+        if not _has_entered(person, link):
             crowd_entry.require_open(link, now=timezone.now())
             crowd_entry.require_admitted(link, ids)
     except Refused as refused:
@@ -71,7 +73,7 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
             {"link": link, "why": refused.detail, "again": refused.code == "invalid_request"},
             status=refused.status,
         )
-        return _quiet(told_to_wait(away, refused))
+        return _limit_referrer(with_retry_after(away, refused))
     # The ids go on in the form, named as the platform names them; only what is missing is asked for.
     fields = [
         {"name": parameter, "value": getattr(ids, what), "asked": what == "person" and not ids.person}
@@ -79,7 +81,7 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
         if parameter
     ]
     fields += [{"name": crowd_entry.SIGNATURE, "value": ids.signature, "asked": False}] * bool(ids.signature)
-    return _quiet(render(request, "crowd/enter.html", {"link": link, "fields": fields}))
+    return _limit_referrer(render(request, "crowd/enter.html", {"link": link, "fields": fields}))
 
 
 @sensitive_post_parameters()
@@ -88,17 +90,17 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
 def back(request: HttpRequest, token: str) -> HttpResponseBase:
     """A way back in, made by a manager for one person, good once. GET shows a button."""
     try:
-        with wrong_links_counted(request):
+        with count_wrong_links(request):
             if request.method == "POST":
-                person = crowd_entry.use_way_back(token=token, now=timezone.now())
+                person = crowd_entry.use_return_link(token=token, now=timezone.now())
                 login(request, person)
-                return keep_to_yourself(redirect("home"))
-            entry = crowd_entry.come_back(token=token)
+                return forbid_storing(redirect("home"))
+            entry = crowd_entry.entry_of_return_link(token=token)
     except Refused as refused:
         context = {"link": None, "why": refused.detail, "again": False}
         away = render(request, "crowd/away.html", context, status=refused.status)
-        return keep_to_yourself(told_to_wait(away, refused))
-    return keep_to_yourself(render(request, "crowd/back.html", {"entry": entry}))
+        return forbid_storing(with_retry_after(away, refused))
+    return forbid_storing(render(request, "crowd/back.html", {"entry": entry}))
 
 
 @page("GET", "POST")
@@ -110,22 +112,22 @@ def finish(request: PageRequest) -> HttpResponseBase:
     if request.method == "POST":
         crowd_entry.finish(entry=entry, now=timezone.now())
         return redirect("crowd_finish")
-    end = crowd_entry.where(entry, now=timezone.now())
-    return keep_to_yourself(
+    end = crowd_entry.completion_state(entry, now=timezone.now())
+    return forbid_storing(
         render(request, "crowd/finish.html", {"entry": entry, "end": end, "ended": bool(entry.outcome)})
     )
 
 
-def _inside(person: Person | Any | None, link: CrowdLink) -> bool:
+def _has_entered(person: Person | Any | None, link: CrowdLink) -> bool:
     return person is not None and CrowdEntry.objects.filter(link=link, person=person).exists()
 
 
-def _quiet(response: HttpResponseBase) -> HttpResponseBase:
+def _limit_referrer(response: HttpResponseBase) -> HttpResponseBase:
     """The address has ids in it: no other address is told of it, not even one of this site (whose log may be kept).
 
     `strict-origin` and not `no-referrer`, with which the form's own Origin would be null and be refused.
     """
-    response = keep_to_yourself(response)
+    response = forbid_storing(response)
     response["Referrer-Policy"] = "strict-origin"
     return response
 
@@ -143,7 +145,7 @@ def links(request: PageRequest, slug: str) -> HttpResponseBase:
             link = crowd_entry.make_link(project=project, by=request.user, now=timezone.now(), **form.link())
             messages.success(request, gettext("The link {name} is open.").format(name=link.name))
             return redirect("crowd_link", project.slug, link.public_id)
-    page_of_links = cut(request, _links(project))
+    page_of_links = paginate(request, _links(project))
     context = {"project": project, "links": page_of_links, "form": form, "now": timezone.now()}
     return render(request, "crowd/links.html", context | _figures(request, project, page_of_links))
 
@@ -155,7 +157,7 @@ def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
 
 
 def _links(project: Project) -> Any:
-    return _counted(CrowdLink.objects.filter(project=project)).order_by("-made_at", "-pk")
+    return _with_counts(CrowdLink.objects.filter(project=project)).order_by("-made_at", "-pk")
 
 
 def _figures(request: PageRequest, project: Project, links: Iterable[Any]) -> dict[str, Any]:
@@ -167,14 +169,14 @@ def _figures(request: PageRequest, project: Project, links: Iterable[Any]) -> di
 @page("GET")
 def link(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
     """One link: its address for the platform, who came by it, and how their work ended. No names, no pseudonyms."""
-    return keep_to_yourself(_shown(request, _link(request, slug, public_id), **shown_once(request)))
+    return forbid_storing(_link_page(request, _link(request, slug, public_id), **pop_secrets(request)))
 
 
 @page("POST")
 def close(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     """Close the link: nobody new comes in."""
     crowd_link = _link(request, slug, public_id)
-    if ask := unconfirmed(request, "close_link", reverse("crowd_link", args=[slug, public_id])):
+    if ask := confirmation_page(request, "close_link", reverse("crowd_link", args=[slug, public_id])):
         return ask
     crowd_entry.close_link(link=crowd_link, by=request.user, now=timezone.now())
     text = gettext("The link {name} is closed. People who already joined can finish.")
@@ -189,8 +191,8 @@ def admit(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
     listing, signed = "participants" in request.POST, request.POST.get("signed", "")
     back = reverse("crowd_link", args=[slug, public_id])
     ends = crowd_link.is_limited if listing else signed and crowd_link.is_signed
-    if ends and (ask := unconfirmed(request, "replace_list" if listing else "end_key", back, signed)):
-        return keep_to_yourself(ask)
+    if ends and (ask := confirmation_page(request, "replace_list" if listing else "end_key", back, signed)):
+        return forbid_storing(ask)
     with refusals_to(request):
         if listing:
             ids = str(request.POST["participants"]).split("\n")
@@ -203,7 +205,7 @@ def admit(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
                 link=crowd_link, by=by, now=now, is_required=signed == "yes"
             )
         ):
-            return show_once(request, back, key=key)
+            return show_secrets_once(request, back, key=key)
     return redirect(back)
 
 
@@ -215,9 +217,9 @@ def let_back(request: PageRequest, slug: str, public_id: str, pk: int) -> HttpRe
     if entry is None:
         raise Http404(authorization.NOT_HERE)
     with refusals_to(request):
-        token = crowd_entry.let_back_in(entry=entry, by=request.user, now=timezone.now())
+        token = crowd_entry.make_return_link(entry=entry, by=request.user, now=timezone.now())
         way = public_link(request, reverse("crowd_back", args=[token]))
-        return show_once(request, shown_at, way=way, whose=entry.external_id)
+        return show_secrets_once(request, shown_at, way=way, whose=entry.external_id)
     return redirect(shown_at)
 
 
@@ -225,13 +227,13 @@ def _link(request: PageRequest, slug: str, public_id: str) -> CrowdLink:
     project = authorization.project(authorization.actor(request), slug, Permission.INVITE)
     if "\0" in public_id:
         raise Http404(authorization.NOT_HERE)
-    crowd_link = _counted(CrowdLink.objects.filter(project=project, public_id=public_id)).first()
+    crowd_link = _with_counts(CrowdLink.objects.filter(project=project, public_id=public_id)).first()
     if crowd_link is None:
         raise Http404(authorization.NOT_HERE)
     return crowd_link
 
 
-def _counted(crowd_links: Any) -> Any:
+def _with_counts(crowd_links: Any) -> Any:
     return crowd_links.select_related("project").annotate(
         entered=Count("entries"),
         completed=Count("entries", filter=Q(entries__outcome=CrowdEntry.Outcome.COMPLETED)),
@@ -239,7 +241,7 @@ def _counted(crowd_links: Any) -> Any:
     )
 
 
-def _shown(request: PageRequest, crowd_link: Any, **more: Any) -> HttpResponse:
+def _link_page(request: PageRequest, crowd_link: Any, **more: Any) -> HttpResponse:
     address = public_link(request, reverse("crowd_enter", args=[crowd_link.public_id]))
     if "PROLIFIC_PID" in crowd_link.parameters.values():
         # Prolific fills these in where a study's address has them.
@@ -257,7 +259,7 @@ def _shown(request: PageRequest, crowd_link: Any, **more: Any) -> HttpResponse:
         "address": address,
         "key": "",
         "way": "",
-        "entries": cut(request, entries),
+        "entries": paginate(request, entries),
         "listed": crowd_link.listed.count() if crowd_link.is_limited else 0,
         "open": crowd_link.closed_at is None and timezone.now() < crowd_link.expires_at,
     }

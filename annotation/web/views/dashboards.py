@@ -37,13 +37,13 @@ from annotation.models import Batch, Item, Membership, Person, Project, Release,
 from annotation.payments import costs, earnings, ledger
 from annotation.platform import display_text
 from annotation.quality import agreement_report, dashboards, qualification, snapshots
-from annotation.quality.snapshots import Shown
+from annotation.quality.snapshots import SnapshotView
 from annotation.releases.manifest import Manifest
 from annotation.templatetags.explorer import reader_of
 from annotation.web.views.agreement_figures import figures_in_table
 from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.figure_subjects import about, of_batch
-from annotation.web.views.pages import PageRequest, cut, kind_title, page
+from annotation.web.views.pages import PageRequest, kind_title, page, paginate
 from tableqa.agreement.sample_size import Basis
 from tableqa.quality_control.careless_responding import FEWEST, TOO_FEW, TOO_FEW_OF_OTHERS
 from tableqa.statistics.median_intervals import FEWEST as FEWEST_FOR_MEDIAN
@@ -111,7 +111,7 @@ def _batches(who: Reader) -> tuple[list[Batch], list[Batch]]:
     ]
 
 
-def _beside(project: Project, person: Person, public_id: str) -> Batch | None:
+def _batch_outside_study(project: Project, person: Person, public_id: str) -> Batch | None:
     """A batch that is no part of the study's agreement, such as a calibration round, where the address names it."""
     opened = Batch.objects.filter(project=project, opened_at__isnull=False)
     batch = opened.filter(public_id=public_id).first() if "\0" not in public_id else None
@@ -121,7 +121,7 @@ def _beside(project: Project, person: Person, public_id: str) -> Batch | None:
     return batch if agreement_report.measures_of(batch.task(), batch.people_compared) else None
 
 
-def _begun(batches: Sequence[Batch]) -> set[int]:
+def _started_batches(batches: Sequence[Batch]) -> set[int]:
     """Those of the batches (ids) in which anything was submitted, skipped or returned: of the others nothing can be said."""
     tallies = Tally.objects.filter(batch__in=batches)
     return set(
@@ -142,23 +142,23 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     """The context of the page Agreement. named: people by their names for those who may read them, else pseudonyms."""
     actor = authorization.actor(request)
     project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
-    may = authorization.may(actor, project)
+    may = authorization.permissions_in(actor, project)
     seen, hidden = _batches(reader_of(request, project))
-    begun = _begun(seen)
+    begun = _started_batches(seen)
     measured = [batch for batch in seen if agreement_report.measures_of(batch.task(), batch.people_compared)]
     waiting = [batch for batch in measured if batch.pk not in begun]
     measured = [batch for batch in measured if batch.pk in begun]
-    listed = cut(request, measured)
+    listed = paginate(request, measured)
     form = WithinForm(request.GET if "within" in request.GET else None)
     within = form.cleaned_data["within"] if form.is_valid() else USUAL
     requested_id = request.GET.get("batch", "")
     on_page = list(listed)
     chosen = next((batch for batch in measured if batch.public_id == requested_id), None)
     if chosen is None and requested_id:
-        chosen = _beside(project, actor.person, requested_id)
+        chosen = _batch_outside_study(project, actor.person, requested_id)
     if chosen is not None and chosen not in on_page:
         on_page.append(chosen)
-    stored_snapshots = snapshots.of(on_page, ("agreement",), now=timezone.now())
+    stored_snapshots = snapshots.views_of_batches(on_page, ("agreement",), now=timezone.now())
     snapshot_by_batch = {batch.pk: stored_snapshots[batch.pk, "agreement"] for batch in on_page}
     if chosen is None:
         with_value = (batch for batch in listed if _has_value(snapshot_by_batch[batch.pk]))
@@ -178,7 +178,7 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     }
     if chosen is not None:
         names = names_of(project, may if named else frozenset())
-        context |= _apart(request, chosen, snapshot_by_batch[chosen.pk], names, within)
+        context |= _batch_agreement(request, chosen, snapshot_by_batch[chosen.pk], names, within)
     overview = _overview_figure(context.pop("rows"), within)
     figures = [*context.get("charts", ()), context.get("with_others"), context.get("statistics")]
     of_chosen = [] if chosen is None else about(of_batch(chosen, "agreement"), figures)
@@ -187,11 +187,11 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     )
 
 
-def _has_value(snapshot: Shown) -> bool:
+def _has_value(snapshot: SnapshotView) -> bool:
     return any(figure["value"] is not None for figure in (snapshot.data or {"figures": []})["figures"])
 
 
-def _overview(batch: Batch, snapshot: Shown, within: float) -> list[dict[str, Any]]:
+def _overview(batch: Batch, snapshot: SnapshotView, within: float) -> list[dict[str, Any]]:
     """A line for each measure of the batch: its first statistic, and how many more items it takes."""
     if snapshot.data is None:
         return [{"batch": batch, "shown": snapshot}]
@@ -201,7 +201,7 @@ def _overview(batch: Batch, snapshot: Shown, within: float) -> list[dict[str, An
             "batch": batch,
             "shown": snapshot,
             "figure": by_name[entry["name"], entry["statistic"]],
-            "needed": _needed(entry["basis"], within),
+            "needed": _items_needed(entry["basis"], within),
         }
         for entry in snapshot.data["measures"]
     ]
@@ -251,14 +251,14 @@ def _overview_line(row: Mapping[str, Any], within: float) -> tuple[Cell, ...]:
     )
 
 
-def _needed(basis: Mapping[str, Any], within: float) -> str:
+def _items_needed(basis: Mapping[str, Any], within: float) -> str:
     """How many more items it takes; a dash where there is not enough data, which the note of the table says once."""
     needed = Basis(**basis).needed(within)
     return NOTHING if needed.likely is None or needed.safe is None else needed.sentence
 
 
-def _apart(
-    request: PageRequest, batch: Batch, snapshot: Shown, names: Mapping[str, str], within: float
+def _batch_agreement(
+    request: PageRequest, batch: Batch, snapshot: SnapshotView, names: Mapping[str, str], within: float
 ) -> dict[str, Any]:
     if snapshot.data is None:
         return {"shown": snapshot, "measure": None}
@@ -307,7 +307,7 @@ def _without_gold(batches: Sequence[Batch], *, leads: bool) -> dict[str, str] | 
     return {"gold": "no"} if leads else None
 
 
-def _labelled(
+def _address_of_label(
     who: Reader, batch: Batch, measure: str, label: str, without_gold: dict[str, str] | None
 ) -> str:
     """The address of the items to which somebody gave this label; "" where the explorer would list others."""
@@ -340,7 +340,7 @@ def _with_others(measure: Mapping[str, Any], statistic: str, names: Mapping[str,
     )
     rows = tuple(
         (
-            text(study_figures.called(names, person["person"])),
+            text(study_figures.person_name(names, person["person"])),
             study_figures.estimate(person, measure["statistic"], person["items"]),
             count(person["units"]),
             count(person["raters"] - 1),
@@ -376,18 +376,18 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     """The context of the dashboard. named: people by their names for those who may read them, else pseudonyms."""
     actor = authorization.actor(request)
     project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
-    may = authorization.may(actor, project)
+    may = authorization.permissions_in(actor, project)
     who = reader_of(request, project)
     seen, hidden = _batches(who)
-    listed = cut(request, seen)
+    listed = paginate(request, seen)
     on_page = list(listed)
-    begun = _begun(on_page)
+    begun = _started_batches(on_page)
     charted = [batch for batch in on_page if batch.pk in begun]
     requested_id = request.GET.get("batch", "")
     chosen = next((batch for batch in charted if batch.public_id == requested_id), next(iter(charted), None))
     figures = _figures(charted, chosen)
-    work = {batch.pk: figures.get((batch.pk, "work"), Shown(None)) for batch in on_page}
-    readiness = _left([work[batch.pk] for batch in charted])
+    work = {batch.pk: figures.get((batch.pk, "work"), SnapshotView(None)) for batch in on_page}
+    readiness = _readiness([work[batch.pk] for batch in charted])
     context: dict[str, Any] = {
         "project": project,
         "may": {permission.value for permission in may},
@@ -409,7 +409,7 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     context["batches"] = work_tables.batches(lines, costs=Permission.SET_UP in may) if lines else None
     if readiness is None:
         context["per_accepted"] = paper_figures.per_accepted(lines, with_costs=Permission.SET_UP in may)
-        imported, released, release = _imported_and_released(project)
+        imported, released, release = _import_and_release_counts(project)
         steps = _addresses_of_steps(
             who, on_page, release, is_whole=not hidden, leads=Permission.SET_UP in may
         )
@@ -461,7 +461,7 @@ SLOTS: Final[dict[str, dict[str, Any]]] = {
 """Selections of all slots, and of all items that can be decided. Of batches with gold items, managers alone see them."""
 
 
-def _figures(charted: Sequence[Batch], chosen: Batch | None) -> dict[tuple[int, str], Shown]:
+def _figures(charted: Sequence[Batch], chosen: Batch | None) -> dict[tuple[int, str], SnapshotView]:
     """Snapshots by batch and name: work and agreement of the batches charted, monitors of the chosen one."""
     pairs = [(batch, "work") for batch in charted]
     pairs += [
@@ -470,10 +470,10 @@ def _figures(charted: Sequence[Batch], chosen: Batch | None) -> dict[tuple[int, 
         if agreement_report.measures_of(batch.task(), batch.people_compared)
     ]
     pairs += [(chosen, "monitors")] if chosen is not None else []
-    return snapshots.wanted(pairs, now=timezone.now())
+    return snapshots.snapshot_views(pairs, now=timezone.now())
 
 
-def _left(parts: Sequence[Shown]) -> dict[str, Any] | None:
+def _readiness(parts: Sequence[SnapshotView]) -> dict[str, Any] | None:
     """How many snapshots are ready; None if all are. A sum of some parts is no sum: until then, none is shown."""
     lacking = [part for part in parts if part.data is None]
     if not lacking:
@@ -489,7 +489,7 @@ def _of_day(who: Reader, batches: Sequence[Batch], day: date) -> str:
 
 
 def _pace_and_sums(
-    who: Reader, batches: Sequence[Batch], work: Mapping[int, Shown], *, complete: bool, leads: bool
+    who: Reader, batches: Sequence[Batch], work: Mapping[int, SnapshotView], *, complete: bool, leads: bool
 ) -> dict[str, Any]:
     """A line for each batch with their sums, the chart of days, and the forecast; the last two only if `complete`."""
     progress = _progress(batches)
@@ -499,8 +499,10 @@ def _pace_and_sums(
     today = timezone.now().astimezone(zoneinfo.ZoneInfo(who.project.time_zone)).date()
     forecast = None
     if complete:
-        recent = [day for batch in under_way for day in _here(work[batch.pk])]
-        forecast = dashboards.forecast(dashboards.by_day(recent, today - timedelta(1))[1], remaining)
+        recent = [day for batch in under_way for day in _local_days(work[batch.pk])]
+        forecast = dashboards.forecast(
+            dashboards.submissions_by_day(recent, today - timedelta(1))[1], remaining
+        )
     done = (
         [
             today + timedelta(days) if days is not None else None
@@ -509,7 +511,9 @@ def _pace_and_sums(
         if forecast is not None and forecast.likely is not None
         else None
     )
-    dates, counts = dashboards.by_day([day for batch in batches for day in _days(work[batch.pk])], today)
+    dates, counts = dashboards.submissions_by_day(
+        [day for batch in batches for day in _days(work[batch.pk])], today
+    )
     title = gettext("Submissions per day")
     chart = None
     if complete:
@@ -532,7 +536,7 @@ def _pace_and_sums(
     }
 
 
-def _imported_and_released(project: Project) -> tuple[int, int | None, Release | None]:
+def _import_and_release_counts(project: Project) -> tuple[int, int | None, Release | None]:
     """Examples in the project's sources, accepted items in its newest release, and this release; None without one."""
     imported = (
         Source.objects.ready().filter(project=project).aggregate(number=Sum("examples_count"))["number"]
@@ -562,11 +566,11 @@ def _addresses_of_steps(
         "excluded": url_of_batches(who.project, batches, state="excluded", **without_gold),
     }
     if release is not None:
-        addresses["released"] = _released(who, release)
+        addresses["released"] = _address_of_release(who, release)
     return addresses
 
 
-def _released(who: Reader, release: Release) -> str:
+def _address_of_release(who: Reader, release: Release) -> str:
     """The address of the items in a release, without those that it left out; "" where these are too many to name."""
     manifest = Manifest.of(release.manifest)
     if not manifest.counts["contradicted"]:
@@ -590,7 +594,7 @@ def _costs(lines: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _skips(who: Reader, batches: Sequence[Batch], work: Mapping[int, Shown]) -> Figure | None:
+def _skips(who: Reader, batches: Sequence[Batch], work: Mapping[int, SnapshotView]) -> Figure | None:
     """The chart of skipped items by source; None if nothing was skipped."""
     rows = [
         row
@@ -617,10 +621,10 @@ def _skips(who: Reader, batches: Sequence[Batch], work: Mapping[int, Shown]) -> 
     )
 
 
-def _has_more_measures(batches: Sequence[Batch], figures: Mapping[tuple[int, str], Shown]) -> bool:
+def _has_more_measures(batches: Sequence[Batch], figures: Mapping[tuple[int, str], SnapshotView]) -> bool:
     """Whether the chart over time leaves out a measure of a batch."""
     return any(
-        len(data["measures"]) > len(_drawn(batch, data["measures"]))
+        len(data["measures"]) > len(_charted_measures(batch, data["measures"]))
         for batch in batches
         if (batch.pk, "agreement") in figures and (data := figures[batch.pk, "agreement"].data) is not None
     )
@@ -643,18 +647,18 @@ def _progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
     }
 
 
-def _days(snapshot: Shown) -> list[list[Any]]:
+def _days(snapshot: SnapshotView) -> list[list[Any]]:
     return snapshot.data["days"] if snapshot.data is not None else []
 
 
-def _here(snapshot: Shown) -> list[list[Any]]:
+def _local_days(snapshot: SnapshotView) -> list[list[Any]]:
     """The days of work in this place: labels made elsewhere come in all at once, and are no pace."""
     elsewhere = set(snapshot.data["elsewhere"]) if snapshot.data is not None else set()
     return [day for day in _days(snapshot) if day[1] not in elsewhere]
 
 
 def _line(
-    who: Reader, batch: Batch, progress: Mapping[str, int], snapshot: Shown, *, leads: bool
+    who: Reader, batch: Batch, progress: Mapping[str, int], snapshot: SnapshotView, *, leads: bool
 ) -> dict[str, Any]:
     """The figures of a batch; leads: the reader may know which items are gold."""
     filters: dict[str, dict[str, Any]] = {"submitted": {"answered": "yes"}}
@@ -663,7 +667,7 @@ def _line(
     owed = snapshot.data["owed"] if snapshot.data is not None else {}
     if not owed and (pay := batch.pay or batch.project.pay):
         owed = {pay["currency"]: "0.00"}  # there is a rate, and nobody has earned anything yet
-    spent = dashboards.spent(batch.name, _days(snapshot), owed)
+    spent = dashboards.effort_of(batch.name, _days(snapshot), owed)
     accepted, excluded = snapshot.data["decided"] if snapshot.data is not None else (0, 0)
     # Nothing to work out is nothing that is missing: a batch that nobody has begun.
     is_known = snapshot.data is not None or not snapshot.behind
@@ -694,14 +698,14 @@ def _line(
     }
 
 
-def _oldest(work_snapshots: Any) -> Shown | None:
+def _oldest(work_snapshots: Any) -> SnapshotView | None:
     """Of what is not up to date, what was worked out first; None where everything is."""
     behind = [snapshot for snapshot in work_snapshots if snapshot.behind]
     return min(behind, key=lambda snapshot: (snapshot.as_of is not None, snapshot.as_of)) if behind else None
 
 
 def _over_time(
-    batches: Sequence[Batch], figures: Mapping[tuple[int, str], Shown]
+    batches: Sequence[Batch], figures: Mapping[tuple[int, str], SnapshotView]
 ) -> list[tuple[str, str, list[dict[str, Any]]]]:
     return [
         (
@@ -715,11 +719,11 @@ def _over_time(
         )
         for batch in batches
         if (batch.pk, "agreement") in figures and (data := figures[batch.pk, "agreement"].data) is not None
-        for measure in _drawn(batch, data["measures"])
+        for measure in _charted_measures(batch, data["measures"])
     ]
 
 
-def _drawn(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _charted_measures(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Two of the measures of a batch for the chart over time: its first, and one that compares whole sets if it has one."""
     levels = {
         measure.name: measure.level
@@ -733,7 +737,7 @@ def _drawn(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[dict[str, A
 
 
 def _reasons(
-    who: Reader, batches: Sequence[Batch], work: Mapping[int, Shown]
+    who: Reader, batches: Sequence[Batch], work: Mapping[int, SnapshotView]
 ) -> list[tuple[str, str, int, str]]:
     """(batch, reason, how often, address of the items), the commonest first."""
     rows = [
@@ -750,13 +754,13 @@ def _reasons(
     return sorted(rows, key=lambda row: (-row[2], row))[:20]
 
 
-def _templates(snapshot: Shown, names: Mapping[str, str]) -> list[dict[str, Any]]:
+def _templates(snapshot: SnapshotView, names: Mapping[str, str]) -> list[dict[str, Any]]:
     if snapshot.data is None:
         return []
     return [
         {
             **row,
-            "name": study_figures.called(names, row["person"]),
+            "name": study_figures.person_name(names, row["person"]),
             "share": Proportion(**row["share"]),
             "of_others": Proportion(**row["of_others"]),
         }
@@ -777,7 +781,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
     """The context of the page Quality. named: people by their names for those who may read them, else pseudonyms."""
     actor = authorization.actor(request)
     batch = authorization.batch(actor, public_id, Permission.SEE_PROGRESS)
-    may = authorization.may(actor, batch.project)
+    may = authorization.permissions_in(actor, batch.project)
     sees = visibility.may_see_agreement(actor.person, batch)
     context: dict[str, Any] = {
         "batch": batch,
@@ -790,7 +794,9 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
     if sees and batch.pk in who.sight.without_people:
         context["why_not"] = visibility.why_no_names()
     elif sees:
-        stored_snapshots = snapshots.of([batch], ("agreement", "quality", "learning"), now=timezone.now())
+        stored_snapshots = snapshots.views_of_batches(
+            [batch], ("agreement", "quality", "learning"), now=timezone.now()
+        )
         agreement_snapshot, quality_snapshot = (
             stored_snapshots[batch.pk, "agreement"],
             stored_snapshots[batch.pk, "quality"],
@@ -830,7 +836,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
             paper_figures.label_distribution(
                 measures[0],
                 curve["decided"] if curve else None,
-                lambda label: _labelled(who, batch, measures[0]["name"], label, without_gold),
+                lambda label: _address_of_label(who, batch, measures[0]["name"], label, without_gold),
                 lambda ids: _address_of_items(batch, ids),
             )
             if measures
@@ -973,7 +979,7 @@ def _people(
             {
                 **entry,
                 "key": key,
-                "name": study_figures.called(names, key),
+                "name": study_figures.person_name(names, key),
                 "hourly": 3600 * entry["timed"] / entry["seconds"] if entry["seconds"] else None,
                 "gold": proportion(*entry["gold"]) if entry["gold"] else None,
                 "agreement": study_figures.estimate(

@@ -54,7 +54,7 @@ def statement(request: PageRequest, slug: str) -> HttpResponse:
             messages.success(request, gettext("Data statement saved. New releases include it."))
             return redirect("statement", project.slug)
     batches = list(Batch.objects.filter(project=project, opened_at__isnull=False).order_by("pk"))
-    conditions = data_statement.without_counting(project, batches, until=timezone.now())
+    conditions = data_statement.uncounted_statement(project, batches, until=timezone.now())
     unanswered = [question for question in data_statement.ASKED if not project.statement.get(question.name)]
     missing = [gettext(question.title) for question in unanswered]
     context = {
@@ -75,7 +75,7 @@ def about_me(request: PageRequest, slug: str) -> HttpResponse:
     form = AboutMeForm(request.POST or membership.characteristics)
     if request.method == "POST" and form.is_valid():
         with refusals_on(form):
-            projects.say_of_oneself(membership=membership, entries=form.cleaned_data)
+            projects.set_characteristics(membership=membership, entries=form.cleaned_data)
             messages.success(
                 request,
                 gettext("Saved.")

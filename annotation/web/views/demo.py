@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access.authorization import NOT_HERE
 from annotation.management import demo_world
-from annotation.web.views.pages import keep_to_yourself
+from annotation.web.views.pages import forbid_storing
 
 FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_X_REAL_IP", "HTTP_VIA")
 
@@ -22,9 +22,9 @@ def demo_sign_in(request: HttpRequest, token: str) -> HttpResponseBase:
         raise Http404(NOT_HERE)
     if request.method == "POST":
         login(request, person)
-        return keep_to_yourself(redirect("home"))
+        return forbid_storing(redirect("home"))
     answer: HttpResponse = render(request, "site/demo_sign_in.html", {"person": person})
-    return keep_to_yourself(answer)
+    return forbid_storing(answer)
 
 
 def _from_this_machine(request: HttpRequest) -> bool:

@@ -35,7 +35,7 @@ from annotation.web.forms.example_import import (
 )
 from annotation.web.views import job_status, tables
 from annotation.web.views.figure_gallery import figure_gallery, part_of_list
-from annotation.web.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.web.views.pages import PageRequest, page, paginate, refusals_on, refusals_to
 from tableqa.data.answers import in_words
 from tableqa.operations import from_dict
 from tableqa.readers import READERS
@@ -48,13 +48,13 @@ def sources(request: PageRequest, slug: str) -> HttpResponse:
     actor = authorization.actor(request)
     project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
     under_way = jobs.under_way(project=project, kind="import")
-    page = cut(request, _ready(project))
+    page = paginate(request, _ready_sources(project))
     context = {
         "project": project,
         "sources": page,
         **_figures(request, project, page),
         "under_way": list(under_way.order_by("-pk")[:20]),
-        "may_import": Permission.IMPORT in authorization.may(actor, project),
+        "may_import": Permission.IMPORT in authorization.permissions_in(actor, project),
     }
     return render(request, "importing/sources.html", context)
 
@@ -62,10 +62,10 @@ def sources(request: PageRequest, slug: str) -> HttpResponse:
 def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
     """The part of the page's context that holds its figures: the sources."""
     project = authorization.project(authorization.actor(request), slug, Permission.SEE_PROGRESS)
-    return _figures(request, project, _ready(project))
+    return _figures(request, project, _ready_sources(project))
 
 
-def _ready(project: Project) -> QuerySet[Source]:
+def _ready_sources(project: Project) -> QuerySet[Source]:
     return Source.objects.ready().filter(project=project).order_by("-pk")
 
 
@@ -90,12 +90,12 @@ def import_new(request: PageRequest, slug: str) -> HttpResponse:
     """Upload a file of questions, and its tables. A program that names the reader starts the import at once."""
     project = authorization.project(authorization.actor(request), slug, Permission.IMPORT)
     if "questions_upload" in request.POST:
-        return _sent_in_slices(request, project)
+        return _preview_of_slices(request, project)
     form = UploadForm(request.POST or None, request.FILES or None)
     at_once = ChoicesForm(request.POST) if "reader" in request.POST else None
     if form.is_valid() and (at_once is None or at_once.is_valid()):
         with refusals_on(form):
-            questions, tables = _kept(request, project, form.cleaned_data)
+            questions, tables = _store_uploads(request, project, form.cleaned_data)
             if at_once is None:
                 return redirect(_preview_url(project, questions, tables))
             choices = at_once.choices(at_once.cleaned_data["fields_of"])
@@ -124,7 +124,7 @@ def import_new(request: PageRequest, slug: str) -> HttpResponse:
     return render(request, "importing/import_new.html", context)
 
 
-def _sent_in_slices(request: PageRequest, project: Project) -> HttpResponse:
+def _preview_of_slices(request: PageRequest, project: Project) -> HttpResponse:
     """Lead to the preview of files that a script has sent in slices."""
     sent = {
         name: authorization.upload(project, request.POST[f"{name}_upload"])
@@ -140,7 +140,7 @@ def _sent_in_slices(request: PageRequest, project: Project) -> HttpResponse:
     return redirect(_preview_url(project, sent["questions"], sent.get("tables")))
 
 
-def _kept(
+def _store_uploads(
     request: PageRequest, project: Project, cleaned_data: dict[str, Any]
 ) -> tuple[Upload, Upload | None]:
     by, now = request.user, timezone.now()
@@ -283,7 +283,7 @@ def import_rest(request: PageRequest, public_id: str) -> HttpResponseBase:
 def source(request: PageRequest, public_id: str) -> HttpResponse:
     """Licence, credit and checksum of a source, and its questions."""
     source = authorization.source(authorization.actor(request), public_id)
-    sight = visibility.sight(authorization.actor(request), source.project)
+    sight = visibility.visibility_of(authorization.actor(request), source.project)
     context = {
         "project": source.project,
         "source": source,
@@ -303,8 +303,8 @@ def figures_of_source(request: PageRequest, public_id: str) -> dict[str, Any]:
 def _figures_of_source(request: PageRequest, source: Source) -> dict[str, Any]:
     examples = Example.objects.filter(source=source).originals().order_by("position")
     fields = ("public_id", "external_id", "question", "answers", "more", "table_digest")
-    page_of_examples = cut(request, examples.only(*fields))
-    is_asked = visibility.sight(authorization.actor(request), source.project).is_asked
+    page_of_examples = paginate(request, examples.only(*fields))
+    is_asked = visibility.visibility_of(authorization.actor(request), source.project).is_asked
     for example in page_of_examples:
         example.answer = "" if is_asked else in_words(example.gold)
     table = record_tables.questions(list(page_of_examples), part_of_list(page_of_examples))
@@ -327,7 +327,7 @@ def example(request: PageRequest, public_id: str) -> HttpResponse:
         messages.error(request, refused.detail)
         return redirect("source", example.source.public_id)
     releases = Release.objects.filter(project=project, ready_at__isnull=False).order_by("pk")
-    sight = visibility.sight(actor, project)
+    sight = visibility.visibility_of(actor, project)
     root, left_out = ancestry.tree(example, list(releases), sight)
     operations = [from_dict(operation) for operation in example.operations]
     context = {

@@ -17,7 +17,7 @@ from annotation.accounts.item_history import Names
 from annotation.explorer import export, index, querysets, saved_views
 from annotation.explorer.links import with_query
 from annotation.explorer.querysets import Reader
-from annotation.explorer.rows import Row, items_read, rows
+from annotation.explorer.rows import Row, items_to_decide, rows
 from annotation.explorer.selection import STATES, BadSelection, Selection, parse, query
 from annotation.models import Batch, Gold, Item, Project
 from annotation.platform.keyset import in_lists
@@ -27,7 +27,7 @@ from annotation.web.views import filters
 from annotation.web.views.item_actions import address_of, menu
 from annotation.web.views.pages import ROWS, PageRequest, kind_title, page
 from annotation.web.views.saved_views import REFUSED_VIEW
-from annotation.web.views.table_comparison import contrasted, for_scripts, said, thumbnail
+from annotation.web.views.table_comparison import contrast_table, for_scripts, thumbnail, variant_of
 from annotation.web.views.tables import pointed_at
 from annotation.workflow import adjudication
 from tableqa.operations import OperationError
@@ -43,13 +43,13 @@ SMALL_RESPONSES = 4
 @page("GET")
 def explorer(request: PageRequest, slug: str = "", public_id: str = "") -> HttpResponse:
     """The items of a project, or of a batch: the same page with this batch as a filter that stays."""
-    return _shown(request, *_loaded(request, slug, public_id))
+    return _explorer_page(request, *_project_and_batch(request, slug, public_id))
 
 
 @page("GET")
 def explorer_facets(request: PageRequest, slug: str = "", public_id: str = "") -> HttpResponse:
     """How many items of the selection have each state, label, …"""
-    project, batch = _loaded(request, slug, public_id)
+    project, batch = _project_and_batch(request, slug, public_id)
     actor = authorization.actor(request)
     who = querysets.reader(actor, project)
     index.refresh(project, now=timezone.now())
@@ -89,7 +89,7 @@ def explorer_export(request: PageRequest, slug: str) -> HttpResponse | FileRespo
         why = [gettext("There is no such format.")] if isinstance(bad, KeyError) else _why(bad)
         context = {"project": project, "batch": None, "address": address, "chosen": Selection()}
         return render(request, "explorer/explorer.html", {**context, "problems": why}, status=400)
-    file = write(_read(request, records))
+    file = write(_read_records(request, records))
     file.seek(0)
     name = f"{project.slug}-items.{request.GET.get(FORMAT, 'csv')}"
     return FileResponse(file, as_attachment=True, filename=name, content_type=media_type)
@@ -99,7 +99,7 @@ def _why(bad: BadSelection | Refused) -> list[str]:
     return [bad.detail] if isinstance(bad, Refused) else list(bad.problems)
 
 
-def _read(
+def _read_records(
     request: PageRequest, rows_with_records: Iterator[tuple[Row, list[export.Record]]]
 ) -> Iterator[export.Record]:
     """The records; that their responses were read is noted."""
@@ -109,7 +109,7 @@ def _read(
             yield from several
 
 
-def _loaded(request: PageRequest, slug: str, public_id: str) -> tuple[Project, Batch | None]:
+def _project_and_batch(request: PageRequest, slug: str, public_id: str) -> tuple[Project, Batch | None]:
     """The project with this slug, or the batch with this id and its project."""
     actor = authorization.actor(request)
     if not public_id:
@@ -118,10 +118,10 @@ def _loaded(request: PageRequest, slug: str, public_id: str) -> tuple[Project, B
     return batch.project, batch
 
 
-def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpResponse:
+def _explorer_page(request: PageRequest, project: Project, batch: Batch | None) -> HttpResponse:
     sent = dict(request.GET.lists())
     if (
-        params := filters.settled(sent)
+        params := filters.normalised_params(sent)
     ) != sent:  # a form sends what is empty: the address names what is chosen
         return redirect(with_query(request.path, urlencode(params, doseq=True)))
     actor, now = authorization.actor(request), timezone.now()
@@ -135,7 +135,7 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
         if batch is not None:
             chosen = chosen.of_batch(batch.public_id)
         page_of_keys = querysets.page(who, chosen, ROWS)
-        number = querysets.counted(querysets.matching(who, chosen))
+        number = querysets.count_up_to_limit(querysets.matching(who, chosen))
     except BadSelection as bad:
         context |= {"problems": bad.problems, "chosen": Selection()}
         return render(request, "explorer/explorer.html", context, status=400)
@@ -143,12 +143,12 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
     listed_rows = rows(who, page_of_keys.keys)
     _note_reading(request, listed_rows)
     written = chosen if batch is None else replace(chosen, batches=())
-    opened = _opened(request, who)
+    opened = _open_item(request, who)
     context |= {
         "chosen": chosen,
         "lines": [_line(row, names, address, query(written)) for row in listed_rows],
         "number": number,
-        "counted": filters.counted(who, chosen, number),
+        "counted": filters.counts_in_words(who, chosen, number),
         "many": number > querysets.MOST_COUNTED,
         "most": querysets.MOST_COUNTED,
         "chips": filters.chips(who, written, names, address),
@@ -185,7 +185,7 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
 def _views(who: Reader, current_query: str) -> dict[str, Any]:
     """The saved views, and those of them that the reader may delete. `current`: the one whose selection is shown."""
     address = reverse("explorer", args=[who.project.slug])
-    views = list(saved_views.listed(who))
+    views = list(saved_views.visible_views(who))
     deletable = set(saved_views.deletable(who).values_list("pk", flat=True)) if views else set()
     return {
         "listed": [(view, with_query(address, view.query), view.query == current_query) for view in views],
@@ -211,8 +211,8 @@ def _keys(who: Reader, chosen: Selection) -> list[int]:
 
 def _note_reading(request: PageRequest, listed_rows: Sequence[Row]) -> None:
     """Whoever read responses to an item here never gets it as an annotator."""
-    if read := items_read(listed_rows):
-        adjudication.note_reading(read, by=request.user, now=timezone.now())
+    if read := items_to_decide(listed_rows):
+        adjudication.record_reading(read, by=request.user, now=timezone.now())
 
 
 def _turn(address: str, chosen: Selection, *, after: Row | None = None, before: Row | None = None) -> str:
@@ -253,7 +253,7 @@ def _thumbnail(row: Row) -> dict[str, Any] | None:
         return thumbnail(
             row.plain.example.table,
             [
-                said(letter, task, response.data)
+                variant_of(letter, task, response.data)
                 for letter, response in zip(letters, row.responses, strict=True)
             ],
         )
@@ -264,7 +264,7 @@ def _thumbnail(row: Row) -> dict[str, Any] | None:
 # -- one item ---------------------------------------------------------------------------------------
 
 
-def _opened(request: PageRequest, who: Reader) -> Item | None:
+def _open_item(request: PageRequest, who: Reader) -> Item | None:
     """The item that is shown beside the list, where there is one."""
     public_id = request.GET.get(OPEN, "").replace("\0", "")
     if not public_id:
@@ -312,7 +312,7 @@ def _detail(request: PageRequest, who: Reader, item: Item) -> dict[str, Any]:
 def _words(row: Row, response: Mapping[str, Any]) -> list[str]:
     if row.task is None or row.plain is None:
         return []
-    return list(row.task.describe(agreement_report.stored(row.task, dict(response)), row.plain))
+    return list(row.task.describe(agreement_report.restore_response(row.task, dict(response)), row.plain))
 
 
 def _contrast(row: Row, letters: Sequence[str]) -> dict[str, Any]:
@@ -322,9 +322,12 @@ def _contrast(row: Row, letters: Sequence[str]) -> dict[str, Any]:
     if row.task is None or row.plain is None or "table" not in row.task.shows:
         return {"contrast": None, "comparison": None}
     task, table, pointed = row.task, row.plain.example.table, pointed_at(row.task, row.plain)
-    did = [said(letter, task, response.data) for letter, response in zip(letters, row.responses, strict=True)]
+    did = [
+        variant_of(letter, task, response.data)
+        for letter, response in zip(letters, row.responses, strict=True)
+    ]
     try:
-        contrast = contrasted(table, did, pointed=pointed, whole=12)
+        contrast = contrast_table(table, did, pointed=pointed, whole=12)
     except OperationError:
         contrast = None
     return {

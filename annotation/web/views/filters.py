@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from annotation.accounts.item_history import Names
 from annotation.explorer import facets as facet_counts
 from annotation.explorer.links import with_query
-from annotation.explorer.querysets import MOST_COUNTED, Reader, counted_within
+from annotation.explorer.querysets import MOST_COUNTED, Reader, count_within_items
 from annotation.explorer.selection import (
     ANY,
     ASSIGNMENTS,
@@ -101,7 +101,7 @@ class Choice:
     chosen: Sequence[str]
 
 
-def settled(sent: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+def normalised_params(sent: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """The parameters that a form sent, without empty ones, and with the several values that a field keeps."""
     params = {}
     for name, values in sent.items():
@@ -266,12 +266,12 @@ def _release(who: Reader, public_id: str) -> str:
     return release.name if release is not None else public_id
 
 
-def counted(who: Reader, chosen: Selection, items: int) -> str:
+def counts_in_words(who: Reader, chosen: Selection, items: int) -> str:
     """How many skips, flags, slots, responses or pairs of these it is about; "" where it is about items.
 
     items: how many match, by `querysets.counted`
     """
-    number = counted_within(who, chosen, items)
+    number = count_within_items(who, chosen, items)
     if number is None:
         return ""
     if chosen.part:

@@ -20,12 +20,19 @@ from annotation.charts import list_tables, record_tables
 from annotation.models import Assignment, Batch, Example, Gold, Item, Person
 from annotation.platform.refusals import Refused
 from annotation.quality import gold, gold_files, qualification, snapshots
-from annotation.quality.agreement_report import stored
+from annotation.quality.agreement_report import restore_response
 from annotation.web.forms.entry_requirements import GoldFileForm, GoldFromForm, WhyForm
 from annotation.web.views import job_status
 from annotation.web.views.batch_preview import workbench
 from annotation.web.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
-from annotation.web.views.pages import PageRequest, cut, page, refusals_on, refusals_to, unconfirmed
+from annotation.web.views.pages import (
+    PageRequest,
+    confirmation_page,
+    page,
+    paginate,
+    refusals_on,
+    refusals_to,
+)
 from tableqa.core.json_text import read_json
 from tableqa.statistics.proportions import proportion
 from tableqa.typesetting.report_tables import NOTHING
@@ -67,7 +74,7 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
             _take_from_batch(request, batch, other, now)
             return here
     elif action.startswith("remove:"):
-        if ask := unconfirmed(request, "remove_gold", here.url):
+        if ask := confirmation_page(request, "remove_gold", here.url):
             return ask
         _unmark(request, batch, action.removeprefix("remove:"), now)
         return here
@@ -76,7 +83,7 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
         "project": batch.project,
         "task": batch.task(),
         "work": batch.purpose == Batch.Purpose.WORK,
-        "lacking": gold.lacking(batch),
+        "lacking": gold.count_missing_gold(batch),
         "file": file,
         "other": other,
         **_figures(request, batch, now),
@@ -94,11 +101,11 @@ def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
 
 def _figures(request: PageRequest, batch: Batch, now: datetime) -> dict[str, Any]:
     """The gold answers of the page and how people did on them, and both as figures with pseudonyms."""
-    quality = snapshots.one(batch, "quality", now=now)
+    quality = snapshots.snapshot_view(batch, "quality", now=now)
     accuracy = _accuracy(batch, quality.data)
     called = pseudonyms(batch.project)
     table = list_tables.gold_accuracy([(called.get(row["key"], NOTHING), row["share"]) for row in accuracy])
-    golds = _listed(request, batch)
+    golds = _gold_page(request, batch)
     answers = record_tables.gold_answers(
         [
             {
@@ -144,11 +151,11 @@ def _unmark(request: PageRequest, batch: Batch, item: str, now: datetime) -> Non
     if marked is None:
         raise Http404(authorization.NOT_HERE)
     with refusals_to(request):
-        gold.unmark(gold=marked, by=request.user, now=now)
+        gold.remove_gold(gold=marked, by=request.user, now=now)
         messages.success(request, gettext("The item is no longer gold."))
 
 
-def _listed(request: PageRequest, batch: Batch) -> Any:
+def _gold_page(request: PageRequest, batch: Batch) -> Any:
     """The page of gold items that was asked for, each with what is expected in words and how often it was answered."""
     rows = (
         Gold.objects.filter(item__batch=batch)
@@ -158,10 +165,10 @@ def _listed(request: PageRequest, batch: Batch) -> Any:
         )
         .order_by("item__position")
     )
-    page_of_gold, task = cut(request, rows), batch.task()
+    page_of_gold, task = paginate(request, rows), batch.task()
     for row in page_of_gold:
         row.item.batch = batch
-        row.words = task.describe(stored(task, row.expected), row.item.plain())
+        row.words = task.describe(restore_response(task, row.expected), row.item.plain())
     return page_of_gold
 
 
@@ -198,12 +205,12 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
     except Refused as refused:
         messages.error(request, refused.detail)
         return redirect("gold", batch.public_id)
-    name, search = request.GET.get("example", ""), _asked(request)
+    name, search = request.GET.get("example", ""), _search_text(request)
     if not name:
-        first = None if {"choose", "q", "page"} & request.GET.keys() else _fitting(batch, search)
+        first = None if {"choose", "q", "page"} & request.GET.keys() else _next_candidate(batch, search)
         if first is not None:
             return redirect(_address(batch, first, search))
-        return render(request, "first_day/gold_choose.html", _choosing(request, batch, search))
+        return render(request, "first_day/gold_choose.html", _choose_context(request, batch, search))
     usable = Example.objects.usable().select_related("stored_table")
     example = usable.filter(public_id=name, source__project=batch.project).first()
     if example is None:
@@ -214,9 +221,9 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
     data: dict[str, Any] = dict(existing_gold.expected["data"]) if existing_gold else {}
     if request.method == "POST" and form.is_valid():
         response_text = form.cleaned_data["response"]
-        data = _said(response_text) if response_text else task.form_data(request.POST, {})
+        data = _response_data(response_text) if response_text else task.form_data(request.POST, {})
         with refusals_on(form):
-            gold.mark(
+            gold.set_gold(
                 batch=batch,
                 example=example,
                 data=data,
@@ -227,13 +234,13 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
             return _after_saving(request, batch, example, search, is_new=existing_gold is None)
     with refusals_to(request):
         plain = gold.preview(batch=batch, example=example)
-        following = _fitting(batch, search, after=example) if existing_gold is None else None
+        following = _next_candidate(batch, search, after=example) if existing_gold is None else None
         context = workbench(batch, plain, name=f"gold-{example.public_id}", data=data) | {
             "batch_page": batch,
             "project": batch.project,
             "form": form,
             "example": example,
-            "lacking": gold.lacking(batch),
+            "lacking": gold.count_missing_gold(batch),
             "judge": "",
             "number": Gold.objects.filter(item__batch=batch).count(),
             "following": _address(batch, following, search) if following is not None else "",
@@ -248,7 +255,7 @@ def _after_saving(
     request: PageRequest, batch: Batch, example: Example, search: str, *, is_new: bool
 ) -> HttpResponse:
     """On to the next example; back to the gold answers after a change, and where no example is left."""
-    following = _fitting(batch, search, after=example) if is_new else None
+    following = _next_candidate(batch, search, after=example) if is_new else None
     if following is None:
         messages.success(request, gettext("Gold answer saved."))
         return redirect("gold", batch.public_id)
@@ -261,7 +268,7 @@ def _address(batch: Batch, example: Example, search: str) -> str:
     return f"{reverse('gold_new', args=[batch.public_id])}?{urlencode(query)}"
 
 
-def _asked(request: PageRequest) -> str:
+def _search_text(request: PageRequest) -> str:
     """The search for examples; an example that was found by it carries it along."""
     text = request.GET.get("q") or request.GET.get("within") or ""
     return text.strip().replace("\0", "")[:200]
@@ -281,7 +288,7 @@ def _candidates(batch: Batch, search: str) -> QuerySet[Example]:
     return rows.order_by("source_id", "position", "pk")
 
 
-def _fitting(batch: Batch, search: str, *, after: Example | None = None) -> Example | None:
+def _next_candidate(batch: Batch, search: str, *, after: Example | None = None) -> Example | None:
     """The first candidate that makes an item here, behind `after` and then from the start; None after a few that do not."""
     rows = _candidates(batch, search)
     behind = rows.none()
@@ -302,13 +309,13 @@ def _fitting(batch: Batch, search: str, *, after: Example | None = None) -> Exam
     return None
 
 
-def _choosing(request: PageRequest, batch: Batch, search: str) -> dict[str, Any]:
+def _choose_context(request: PageRequest, batch: Batch, search: str) -> dict[str, Any]:
     return {
         "batch": batch,
         "project": batch.project,
         "task": batch.task(),
         "asked": search,
-        "examples": cut(request, _candidates(batch, search).select_related("source")),
+        "examples": paginate(request, _candidates(batch, search).select_related("source")),
     }
 
 
@@ -319,8 +326,8 @@ def feedback(request: PageRequest, public_id: str) -> HttpResponse:
     batch = authorization.batch(actor, public_id, Permission.ANNOTATE)
     if not batch.gold_feedback:
         raise Http404(authorization.NOT_HERE)
-    task, answers = batch.task(), gold.told(batch, request.user)
-    page_of_answers = cut(request, answers)
+    task, answers = batch.task(), gold.feedback_for(batch, request.user)
+    page_of_answers = paginate(request, answers)
     rows = []
     for answer in page_of_answers:
         plain = answer.gold.item.plain()
@@ -344,7 +351,7 @@ def feedback(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "first_day/feedback.html", context)
 
 
-def _said(text: str) -> dict[str, Any]:
+def _response_data(text: str) -> dict[str, Any]:
     try:
         envelope = read_json(text)
     except ValueError:

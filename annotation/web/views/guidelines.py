@@ -22,7 +22,7 @@ from annotation.queue import practice
 from annotation.web.forms.projects import GuidelinesForm
 from annotation.web.views.consent import back_to, version_number
 from annotation.web.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
-from annotation.web.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.web.views.pages import PageRequest, page, paginate, refusals_on, refusals_to
 from annotation.web.views.projects import kind_or_404
 from tasks.contract import TaskType
 
@@ -35,14 +35,14 @@ def guidelines(request: PageRequest, slug: str, type: str) -> HttpResponse:
     """
     actor = authorization.actor(request)
     project = authorization.project(actor, slug)
-    may = authorization.may(actor, project)
+    may = authorization.permissions_in(actor, project)
     task = kind_or_404(project, type)
     if request.method == "POST":
         return _act(request, actor, project, task, may)
     form = GuidelinesForm(
         initial=GuidelinesForm.of(quality_guidelines.newest(project, task), task.guidelines())
     )
-    return _shown(request, project, task, may, form)
+    return _guidelines_page(request, project, task, may, form)
 
 
 def _act(
@@ -59,7 +59,7 @@ def _act(
                 guidelines=read,
                 person=request.user,
                 now=now,
-                language=quality_guidelines.told(read, task).language,
+                language=quality_guidelines.localized_guidelines(read, task).language,
             )
             messages.success(
                 request, gettext("You confirmed guidelines v{number}.").format(number=read.number)
@@ -79,7 +79,7 @@ def _act(
             )
         return here
     if action == "unpin":
-        pins = guideline_examples.pinned(project, task.key).filter(
+        pins = guideline_examples.guideline_examples(project, task.key).filter(
             item__public_id=request.POST.get("item", "").replace("\0", "")
         )
         for pin in pins:
@@ -107,10 +107,10 @@ def _act(
                 gettext("Guidelines saved as version {number}.").format(number=saved.number),
             )
             return here
-    return _shown(request, project, task, may, form)
+    return _guidelines_page(request, project, task, may, form)
 
 
-def _shown(
+def _guidelines_page(
     request: PageRequest,
     project: Project,
     task: TaskType,
@@ -130,11 +130,11 @@ def _shown(
     if against is None and must_confirm and last is not None and version == newest and last != newest:
         against = last  # what is new to whoever is asked to read again
     changes = (
-        quality_guidelines.changes(against.text, version.text)
+        quality_guidelines.diff_lines(against.text, version.text)
         if against and version and against != version
         else []
     )
-    versions = cut(request, quality_guidelines.versions(project, task.key))
+    versions = paginate(request, quality_guidelines.versions(project, task.key))
     context: dict[str, Any] = {
         "versions": versions,
         **(_figures(request, project, task, versions) if manages else {"versions_table": None}),
@@ -144,15 +144,15 @@ def _shown(
         "shown": version,
         "newest": newest,
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "text": mark_safe(quality_guidelines.told_as_html(version, task, top=2)),  # nosec
+        "text": mark_safe(quality_guidelines.localized_html(version, task, top=2)),  # nosec
         "form": form,
         "may_edit": manages,
         "editing": manages and (form.is_bound or "edit" in request.GET),
-        "effect": quality_guidelines.effect(project, task.key) if manages else None,
+        "effect": quality_guidelines.revision_effect(project, task.key) if manages else None,
         "frozen": newest is not None and quality_guidelines.is_frozen(newest),
         "to_confirm": must_confirm and version == newest and last != newest,
         "last": last,
-        "pinned": guideline_examples.pinned(project, task.key) if manages else [],
+        "pinned": guideline_examples.guideline_examples(project, task.key) if manages else [],
         "against": against,
         "changes": changes,
     }
@@ -164,7 +164,7 @@ def figures_of(request: PageRequest, key: str) -> dict[str, Any]:
     slug, _, type = key.partition(".")
     project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
     task = kind_or_404(project, type)
-    return _figures(request, project, task, cut(request, quality_guidelines.versions(project, task.key)))
+    return _figures(request, project, task, paginate(request, quality_guidelines.versions(project, task.key)))
 
 
 def _figures(request: PageRequest, project: Project, task: TaskType, versions: Page[Any]) -> dict[str, Any]:

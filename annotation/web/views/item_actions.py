@@ -23,7 +23,7 @@ from annotation.explorer.action_rules import (
     planned_in_words,
     refused_in_words,
 )
-from annotation.explorer.item_actions import Done
+from annotation.explorer.item_actions import ActionResult
 from annotation.explorer.links import explorer_url, with_query
 from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import BadSelection, Selection, parse, query
@@ -71,8 +71,8 @@ def explorer_act(request: PageRequest, slug: str) -> HttpResponse:
             job = item_actions.start(who, kind, keys, note=context["note"], now=timezone.now())
             return redirect("job", job.public_id)
         if request.POST.get("confirmed"):
-            done = item_actions.act(who, kind, keys, note=context["note"], now=timezone.now())
-            _tell(request, kind, done)
+            done = item_actions.apply_action(who, kind, keys, note=context["note"], now=timezone.now())
+            _report_result(request, kind, done)
             return redirect(context["back"])
     except Refused as refused:
         context["problem"] = refused.detail
@@ -92,18 +92,18 @@ def explorer_undo(request: PageRequest, public_id: str) -> HttpResponse:
     except Refused as refused:
         messages.error(request, refused.detail)
     else:
-        _tell_undone(request, done)
+        _report_undo(request, done)
     back = request.POST.get("back", "")
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         return redirect(back)
     return redirect("explorer", action.project.slug)
 
 
-def ended_in_words(job: Job) -> str:
+def result_in_words(job: Job) -> str:
     """What a job that changed items, or undid a change, came to."""
     result = job.result
     refused = {Refusal(code, name): [0] * number for code, name, number in result["left"]}
-    rest = _rest(Done(None, result["number"], refused))
+    rest = _refusals_in_words(ActionResult(None, result["number"], refused))
     if job.kind == item_actions.UNDO:
         return " ".join([_undone_in_words(result["number"]), *rest])
     if not result["number"]:
@@ -121,7 +121,7 @@ def menu(actor: authorization.Actor, project: Project) -> list[tuple[str, str]]:
     """The actions that somebody may take in a project: names and titles."""
     if not authorization.acts_on_items(actor, project):
         return []
-    leads = Permission.SET_UP in authorization.may(actor, project)
+    leads = Permission.SET_UP in authorization.permissions_in(actor, project)
     kinds = [kind for kind, action in ACTIONS.items() if leads or not action.is_managing]
     actions = [(kind, gettext(ItemAction.Kind(kind).label)) for kind in kinds]
     if leads:
@@ -226,8 +226,8 @@ def _groups(who: Reader, refused: Mapping[Refusal, Sequence[int]]) -> list[tuple
     return groups
 
 
-def _tell(request: PageRequest, kind: str, done: Done) -> None:
-    rest = _rest(done)
+def _report_result(request: PageRequest, kind: str, done: ActionResult) -> None:
+    rest = _refusals_in_words(done)
     if done.action is None:
         messages.warning(request, " ".join([gettext("Nothing was changed."), *rest]))
         return
@@ -236,9 +236,9 @@ def _tell(request: PageRequest, kind: str, done: Done) -> None:
     )
 
 
-def _tell_undone(request: PageRequest, done: Done) -> None:
+def _report_undo(request: PageRequest, done: ActionResult) -> None:
     level = messages.success if done.number else messages.warning
-    level(request, " ".join([_undone_in_words(done.number), *_rest(done)]))
+    level(request, " ".join([_undone_in_words(done.number), *_refusals_in_words(done)]))
 
 
 def _undone_in_words(number: int) -> str:
@@ -247,7 +247,7 @@ def _undone_in_words(number: int) -> str:
     )
 
 
-def _rest(done: Done) -> list[str]:
+def _refusals_in_words(done: ActionResult) -> list[str]:
     """What was left as it is, in words."""
     if not done.refused:
         return []

@@ -55,7 +55,7 @@ class LogForm(forms.Form):
 
     def __init__(self, *args: object, project: Project, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        choices = [(thing, gettext(item_history.THINGS[thing])) for thing in item_history.things()]
+        choices = [(thing, gettext(item_history.THINGS[thing])) for thing in item_history.subject_kinds()]
         self.fields["thing"].choices = [("", gettext("everything")), *choices]  # type: ignore[attr-defined]
 
 
@@ -125,7 +125,7 @@ def _entries(
     }
 
 
-def _explained(request: PageRequest, sight: visibility.Sight, item: Item) -> dict[str, Any]:
+def _explanation_context(request: PageRequest, sight: visibility.Visibility, item: Item) -> dict[str, Any]:
     """The annotators of whom managers may ask whether they get the item, and the answer for the one they asked of."""
     try:
         explanations.require_visible(sight, item)
@@ -148,14 +148,14 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
     """All that happened to one item."""
     actor = authorization.actor(request)
     requested_item = authorization.item(actor, public_id, Permission.SEE_PROGRESS)
-    sight = visibility.sight(actor, requested_item.batch.project)
+    sight = visibility.visibility_of(actor, requested_item.batch.project)
     try:
         item_history.require_readable(sight, requested_item)
     except Refused as refused:
         messages.error(request, refused.detail)
         return redirect("batch", requested_item.batch.public_id)
     if requested_item.batch.decides:
-        adjudication.note_reading([requested_item], by=request.user, now=timezone.now())
+        adjudication.record_reading([requested_item], by=request.user, now=timezone.now())
     names = item_history.Names(actor, requested_item.batch.project).of_responses(sight, requested_item)
     story = item_history.of_item(requested_item, names)
     table = record_tables.item_history(story.moments)
@@ -169,7 +169,7 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
         "gold": requested_item.is_gold and sight.shows(Fact.GOLD, requested_item),
         "by_name": names.by_name,
         **dict.fromkeys(("annotators", "asked_of", "explanation")),
-        **_explained(request, sight, requested_item),
+        **_explanation_context(request, sight, requested_item),
         "history_table": table,
         **figure_gallery(request, "item", public_id, [table]),
     }
@@ -180,13 +180,13 @@ def figures_of_item(request: PageRequest, public_id: str) -> dict[str, Any]:
     """The history of an item as a figure, by pseudonyms; nothing for those who must not read it yet."""
     actor = authorization.actor(request)
     item = authorization.item(actor, public_id, Permission.SEE_PROGRESS)
-    sight = visibility.sight(actor, item.batch.project)
+    sight = visibility.visibility_of(actor, item.batch.project)
     try:
         item_history.require_readable(sight, item)
     except Refused:
         return {}
     if item.batch.decides:
-        adjudication.note_reading([item], by=request.user, now=timezone.now())
+        adjudication.record_reading([item], by=request.user, now=timezone.now())
     names = item_history.Names(actor, item.batch.project, in_file=True).of_responses(sight, item)
     story = item_history.of_item(item, names)
     return figure_gallery(request, "item", public_id, [record_tables.item_history(story.moments)])

@@ -11,7 +11,7 @@ from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.background import uploads
 from annotation.imports import label_import
-from annotation.web.forms.example_import import DuplicatesField, checked_upload
+from annotation.web.forms.example_import import DuplicatesField, validate_upload
 from annotation.web.views import job_status
 from annotation.web.views.pages import PageRequest, page, refusals_on
 
@@ -20,7 +20,7 @@ class LabelsForm(forms.Form):
     """A file of labels."""
 
     file = forms.FileField(
-        validators=[checked_upload],
+        validators=[validate_upload],
         label=gettext_lazy("CSV file"),
         help_text=gettext_lazy("One line is one person's response."),
     )

@@ -26,14 +26,14 @@ from annotation.web.views import allocation, payments
 from annotation.web.views.figure_gallery import pseudonyms
 from annotation.web.views.pages import (
     PageRequest,
-    cut,
-    keep_to_yourself,
+    forbid_storing,
     page,
+    paginate,
+    pop_secrets,
     public_link,
     refusals_on,
     refusals_to,
-    show_once,
-    shown_once,
+    show_secrets_once,
 )
 from annotation.workflow import projects
 from tableqa.typesetting.report_tables import NOTHING
@@ -54,7 +54,7 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
     """Members with progress and pay, invitations, allocation, rates; POST invites (links are shown once) or saves rates."""
     actor = authorization.actor(request)
     project = authorization.project(actor, slug, Permission.INVITE)
-    may_set_up = Permission.SET_UP in authorization.may(actor, project)
+    may_set_up = Permission.SET_UP in authorization.permissions_in(actor, project)
     changes_rates = may_set_up and request.POST.get("section") == "rates"
     rates = payments.rates_form(project, request.POST if changes_rates else None)
     corrects = may_set_up and request.POST.get("section") == "correction"
@@ -71,8 +71,8 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
             return redirect(f"{reverse('people', args=[project.slug])}#pay")
     elif form.is_valid():
         with refusals_on(form):
-            return _invited(request, project, form)
-    new = shown_once(request)
+            return _create_invitations(request, project, form)
+    new = pop_secrets(request)
     if new:
         context |= _links(request, project, new)
     context |= {"project": project, "contents": {name: gettext(title) for name, title in CONTENTS.items()}}
@@ -84,7 +84,7 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
         context["now"] = timezone.now()
     context["members"] = _members(request, project, context)
     answer = render(request, "people/people.html", context)
-    return keep_to_yourself(answer) if new else answer
+    return forbid_storing(answer) if new else answer
 
 
 def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _figures(request: PageRequest, project: Project, invitations: Iterable[Invit
             for invitation in invitations
         ]
     )
-    money = payments.earned(
+    money = payments.pay_context(
         request,
         project,
         without_counts=work["left_out"],
@@ -127,7 +127,7 @@ SHOWN: Final = 5
 def _members(request: PageRequest, project: Project, context: dict[str, Any]) -> Any:
     """A page of the members, each with `account` (of the batches whose counts the reader may see) and `earned`."""
     rows = Membership.objects.filter(project=project, removed_at__isnull=True).select_related("person")
-    members = cut(request, rows.order_by("person__name", "pk"))
+    members = paginate(request, rows.order_by("person__name", "pk"))
     for member in members:
         member.account = context.get("by_person", {}).get(member.person_id, workload.Account())
         member.earned = context.get("earned_by", {}).get(member.person_id)
@@ -139,8 +139,8 @@ def _invitations(request: PageRequest, project: Project) -> dict[str, Any]:
         "person"
     )
     return {
-        "invitations": cut(request, _open_invitations(project), "invitations"),
-        "left": cut(request, former_members.order_by("-removed_at", "pk"), "left"),
+        "invitations": paginate(request, _open_invitations(project), "invitations"),
+        "left": paginate(request, former_members.order_by("-removed_at", "pk"), "left"),
     }
 
 
@@ -152,7 +152,7 @@ def _open_invitations(project: Project) -> QuerySet[Invitation]:
     return waiting.select_related("made_by").order_by("-made_at", "pk")
 
 
-def _invited(request: PageRequest, project: Project, form: InviteForm) -> HttpResponse:
+def _create_invitations(request: PageRequest, project: Project, form: InviteForm) -> HttpResponse:
     """Create the links of the form, and go to the page that shows them once: a session holds their seed, no list of them."""
     seed, now = secrets.token_urlsafe(24), timezone.now()
     projects.invite_all(
@@ -168,7 +168,7 @@ def _invited(request: PageRequest, project: Project, form: InviteForm) -> HttpRe
         Truncator(", ".join(each)).chars(MOST_LISTED) for each in (form.members, form.repeated)
     )
     new = {"seed": seed, "made_at": now.isoformat(), "already_members": members, "repeated": repeated}
-    return show_once(request, reverse("people", args=[project.slug]), **new)
+    return show_secrets_once(request, reverse("people", args=[project.slug]), **new)
 
 
 def _links(request: PageRequest, project: Project, new: dict[str, str]) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def remove_member(request: PageRequest, pk: int) -> HttpResponse:
         {
             "membership": membership,
             "project": membership.project,
-            "kept": queue_allocation.kept_for(membership.project, membership.person),
+            "kept": queue_allocation.reserved_slot_count(membership.project, membership.person),
         },
     )
 

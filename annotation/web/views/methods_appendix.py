@@ -40,10 +40,10 @@ def project_methods(request: PageRequest, slug: str) -> HttpResponse:
     project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
     if (away := away_from_releases(request, project)) is not None:
         return away
-    may = authorization.may(actor, project)
+    may = authorization.permissions_in(actor, project)
     with translation.override(settings.LANGUAGE_CODE):  # the appendix is in no reader's language
         study = _study_now(project)
-        gaps = methods_appendix.unrecorded(study)
+        gaps = methods_appendix.gaps(study)
         blocks = [
             block for block in methods_appendix.blocks(study) if not isinstance(block, Picture | Quotation)
         ]
@@ -66,7 +66,7 @@ def project_methods_file(request: PageRequest, slug: str, format: str) -> HttpRe
         return away
     with translation.override(settings.LANGUAGE_CODE):
         study = _study_now(project)
-        return _sent(study, project.slug, format)
+        return _file_response(study, project.slug, format)
 
 
 @page("GET")
@@ -78,14 +78,17 @@ def release_methods_file(request: PageRequest, public_id: str, format: str) -> H
     if (away := away_from_releases(request, release.project)) is not None:
         return away
     with translation.override(settings.LANGUAGE_CODE):
-        edits = release_gaps.unchecked_of(release)
+        edits = release_gaps.unchecked_edits_of(release)
         study = creation.study_of(release, pictures=pictures(), unchecked=(edits.number, edits.made))
-        return _sent(study, f"{release.project.slug}-{release.name}".replace("/", "-"), format)
+        return _file_response(study, f"{release.project.slug}-{release.name}".replace("/", "-"), format)
 
 
 def _study_now(project: Project) -> Study:
     return creation.study_now(
-        project=project, pictures=pictures(), now=timezone.now(), unchecked=release_gaps.unchecked(project)
+        project=project,
+        pictures=pictures(),
+        now=timezone.now(),
+        unchecked=release_gaps.count_unchecked(project),
     )
 
 
@@ -94,7 +97,7 @@ def pictures() -> dict[str, Path]:
     return {path.stem: path for path in sorted(PICTURES.glob("*.jpg"))}
 
 
-def _sent(study: Study, name: str, format: str) -> HttpResponse:
+def _file_response(study: Study, name: str, format: str) -> HttpResponse:
     if format not in TYPES:
         raise Http404(authorization.NOT_HERE)
     blocks = methods_appendix.blocks(study)

@@ -23,11 +23,11 @@ from annotation.models.batch_options import budget
 from annotation.platform.refusals import Refused
 from annotation.queue import metering
 from annotation.releases.model_evaluation import runs
-from annotation.releases.model_evaluation.report import FORMATS, MOST_MODELS, Report, written
+from annotation.releases.model_evaluation.report import FORMATS, MOST_MODELS, Report, format_report
 from annotation.web.forms.releases import EvaluateForm
 from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.figure_subjects import about, of_release
-from annotation.web.views.pages import PageRequest, away_from_releases, cut, page, refusals_on
+from annotation.web.views.pages import PageRequest, away_from_releases, page, paginate, refusals_on
 from tableqa.typesetting.report_tables import as_csv
 
 AT_FIRST = 4
@@ -46,7 +46,7 @@ TYPES = {
 def evaluations(request: PageRequest, public_id: str) -> HttpResponse:
     """The evaluations of a release, those that were chosen side by side, and the form for another one."""
     release = authorization.release(authorization.actor(request), public_id, Permission.RELEASE)
-    if (barred := _barred(request, release)) is not None:
+    if (barred := _redirect_if_barred(request, release)) is not None:
         return barred
     form = EvaluateForm(request.POST or None, request.FILES or None)
     estimate = None
@@ -57,15 +57,15 @@ def evaluations(request: PageRequest, public_id: str) -> HttpResponse:
                 estimate = None
                 run = runs.start(release=release, by=request.user, now=timezone.now(), **form.cleaned_data)
                 return redirect("job", run.public_id)
-    chosen = _chosen(request, release)
+    chosen = _chosen_runs(request, release)
     context: dict[str, Any] = {
         "project": release.project,
         "release": release,
         "form": form,
         "estimate": estimate.in_words() if estimate is not None else "",
         "budget": budget.in_words(release.project.model_budget) if release.project.model_budget else "",
-        "used": metering.spent(ModelRequest.objects.filter(project=release.project)) if estimate else None,
-        "runs": cut(request, runs.runs(release)),
+        "used": metering.usage(ModelRequest.objects.filter(project=release.project)) if estimate else None,
+        "runs": paginate(request, runs.runs(release)),
         "runs_table": _runs_table(release),
         "chosen": {run.public_id for run in chosen},
         "most": MOST_MODELS,
@@ -101,7 +101,7 @@ def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     release = authorization.release(authorization.actor(request), public_id, Permission.RELEASE)
     if release.ready_at is None or visibility.has_open_work(request.user, release.project):
         return {}
-    report, chosen = None, _chosen(request, release)
+    report, chosen = None, _chosen_runs(request, release)
     if chosen:
         with contextlib.suppress(Refused):
             report = runs.report(release, chosen)
@@ -138,16 +138,16 @@ def _runs_table(release: Release) -> Figure | None:
 def evaluations_download(request: PageRequest, public_id: str) -> HttpResponse:
     """The tables of the chosen evaluations as a file; CSV as an archive with a file for each table."""
     release = authorization.release(authorization.actor(request), public_id, Permission.RELEASE)
-    if (barred := _barred(request, release)) is not None:
+    if (barred := _redirect_if_barred(request, release)) is not None:
         return barred
-    chosen, format = _chosen(request, release), request.GET.get("format", "html")
+    chosen, format = _chosen_runs(request, release), request.GET.get("format", "html")
     if not chosen or format not in FORMATS:
         messages.error(request, gettext("Choose at least one evaluation to download."))
         return redirect("evaluations", public_id)
     try:
         with translation.override(settings.LANGUAGE_CODE):  # a file is in no reader's language
             report = runs.report(release, chosen)
-            content = _archive(report) if format == "csv" else written(report, format).encode()
+            content = _archive(report) if format == "csv" else format_report(report, format).encode()
     except Refused as refused:
         messages.error(request, refused.detail)
         return redirect("evaluations", public_id)
@@ -164,14 +164,14 @@ def _estimate(release: Release, form: EvaluateForm) -> metering.Estimate | None:
     return runs.estimate(release=release, name=data["name"], predictor=data.get("predictor") or "")
 
 
-def _barred(request: PageRequest, release: Release) -> HttpResponse | None:
+def _redirect_if_barred(request: PageRequest, release: Release) -> HttpResponse | None:
     """Where those are sent who annotate in an open batch, or who come before the release is ready."""
     if (away := away_from_releases(request, release.project)) is not None:
         return away
     return None if release.ready_at is not None else redirect("releases", release.project.slug)
 
 
-def _chosen(request: PageRequest, release: Release) -> list[Job]:
+def _chosen_runs(request: PageRequest, release: Release) -> list[Job]:
     """The runs that the address names, in the order in which they were made; the newest where it names none."""
     done = runs.runs(release).filter(state=Job.State.DONE)
     named = [public_id for public_id in request.GET.getlist("run") if "\0" not in public_id]

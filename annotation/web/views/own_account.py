@@ -23,15 +23,15 @@ from annotation.platform.refusals import Refused
 from annotation.web.forms.accounts import AccountForm, PasswordForm, RegisterForm, SignInForm, TokenForm
 from annotation.web.views.pages import (
     PageRequest,
-    cut,
-    keep_to_yourself,
+    confirmation_page,
+    count_wrong_links,
+    forbid_storing,
     page,
+    paginate,
+    pop_secrets,
     refusals_on,
-    show_once,
-    shown_once,
-    told_to_wait,
-    unconfirmed,
-    wrong_links_counted,
+    show_secrets_once,
+    with_retry_after,
 )
 from annotation.workflow import projects
 
@@ -56,7 +56,7 @@ class SignIn(LoginView):
         except Refused as refused:
             form = SignInForm(request, initial={"username": account[:254]})
             context = {**self.get_context_data(form=form), "why": refused.detail}
-            return told_to_wait(self.render_to_response(context, status=refused.status), refused)
+            return with_retry_after(self.render_to_response(context, status=refused.status), refused)
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
@@ -84,7 +84,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
         return render(request, "crowd/sign_out.html", {"everywhere": False})
     if request.user.is_authenticated:
         projects.end_sessions(person=request.user)
-    return _signed_out(request, gettext("You are signed out."))
+    return _sign_out(request, gettext("You are signed out."))
 
 
 @page("POST")
@@ -93,7 +93,7 @@ def sign_out_everywhere(request: PageRequest) -> HttpResponse:
     if _cannot_come_back(request):
         return render(request, "crowd/sign_out.html", {"everywhere": True})
     projects.sign_out_everywhere(person=request.user, by=request.user, now=timezone.now())
-    return _signed_out(request, gettext("You are signed out on all devices. Your API tokens are revoked."))
+    return _sign_out(request, gettext("You are signed out on all devices. Your API tokens are revoked."))
 
 
 def _cannot_come_back(request: HttpRequest) -> bool:
@@ -102,7 +102,7 @@ def _cannot_come_back(request: HttpRequest) -> bool:
     return person.is_authenticated and "confirmed" not in request.POST and projects.must_register(person)
 
 
-def _signed_out(request: HttpRequest, message: str) -> HttpResponse:
+def _sign_out(request: HttpRequest, message: str) -> HttpResponse:
     logout(request)
     messages.success(request, message)
     return redirect("sign_in")
@@ -120,7 +120,7 @@ def account(request: PageRequest) -> HttpResponseBase:
             projects.change_person(person=request.user, **form.cleaned_data)
             messages.success(request, gettext("Saved."))
             return redirect("account")
-    return keep_to_yourself(_account(request, about=form, **shown_once(request)))
+    return forbid_storing(_account(request, about=form, **pop_secrets(request)))
 
 
 @page("POST")
@@ -159,7 +159,7 @@ def make_token(request: PageRequest) -> HttpResponseBase:
     if form.is_valid():
         with refusals_on(form):
             token, secret = projects.make_token(person=request.user, now=timezone.now(), **form.cleaned_data)
-            return show_once(request, reverse("account"), secret=secret, secret_of=token.name)
+            return show_secrets_once(request, reverse("account"), secret=secret, secret_of=token.name)
     return _account(request, token=form)
 
 
@@ -167,7 +167,7 @@ def make_token(request: PageRequest) -> HttpResponseBase:
 def revoke_token(request: PageRequest, public_id: str) -> HttpResponse:
     """End one of one's own tokens."""
     token = authorization.token(authorization.actor(request), public_id)
-    if ask := unconfirmed(request, "revoke_token", reverse("account"), token.name):
+    if ask := confirmation_page(request, "revoke_token", reverse("account"), token.name):
         return ask
     projects.revoke_token(token=token, by=request.user, now=timezone.now())
     messages.success(request, gettext("The token {name} is revoked.").format(name=token.name))
@@ -183,7 +183,7 @@ def _account(request: PageRequest, **refused_forms: Any) -> HttpResponse:
         "about": AccountForm(person=person),
         "password": PasswordForm(person=person, auto_id="password_%s"),
         "token": TokenForm(projects=projects, auto_id="token_%s"),
-        "tokens": cut(request, tokens.select_related("project").order_by("-made_at", "-pk")),
+        "tokens": paginate(request, tokens.select_related("project").order_by("-made_at", "-pk")),
         "has_projects": projects.exists(),
         "can_have_password": person.has_usable_password(),
         "secret": "",
@@ -200,11 +200,11 @@ def _account(request: PageRequest, **refused_forms: Any) -> HttpResponse:
 def join(request: HttpRequest, token: str) -> HttpResponseBase:
     """A personal link into a project. GET only shows what it leads to: link previews must not use it up."""
     try:
-        with wrong_links_counted(request):
+        with count_wrong_links(request):
             invitation = projects.open_invitation(token, now=timezone.now())
     except Refused as refused:
         gone = render(request, "people/invitation_gone.html", {"why": refused.detail}, status=refused.status)
-        return keep_to_yourself(told_to_wait(gone, refused))
+        return forbid_storing(with_retry_after(gone, refused))
     person = request.user if request.user.is_authenticated else None
     registers = person is None or projects.must_register(person)
     form = RegisterForm(request.POST if request.method == "POST" and registers else None)
@@ -214,7 +214,7 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
                 projects.accept(invitation=invitation, person=person, now=timezone.now())
                 return _welcome(request, invitation.project)
             if form.is_valid():
-                rate_limits.take(rate_limits.REGISTER, str(invitation.pk), now=timezone.now())
+                rate_limits.count_attempt(rate_limits.REGISTER, str(invitation.pk), now=timezone.now())
                 joined = projects.join_as_new(
                     invitation=invitation, person=person, now=timezone.now(), **form.cleaned_data
                 )
@@ -229,7 +229,7 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
         "here": request.path,
         "registers": registers,
     }
-    return keep_to_yourself(render(request, "people/join.html", context))
+    return forbid_storing(render(request, "people/join.html", context))
 
 
 def _welcome(request: HttpRequest, project: Project) -> HttpResponse:

@@ -15,7 +15,7 @@ from annotation.accounts import draft_text, own_work, work_sessions, worked_exam
 from annotation.models import Assignment, Batch, Inquiry, Person
 from annotation.payments import earnings
 from annotation.quality import annotator_questions
-from annotation.web.views.pages import PageRequest, cut_wide, kind_title, page
+from annotation.web.views.pages import PageRequest, kind_title, page, paginate_wide
 from annotation.workflow import assignments
 from tasks.contract import UnknownTaskType
 
@@ -28,12 +28,12 @@ def my_work(request: PageRequest) -> HttpResponse:
     actor = authorization.actor(request)
     projects = [
         *authorization.projects(actor),
-        *(membership.project for membership in authorization.former(actor)),
+        *(membership.project for membership in authorization.former_memberships(actor)),
     ]
     chosen = {name: request.GET.get(name, "").replace("\0", "").strip() for name in ("q", "batch", "state")}
-    work = cut_wide(request, _matching(authorization.work(actor), chosen))
+    work = paginate_wide(request, _matching(authorization.own_assignments(actor), chosen))
     rows = list(work)
-    _describe(rows, set(authorization.where(actor, Permission.ANNOTATE)))
+    _describe(rows, set(authorization.projects_with_permission(actor, Permission.ANNOTATE)))
     mine = Assignment.objects.filter(person=actor.person, batch=OuterRef("pk"))
     batches = Batch.objects.filter(Exists(mine), project__in=projects).order_by("-opened_at", "-pk")
     context = {
@@ -42,7 +42,7 @@ def my_work(request: PageRequest) -> HttpResponse:
         "State": State,
         "answers": _new_answers(request.user),
         "session": work_sessions.session(person=actor.person, projects=projects, now=timezone.now()),
-        "shares": [share for share in earnings.own(request.user, projects) if _has_work(share)],
+        "shares": [share for share in earnings.shares_of_person(request.user, projects) if _has_work(share)],
         "batches": batches.values_list("public_id", "name"),
         "chosen": chosen,
         "filtered": any(chosen.values()),
@@ -52,7 +52,7 @@ def my_work(request: PageRequest) -> HttpResponse:
 
 
 @page()
-def worked(request: PageRequest, public_id: str) -> HttpResponse:
+def worked_examples_page(request: PageRequest, public_id: str) -> HttpResponse:
     """Examples of accepted and returned work for the task type of a batch: for pages without scripts."""
     actor = authorization.actor(request)
     batch = authorization.batch(actor, public_id, Permission.ANNOTATE)
@@ -66,8 +66,8 @@ def worked(request: PageRequest, public_id: str) -> HttpResponse:
 
 def _new_answers(person: Person) -> list[Inquiry]:
     """Answers to the person's questions that they have not read until now."""
-    answered = list(annotator_questions.unread(person)) if person.unread_answers else []
-    annotator_questions.read(inquiries=answered, person=person, now=timezone.now())
+    answered = list(annotator_questions.unread_answers(person)) if person.unread_answers else []
+    annotator_questions.mark_read(inquiries=answered, person=person, now=timezone.now())
     return answered
 
 
@@ -91,8 +91,8 @@ def _describe(rows: list[Any], annotates: set[int]) -> None:
     annotates: the projects (ids) in which the person annotates; in others their work is there to be read.
     """
     now = timezone.now()
-    may_open = assignments.may_open(rows, now=now)
-    notes = assignments.sent_back(rows)
+    may_open = assignments.reopenable(rows, now=now)
+    notes = assignments.send_back_notes(rows)
     for assignment in rows:
         assignment.answered = assignment.unsure = assignment.until = assignment.kept = None
         assignment.kind = kind_title(assignment.batch)

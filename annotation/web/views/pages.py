@@ -26,7 +26,7 @@ from annotation.accounts import rate_limits
 from annotation.models import Batch, Person, Project
 from annotation.platform.refusals import Refused
 from annotation.releases.task_records import instruction
-from tasks.contract import Invalid, UnknownTaskType
+from tasks.contract import InvalidResponse, UnknownTaskType
 
 ROWS = 50
 """Rows of a list on one page."""
@@ -53,9 +53,9 @@ def page(*methods: str) -> Callable[[View[P]], Callable[Concatenate[HttpRequest,
     methods = methods or ("GET",)
     allowed = require_http_methods([*methods, *(["HEAD"] if "GET" in methods else [])])
 
-    def made(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+    def decorate(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
         @functools.wraps(view)
-        def shown(request: PageRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        def guarded_view(request: PageRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 # An address that only takes POST is nowhere to come back to.
                 return redirect_to_login(request.get_full_path() if "GET" in methods else reverse("home"))
@@ -67,12 +67,12 @@ def page(*methods: str) -> Callable[[View[P]], Callable[Concatenate[HttpRequest,
                 except UnknownTaskType as error:
                     return render(request, "site/unknown_kind.html", {"why": error}, status=501)
 
-        return allowed(shown)  # type: ignore[return-value]
+        return allowed(guarded_view)  # type: ignore[return-value]
 
-    return made
+    return decorate
 
 
-class _Told:
+class _RefusalHandler:
     """`with` this, what the domain refuses is told in words instead of raised, and the code after it goes on."""
 
     def __init__(self, tell: Callable[[str], Any]) -> None:
@@ -87,21 +87,21 @@ class _Told:
         if isinstance(error, Refused):
             self.tell(error.detail)
             return True
-        if isinstance(error, Invalid):
+        if isinstance(error, InvalidResponse):
             for problem in error.problems:
                 self.tell(problem.message)
             return True
         return False
 
 
-def refusals_on(form: BaseForm) -> _Told:
+def refusals_on(form: BaseForm) -> _RefusalHandler:
     """Refusals stand on the form, which is shown again with everything that was typed."""
-    return _Told(lambda detail: form.add_error(None, detail))
+    return _RefusalHandler(lambda detail: form.add_error(None, detail))
 
 
-def refusals_to(request: HttpRequest) -> _Told:
+def refusals_to(request: HttpRequest) -> _RefusalHandler:
     """Refusals become a message of the next page."""
-    return _Told(lambda detail: messages.error(request, detail))
+    return _RefusalHandler(lambda detail: messages.error(request, detail))
 
 
 def away_from_releases(request: PageRequest, project: Project) -> HttpResponse | None:
@@ -115,7 +115,7 @@ def away_from_releases(request: PageRequest, project: Project) -> HttpResponse |
     return redirect("releases", project.slug)
 
 
-def unconfirmed(request: HttpRequest, act: str, back: str, name: str = "") -> HttpResponse | None:
+def confirmation_page(request: HttpRequest, act: str, back: str, name: str = "") -> HttpResponse | None:
     """A page that says what an act does and asks for it again; None if the person has confirmed it."""
     if "confirmed" in request.POST:
         return None
@@ -124,32 +124,32 @@ def unconfirmed(request: HttpRequest, act: str, back: str, name: str = "") -> Ht
     return render(request, f"confirm/{act}.html", {"back": back, "sent": sent, "name": name})
 
 
-def show_once(request: HttpRequest, address: str, **secrets: str) -> HttpResponse:
-    """Go to a page that shows secrets once (`shown_once`): reloading the answer to a form would create others."""
+def show_secrets_once(request: HttpRequest, address: str, **secrets: str) -> HttpResponse:
+    """Go to a page that shows secrets once (`pop_secrets`): reloading the answer to a form would create others."""
     request.session[SHOWN_ONCE] = {"at": address, **secrets}
-    return keep_to_yourself(redirect(address))  # type: ignore[return-value]
+    return forbid_storing(redirect(address))  # type: ignore[return-value]
 
 
-def shown_once(request: HttpRequest) -> dict[str, str]:
-    """What `show_once` sends to this page; {} when the page is loaded again."""
+def pop_secrets(request: HttpRequest) -> dict[str, str]:
+    """What `show_secrets_once` sends to this page; {} when the page is loaded again."""
     if request.session.get(SHOWN_ONCE, {}).get("at") != request.path:
         return {}
     return dict(request.session.pop(SHOWN_ONCE))
 
 
-def cut(
+def paginate(
     request: HttpRequest, rows: QuerySet[Any, Any] | list[Any], name: str = "page", size: int = ROWS
 ) -> Page[Any]:
     """The page of a long list that the query parameter `name` asks for; one that is not there is the nearest."""
     return Paginator(rows, size).get_page(request.GET.get(name))
 
 
-def cut_wide(request: HttpRequest, rows: QuerySet[Any, Any], name: str = "page") -> Page[Any]:
+def paginate_wide(request: HttpRequest, rows: QuerySet[Any, Any], name: str = "page") -> Page[Any]:
     """The same of rows that are joined to much: a database that sorts a long list would carry all of it along.
 
     The keys come first, then the rows of this page alone: one statement more.
     """
-    page_of_rows: Page[Any] = cut(request, rows.values_list("pk", flat=True), name)
+    page_of_rows: Page[Any] = paginate(request, rows.values_list("pk", flat=True), name)
     whole = {row.pk: row for row in rows.order_by().filter(pk__in=list(page_of_rows.object_list))}
     page_of_rows.object_list = [whole[key] for key in page_of_rows.object_list if key in whole]
     return page_of_rows
@@ -185,24 +185,24 @@ def public_link(request: HttpRequest, path: str) -> str:
 
 
 @contextmanager
-def wrong_links_counted(request: HttpRequest) -> Iterator[None]:
+def count_wrong_links(request: HttpRequest) -> Iterator[None]:
     """`with` this, a link that does not work counts as an attempt: after too many, that is what is refused."""
     try:
         yield
     except Refused as refused:
         if refused.code == "invitation_expired":
-            rate_limits.wrong(rate_limits.WRONG_LINK, request, now=timezone.now())
+            rate_limits.count_failure(rate_limits.WRONG_LINK, request, now=timezone.now())
         raise
 
 
-def told_to_wait(response: Response, refused: Refused) -> Response:
+def with_retry_after(response: Response, refused: Refused) -> Response:
     """The response with how long to wait, where that was refused which was tried too often."""
     if "retry_after" in refused.more:
         response["Retry-After"] = str(refused.more["retry_after"])
     return response
 
 
-def keep_to_yourself(response: HttpResponseBase) -> HttpResponseBase:
+def forbid_storing(response: HttpResponseBase) -> HttpResponseBase:
     """For pages whose address or content is a secret: not stored, not indexed, not told to the next site."""
     response["Cache-Control"] = "no-store"
     # Not "no-referrer": with it browsers send "Origin: null" with the form, which the CSRF check has to refuse.

@@ -122,7 +122,7 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
     return _as_csv(earnings.sheet(project, period), f"{project.slug}-payments.csv")
 
 
-def earned(
+def pay_context(
     request: PageRequest,
     project: Project,
     *,
@@ -145,18 +145,20 @@ def earned(
             project=project, person__in={share.person_id for share in shares}
         ).select_related("person")
     }
-    worked, ends = earnings.by_person(shares), period.ends(project)
+    worked, ends = earnings.shares_by_person(shares), period.ends(project)
     people = [
         {
             "member": member,
             "shares": [(share, _parts(share, *ends)) for share in worked[person]],
-            "total": earnings.summed(worked[person]),
+            "total": earnings.sum_shares(worked[person]),
         }
         for person, member in sorted(members.items(), key=lambda row: (row[1].person.name, row[0]))
     ]
-    found_costs = [cost for cost in earnings.by_batch(always) if cost.batch not in without_counts]
+    found_costs = [cost for cost in earnings.costs_by_batch(always) if cost.batch not in without_counts]
     pay_table, cost_table = _pay_table(people), _cost_table(reader_of(request, project), found_costs)
-    earned_by = {person: earnings.summed(own) for person, own in earnings.by_person(always).items()}
+    earned_by = {
+        person: earnings.sum_shares(own) for person, own in earnings.shares_by_person(always).items()
+    }
     members_table = _members_table(project, by_person, earned_by)
     model_costs = metering.table(ModelRequest.objects.filter(project=project))
     model_costs_table = work_tables.model_costs(model_costs.rows, model_costs.columns)
@@ -171,7 +173,7 @@ def earned(
         "has_simulated_work": not people and _has_simulated_work(by_person),
         "earned_by": earned_by,
         "has_crowd": CrowdEntry.objects.filter(link__project=project).exists(),
-        "earned": earnings.summed(shares),
+        "earned": earnings.sum_shares(shares),
         "model_costs": model_costs,
         "model_costs_table": model_costs_table,
         "model_budget": budget.in_words(project.model_budget) if project.model_budget else "",

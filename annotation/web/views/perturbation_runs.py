@@ -17,7 +17,7 @@ from annotation.charts import list_tables
 from annotation.models import PerturbationRun, Project
 from annotation.web.forms.perturbation_runs import PerturbForm
 from annotation.web.views.figure_gallery import figure_gallery
-from annotation.web.views.pages import PageRequest, cut, page, refusals_on
+from annotation.web.views.pages import PageRequest, page, paginate, refusals_on
 from annotation.workflow import perturbation_runs
 
 
@@ -34,14 +34,14 @@ def perturbations(request: PageRequest, slug: str) -> HttpResponse:
             run = perturbation_runs.plan_run(project=project, by=actor.person, now=now, **form.cleaned_data)
             return redirect("job", perturbation_runs.start(run=run, by=actor.person, now=now).public_id)
     under_way = jobs.under_way(project=project, kind="perturb")
-    page_of_runs = cut(request, _runs(project))
+    page_of_runs = paginate(request, _runs(project))
     context = {
         "project": project,
         "form": form,
         "runs": page_of_runs,
         **_figures(request, project, page_of_runs),
         "under_way": [visibility.job(actor, job.public_id) for job in under_way.order_by("-pk")[:20]],
-        "may_perturb": Permission.SET_UP in authorization.may(actor, project),
+        "may_perturb": Permission.SET_UP in authorization.permissions_in(actor, project),
     }
     return render(request, "perturbing/perturbations.html", context)
 
@@ -58,7 +58,7 @@ def _runs(project: Project) -> QuerySet[PerturbationRun]:
 
 
 def _figures(request: PageRequest, project: Project, runs: Iterable[PerturbationRun]) -> dict[str, Any]:
-    counts, hidden = [], visibility.hidden(request.user, project.batches.all(), Fact.COUNTS)
+    counts, hidden = [], visibility.hidden_batches(request.user, project.batches.all(), Fact.COUNTS)
     for run in runs:
         rows = [_row(*kind_counts) for kind_counts in run.counts.items() if run.feeds_from_id not in hidden]
         title = gettext("Automatic perturbations of {sources}").format(

@@ -18,7 +18,7 @@ from annotation.queue import practice as queue_practice
 from annotation.web.views.consent import back_to
 from annotation.web.views.pages import PageRequest, page
 from annotation.web.views.projects import kind_or_404
-from annotation.web.views.table_comparison import compared
+from annotation.web.views.table_comparison import compare_inputs
 from annotation.web.views.tables import sheet
 from tasks.contract import TaskType
 
@@ -50,7 +50,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         data = task.form_data(request.POST, {})
         envelope = task.unparsed_envelope(data, exercise.item)
         feedback = context["feedback"] = queue_practice.judge(task, exercise, envelope, project)
-        queue_practice.keep(
+        queue_practice.record_attempt(
             session=request.session,
             project=project,
             person=request.user,
@@ -61,18 +61,18 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
             now=timezone.now(),
         )
     presented = {
-        **task.presented(exercise.item),
+        **task.page_data(exercise.item),
         "id": f"practice-{index + 1}",
         "draft": None,
         "annotation": None,
         "progress": {"submitted": index, "total": len(exercises)},
         "loop": model_in_the_loop.practice_loop(task),
     }
-    text = guidelines.told_as_html(guidelines.newest(project, task), task, top=2)
+    text = guidelines.localized_html(guidelines.newest(project, task), task, top=2)
     # Where a batch asks for practice first, it is gone through as a whole; the way leads back to the batch.
     back = back_to(request, actor)
-    is_required = queue_practice.asked(project, task, variant)
-    still = queue_practice.left(request.session, project, task, variant) if is_required else []
+    is_required = queue_practice.is_required(project, task, variant)
+    still = queue_practice.open_exercises(request.session, project, task, variant) if is_required else []
     context |= {
         "number": index + 1,
         "batch_query": f"&batch={request.GET['batch']}" if back else "",
@@ -90,7 +90,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         "assignment": presented,
         "data": data,
         "table": sheet(task, exercise.item, data) if "table" in task.shows else None,
-        "compared": compared(task, exercise.item),
+        "compared": compare_inputs(task, exercise.item),
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
         "guidelines_html": mark_safe(text),  # nosec
     }
@@ -123,7 +123,7 @@ def _batch_after(
     actor: authorization.Actor, project: Project, task: TaskType, variant: str
 ) -> tuple[Batch | None, int]:
     """The open batch of this task type and variant that has items for the person, with their number."""
-    if project.pk not in authorization.where(actor, Permission.ANNOTATE):
+    if project.pk not in authorization.projects_with_permission(actor, Permission.ANNOTATE):
         return None, 0
     same = Batch.objects.filter(project=project, task_type=task.key, variant=variant, opened_at__isnull=False)
     running = list(same.filter(closed_at__isnull=True, paused_at__isnull=True).order_by("opened_at", "pk"))

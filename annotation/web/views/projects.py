@@ -19,7 +19,7 @@ from annotation.web.board import facts
 from annotation.web.forms.projects import ProjectForm, RenameForm
 from annotation.web.views import board
 from annotation.web.views.figure_gallery import figure_gallery
-from annotation.web.views.pages import PageRequest, cut, kind_title, page, refusals_on
+from annotation.web.views.pages import PageRequest, kind_title, page, paginate, refusals_on
 from annotation.workflow import projects
 from annotation.workflow import task_types as workflow_task_types
 from tasks.contract import TaskType, task_types
@@ -36,7 +36,7 @@ def project_new(request: PageRequest) -> HttpResponse:
             release = cleaned_data.pop("release")
             project = projects.create_project(manager=request.user, now=timezone.now(), **cleaned_data)
             if release:
-                return redirect("job", _restored(request, project, release).public_id)
+                return redirect("job", _start_restore(request, project, release).public_id)
             words = gettext("“{name}” was created. Import its first examples.")
             messages.success(request, words.format(name=project.name))
             return redirect("import_new", project.slug)
@@ -44,7 +44,7 @@ def project_new(request: PageRequest) -> HttpResponse:
     return render(request, "setting_up/project_new.html", context)
 
 
-def _restored(request: PageRequest, project: Project, release: UploadedFile) -> Job:
+def _start_restore(request: PageRequest, project: Project, release: UploadedFile) -> Job:
     """Keep the file, then start to restore it into the project."""
     now = timezone.now()
     upload = uploads.keep(project=project, file=release, by=request.user, now=now)
@@ -56,7 +56,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     """The board of the project: what needs the person, what is blocked, how far the work is, and its flow."""
     actor = authorization.actor(request)
     project = authorization.project(actor, slug)
-    may = authorization.may(actor, project)
+    may = authorization.permissions_in(actor, project)
     context: dict[str, Any] = {"project": project, "may": {permission.value for permission in may}}
     if Permission.ANNOTATE in may:
         context["desk"] = _desk(request, project)
@@ -72,11 +72,13 @@ def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
     """The part of the page's context that holds its figures: the table of batches."""
     actor = authorization.actor(request)
     project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
-    return _table_of_batches(request, project, _board(request, project, authorization.may(actor, project)))
+    return _table_of_batches(
+        request, project, _board(request, project, authorization.permissions_in(actor, project))
+    )
 
 
 def _board(request: PageRequest, project: Project, may: frozenset[Permission]) -> facts.Board:
-    return facts.read(person=request.user, rights={project.pk: may}, now=timezone.now())[project.pk]
+    return facts.load_boards(person=request.user, rights={project.pk: may}, now=timezone.now())[project.pk]
 
 
 def _table_of_batches(request: PageRequest, project: Project, read: facts.Board) -> dict[str, Any]:
@@ -119,7 +121,7 @@ def _overview(request: PageRequest, project: Project, may: frozenset[Permission]
             "board": read.state,
             "flow": picture,
             "reading_bars": any(stage.decides and stage.state == "open" for stage in read.state.stages),
-            "batches": cut(request, rows),
+            "batches": paginate(request, rows),
             "ready_for": action if ready else "",
             "table": "table" in request.GET or "page" in request.GET or bool(picture["left_out"]),
             "kinds": [

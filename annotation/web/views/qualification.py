@@ -19,7 +19,7 @@ from tableqa.typesetting.report_tables import NOTHING
 def results(batch: Batch, called: Mapping[int | None, str]) -> dict[str, Any]:
     """Everybody's result in a qualification, and as a figure with their pseudonyms; nothing of other batches."""
     is_qualification = batch.purpose == Batch.Purpose.QUALIFICATION
-    standings = qualification.standings(batch) if is_qualification else []
+    standings = qualification.qualification_results(batch) if is_qualification else []
     named = [(standing, called.get(standing.person.pk, "")) for standing in standings]
     lines = [_line(batch, standing, pseudonym or NOTHING) for standing, pseudonym in named]
     return {
@@ -29,7 +29,7 @@ def results(batch: Batch, called: Mapping[int | None, str]) -> dict[str, Any]:
     }
 
 
-def _line(batch: Batch, standing: qualification.Standing, pseudonym: str) -> dict[str, Any]:
+def _line(batch: Batch, standing: qualification.QualificationResult, pseudonym: str) -> dict[str, Any]:
     row = standing.row
     if row is None:
         result = gettext("in progress")

@@ -145,9 +145,9 @@ def _counts(counts: Iterable[Count], before: Release, after: Release) -> Figure:
     rows = tuple(
         (
             text(gettext(COUNTS.get(row.name, row.name))),
-            _linked(row.name, row.before, before),
-            _linked(row.name, row.after, after),
-            _signed(row.after - row.before),
+            _linked_count(row.name, row.before, before),
+            _linked_count(row.name, row.after, after),
+            _signed_count(row.after - row.before),
         )
         for row in counts
         if row.before or row.after
@@ -162,7 +162,7 @@ def _counts(counts: Iterable[Count], before: Release, after: Release) -> Figure:
     return Figure("counts", title, Sheet("counts", title, columns, rows))
 
 
-def _linked(name: str, number: int, release: Release) -> Cell:
+def _linked_count(name: str, number: int, release: Release) -> Cell:
     """The count of a release, with the address of its items where they are a selection."""
     cell = count(number)
     if not number or name not in FILTERS:
@@ -217,6 +217,6 @@ def _figure(figure: Mapping[str, Any] | None) -> Cell:
     return estimate({**figure, "reason": note_of(figure["reason"])}, figure["statistic"])
 
 
-def _signed(change: int) -> Cell:
+def _signed_count(change: int) -> Cell:
     sign = "+" if change > 0 else "\N{MINUS SIGN}" if change < 0 else ""
     return Cell(f"{sign}{abs(change):,}", float(change))

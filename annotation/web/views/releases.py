@@ -28,9 +28,9 @@ from annotation.study_file import release_gaps
 from annotation.web.forms.releases import ReleaseForm
 from annotation.web.views.agreement_figures import statistics
 from annotation.web.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
-from annotation.web.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.web.views.pages import PageRequest, page, paginate, refusals_on, refusals_to
 from annotation.web.views.release_comparison import earlier_first
-from annotation.web.views.table_comparison import PART, Said, contrasted, for_scripts
+from annotation.web.views.table_comparison import PART, TableVariant, contrast_table, for_scripts
 from annotation.workflow.adjudication import letters
 from tableqa.operations import from_list
 
@@ -41,12 +41,12 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     actor = authorization.actor(request)
     needed = Permission.RELEASE if request.method == "POST" else Permission.SEE_PROGRESS
     project = authorization.project(actor, slug, needed)
-    barred = _barred(actor.person, project)
+    barred = _release_refusal(actor.person, project)
     simulated = Assignment.objects.filter(
         batch__project=project, person__is_simulated=True, annotation__isnull=False
     ).exists()
-    may_release = Permission.RELEASE in authorization.may(actor, project) and not barred
-    unchecked = release_gaps.unchecked(project)[0] if may_release else 0
+    may_release = Permission.RELEASE in authorization.permissions_in(actor, project) and not barred
+    unchecked = release_gaps.count_unchecked(project)[0] if may_release else 0
     form = ReleaseForm(
         request.POST or None, defaults=project.release, simulated=simulated, unchecked=unchecked
     )
@@ -62,7 +62,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
                 **form.cleaned_data,
             )
             return redirect("job", release.job.public_id) if release.job else redirect("releases", slug)
-    gaps = release_gaps.missing_for(actor.person, project) if may_release else []
+    gaps = release_gaps.gaps_visible_to(actor.person, project) if may_release else []
     context = {
         "project": project,
         **_figures_of_releases(request, project),
@@ -72,7 +72,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
         "may_release": may_release,
         "missing": gaps,
         "has_batches": all(gap.kind != "batches" for gap in gaps),
-        "summary": _summary(gaps, project, authorization.may(actor, project)),
+        "summary": _summary(gaps, project, authorization.permissions_in(actor, project)),
     }
     return render(request, "releasing/releases.html", context)
 
@@ -86,7 +86,7 @@ def figures_of_releases(request: PageRequest, slug: str) -> dict[str, Any]:
 
 def _figures_of_releases(request: PageRequest, project: Project) -> dict[str, Any]:
     rows = Release.objects.filter(project=project).select_related("job", "made_by")
-    page_of_releases = cut(request, rows.order_by("-made_at", "-pk"))
+    page_of_releases = paginate(request, rows.order_by("-made_at", "-pk"))
     called = pseudonyms(project)
     lines = [
         {
@@ -125,7 +125,7 @@ FILLED = {
 
 
 def _summary(
-    gaps: Sequence[release_gaps.Missing], project: Project, may: Collection[Permission]
+    gaps: Sequence[release_gaps.ReleaseGap], project: Project, may: Collection[Permission]
 ) -> list[tuple[str, str]]:
     """What a release would lack in a few lines, each with the address of the page where it is filled, or ""."""
     lines = []
@@ -137,7 +137,7 @@ def _summary(
     return lines
 
 
-def _items_of(gap: release_gaps.Missing, project: Project, may: Collection[Permission]) -> str:
+def _items_of(gap: release_gaps.ReleaseGap, project: Project, may: Collection[Permission]) -> str:
     """The address of the items that a gap is about; "" for more than a selection takes, or others than are counted."""
     if gap.kind == "unchecked" and len(gap.items) <= MOST_VALUES:
         return explorer_url(project, item=list(gap.items))
@@ -159,7 +159,7 @@ STATES_OF: Final[dict[str, list[str]]] = {
 """The states of the items that a gap counts, by its kind."""
 
 
-def _barred(person: Person, project: Project) -> str:
+def _release_refusal(person: Person, project: Project) -> str:
     """Why this person may neither make nor read a release now; empty where they may."""
     return _refusal(visibility.require_no_open_work, person, project)
 
@@ -184,15 +184,17 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
                 if release.job
                 else redirect("releases", release.project.slug)
             )
-        may_evaluate = Permission.RELEASE in authorization.may(authorization.actor(request), release.project)
+        may_evaluate = Permission.RELEASE in authorization.permissions_in(
+            authorization.actor(request), release.project
+        )
         context = {
-            **_readable(request, release),
+            **_release_context(request, release),
             **_example(request, release),
-            "unchecked": release_gaps.unchecked_of(release),
+            "unchecked": release_gaps.unchecked_edits_of(release),
             "unfinished": release_gaps.unfinished_of(release),
             "may_evaluate": may_evaluate,
             "undownloadable": _refusal(visibility.require_nothing_to_judge, request.user, release),
-            "has_runs": may_evaluate and runs.finished(release).exists(),
+            "has_runs": may_evaluate and runs.finished_runs(release).exists(),
             "earlier": next(
                 (
                     earlier_release
@@ -209,12 +211,12 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
 def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     """The part of the page's context that holds its figures; nothing for those who may not read the release now."""
     release = authorization.release(authorization.actor(request), public_id)
-    if release.ready_at is None or _barred(request.user, release.project):
+    if release.ready_at is None or _release_refusal(request.user, release.project):
         return {}
-    return _readable(request, release)
+    return _release_context(request, release)
 
 
-def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
+def _release_context(request: PageRequest, release: Release) -> dict[str, Any]:
     manifest = Manifest.of(release.manifest)
     formats = manifest.every_format
     counts = manifest.counts
@@ -312,7 +314,7 @@ def _is_alpha(figure: Mapping[str, Any]) -> bool:
 
 def _example(request: PageRequest, release: Release) -> dict[str, Any]:
     """One question of the release with the examples that were made of it, as changes of one table (?example= a number)."""
-    examples = cut(request, creation.changed_items(release), size=1, name="example")
+    examples = paginate(request, creation.changed_items(release), size=1, name="example")
     if not examples.object_list:
         return {"examples": None, "merged": None, "comparison": None}
     [decision] = examples.object_list
@@ -322,7 +324,7 @@ def _example(request: PageRequest, release: Release) -> dict[str, Any]:
     ]
     base = changed[0].stored_table.table()
     variants = [
-        Said(letter, list(from_list(example.operations)))
+        TableVariant(letter, list(from_list(example.operations)))
         for letter, example in zip(letters(len(changed)), changed, strict=True)
         if example.stored_table_id == changed[0].stored_table_id
     ]
@@ -331,7 +333,7 @@ def _example(request: PageRequest, release: Release) -> dict[str, Any]:
         "examples": examples,
         "original": original,
         "changed": list(zip(letters(len(changed)), changed, strict=True)),
-        "merged": contrasted(base, variants, whole=PART),
+        "merged": contrast_table(base, variants, whole=PART),
         "comparison": for_scripts(base, variants, name=gettext_noop("Example {letter}")),
     }
 

@@ -21,7 +21,7 @@ from annotation.web.forms.response_import import MappingForm, ResponsesFileForm,
 from annotation.web.views import job_status
 from annotation.web.views.example_import import shown_example
 from annotation.web.views.pages import PageRequest, page, refusals_on
-from tableqa.core.translation import shown
+from tableqa.core.translation import translate_stored
 from tableqa.readers.rejections import one_sentence
 
 MOST_PROBLEMS = 10
@@ -59,7 +59,7 @@ def responses_preview(request: PageRequest, slug: str, public_id: str, tool: str
         previews = Job.objects.filter(kind=response_import.PREVIEW, ids__upload=upload.pk)
         job = get_object_or_404(previews, public_id=request.GET["preview"])
         if request.method != "POST":
-            return _shown(request, project, upload, job)
+            return _mapping_page(request, project, upload, job)
         if job.state == Job.State.DONE:
             mapping = posted_mapping(request.POST, Preview.from_data(job.result))
             only_look = request.POST.get("act") != "import"
@@ -82,13 +82,13 @@ def responses_preview(request: PageRequest, slug: str, public_id: str, tool: str
     return redirect(f"{address}?preview={job.public_id}")
 
 
-def _shown(request: PageRequest, project: Project, upload: Upload, job: Job) -> HttpResponse:
+def _mapping_page(request: PageRequest, project: Project, upload: Upload, job: Job) -> HttpResponse:
     template = "importing/responses_preview.html"
     context: dict[str, object] = {"project": project, "upload": upload, "state": ""}
     if (answer := job_status.until_finished(request, job, template, context)) is not None:
         return answer
     if job.state != Job.State.DONE:
-        messages.error(request, shown(job.error))
+        messages.error(request, translate_stored(job.error))
         return redirect("import_responses", project.slug)
     preview, available = Preview.from_data(job.result), response_import.known_task_types(project)
     key = preview.mapping.task_type
@@ -96,7 +96,7 @@ def _shown(request: PageRequest, project: Project, upload: Upload, job: Job) -> 
     context |= {
         "address": f"{request.path}?preview={job.public_id}",
         "preview": preview,
-        "problems": [shown(one_sentence(problem)) for problem in preview.problems[:MOST_PROBLEMS]],
+        "problems": [translate_stored(one_sentence(problem)) for problem in preview.problems[:MOST_PROBLEMS]],
         "form": MappingForm(preview=preview, known=available, new_name=new_name),
         "licences": LICENCES,
         "sources": Source.objects.ready().filter(project=project).values_list("name", flat=True).distinct(),

@@ -15,7 +15,7 @@ from annotation.explorer import querysets, saved_views
 from annotation.explorer.links import with_query
 from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import BadSelection
-from annotation.web.views.pages import PageRequest, page, refusals_to, unconfirmed
+from annotation.web.views.pages import PageRequest, confirmation_page, page, refusals_to
 
 REFUSED_VIEW: Final = "refused_view"
 """Key in the session: the name of a view that was refused and whether it was to be shared, for the form of the next page."""
@@ -34,7 +34,7 @@ def save_view(request: PageRequest, slug: str) -> HttpResponse:
         return redirect(with_query(address, view.query))
     request.session[REFUSED_VIEW] = {"name": name[: saved_views.LONGEST_NAME], "is_shared": is_shared}
     try:
-        return redirect(with_query(address, saved_views.selected(filters)))
+        return redirect(with_query(address, saved_views.canonical_selection(filters)))
     except BadSelection:
         return redirect(address)
 
@@ -43,7 +43,7 @@ def save_view(request: PageRequest, slug: str) -> HttpResponse:
 def delete_view(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     """Delete a saved view."""
     view = get_object_or_404(saved_views.deletable(_reader(request, slug)), public_id=public_id)
-    if ask := unconfirmed(request, "delete_view", reverse("explorer", args=[slug]), view.name):
+    if ask := confirmation_page(request, "delete_view", reverse("explorer", args=[slug]), view.name):
         return ask
     view.delete()
     messages.success(request, gettext("View “{name}” deleted.").format(name=view.name))

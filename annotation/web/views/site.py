@@ -27,9 +27,9 @@ from annotation.releases.model_evaluation import runs
 from annotation.web.board import facts
 from annotation.web.board.needs import leading
 from annotation.web.views import board
-from annotation.web.views.item_actions import ended_in_words, undoable_by
-from annotation.web.views.pages import PageRequest, cut, kind_instruction, kind_title, page, refusals_to
-from tableqa.core.translation import shown
+from annotation.web.views.item_actions import result_in_words, undoable_by
+from annotation.web.views.pages import PageRequest, kind_instruction, kind_title, page, paginate, refusals_to
+from tableqa.core.translation import translate_stored
 from tableqa.data.typed_json import from_json
 from tableqa.readers.report import Report
 
@@ -43,7 +43,7 @@ Counts = Mapping[int, int]
 def home(request: PageRequest) -> HttpResponse:
     """The person's projects with what waits for them in each: batches to annotate, and the project's board."""
     actor = authorization.actor(request)
-    projects = cut(request, authorization.projects(actor))
+    projects = paginate(request, authorization.projects(actor))
     rows = _work(actor, list(projects))
     recommended = _recommended(actor, rows)
     read = _boards(actor, list(projects))
@@ -67,7 +67,7 @@ def home(request: PageRequest) -> HttpResponse:
         "recommended": recommended,
         "is_done": not read and not projects.has_other_pages() and _is_done(actor, rows),
         "may_make_projects": authorization.may_make_projects(actor),
-        "former": authorization.former(actor)[:5],
+        "former": authorization.former_memberships(actor)[:5],
     }
     return render(request, "site/home.html", context)
 
@@ -76,18 +76,18 @@ def _boards(actor: authorization.Actor, projects: Sequence[Project]) -> dict[int
     """The boards of the projects in which the person sees progress, in their order."""
     rights = {
         key: granted
-        for key, granted in authorization.rights(actor, projects).items()
+        for key, granted in authorization.permissions_by_project(actor, projects).items()
         if Permission.SEE_PROGRESS in granted
     }
     if not rights:
         return {}
-    read = facts.read(person=actor.person, rights=rights, now=timezone.now())
+    read = facts.load_boards(person=actor.person, rights=rights, now=timezone.now())
     return {project.pk: read[project.pk] for project in projects if project.pk in read}
 
 
 def _work(actor: authorization.Actor, projects: Sequence[Project]) -> list[dict[str, Any]]:
     """The open batches in which this person annotates, in four queries."""
-    annotates = set(authorization.where(actor, Permission.ANNOTATE))
+    annotates = set(authorization.projects_with_permission(actor, Permission.ANNOTATE))
     batches = list(
         Batch.objects.filter(
             project__in=annotates.intersection(project.pk for project in projects),
@@ -113,16 +113,16 @@ def _work(actor: authorization.Actor, projects: Sequence[Project]) -> list[dict[
             "total": items_left.get(batch.pk, 0)
             + (tallies[batch.pk].submitted if batch.pk in tallies else 0),
             "after": after.get(batch.pk, ""),
-            "standing": _standing(batch, tallies.get(batch.pk), items_left, after),
+            "standing": _availability(batch, tallies.get(batch.pk), items_left, after),
         }
         for batch in batches
     ]
 
 
-def _standing(
+def _availability(
     batch: Batch, tally: Tally | None, items_left: Counts, after: Mapping[int, str]
-) -> next_batch.Standing:
-    return next_batch.Standing(
+) -> next_batch.BatchAvailability:
+    return next_batch.BatchAvailability(
         left=items_left.get(batch.pk, 0),
         held=tally.leased if tally else 0,
         ended_at=tally.ended_at if tally else None,
@@ -134,9 +134,9 @@ def _standing(
 def _recommended(actor: authorization.Actor, rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """The batch that the person should go on with: the best one that gives them an item now, or says how to get one."""
     now = timezone.now()
-    for index in next_batch.in_order([row["standing"] for row in rows]):
+    for index in next_batch.sort_batches([row["standing"] for row in rows]):
         batch, leased = rows[index]["batch"], rows[index]["standing"].held
-        gate = entry_requirements.shut(
+        gate = entry_requirements.first_closed_gate(
             batch=batch, person=actor.person, now=now, holding=None, begun=bool(leased)
         )
         if gate is None or gate.address:
@@ -146,7 +146,7 @@ def _recommended(actor: authorization.Actor, rows: Sequence[dict[str, Any]]) -> 
 
 def _is_done(actor: authorization.Actor, rows: Sequence[dict[str, Any]]) -> bool:
     """Whether an annotator has no item left, now or later, in any of these batches."""
-    return bool(authorization.where(actor, Permission.ANNOTATE)) and not any(
+    return bool(authorization.projects_with_permission(actor, Permission.ANNOTATE)) and not any(
         row["left"] or row["standing"].held for row in rows
     )
 
@@ -168,7 +168,7 @@ def _groups(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def job(request: PageRequest, public_id: str) -> HttpResponse:
     """How far a background job is. The page asks again for its middle part until the job is finished."""
     job = visibility.job(authorization.actor(request), public_id)
-    may = authorization.may(authorization.actor(request), job.project, hidden=True)
+    may = authorization.permissions_in(authorization.actor(request), job.project, hidden=True)
     address, link, words = _result(job)
     percent = 100 if job.finished else 25 * (4 * job.done // job.total) if job.total else 0
     context = {
@@ -183,7 +183,7 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
         "result_url": address,
         "result_link": link,
         "result_words": words,
-        "again_url": _again(job),
+        "again_url": _retry_address(job),
         "undo": undoable_by(job, authorization.actor(request)),
         "sources_ready": job.state == Job.State.DONE and "source" in job.result,
         "losses": [gettext(loss) for loss in job.result.get("losses", ())],
@@ -231,7 +231,7 @@ AGAIN = {
 AGAIN_OF_BATCH = {"import_labels": "labels_elsewhere", "import_gold": "gold", "draw_items": "batch"}
 
 
-def _again(job: Job) -> str:
+def _retry_address(job: Job) -> str:
     """Where somebody goes whose job has failed."""
     if job.kind == runs.KIND:
         release = get_object_or_404(Release, pk=job.ids["release"])
@@ -258,11 +258,11 @@ def _result(job: Job) -> tuple[str, str, str]:
         return "", "", ""
     if "source" in result:
         new = "" if result["new"] else gettext("No new examples: all of them were imported before. ")
-        left_out = f" {shown(result['left_out'])}" if result.get("left_out") else ""
+        left_out = f" {translate_stored(result['left_out'])}" if result.get("left_out") else ""
         examples, tables = result["examples"], result["tables"]
         questions = ngettext("{number} question", "{number} questions", examples).format(number=examples)
         on_tables = ngettext("on {number} table", "on {number} tables", tables).format(number=tables)
-        read_as = f" {shown(result['read_as'])}" if result.get("read_as") else ""
+        read_as = f" {translate_stored(result['read_as'])}" if result.get("read_as") else ""
         words = f"{new}{questions} {on_tables}.{read_as}{left_out}"
         return reverse("source", args=[result["source"]]), gettext("Open the source"), words
     if "responses_in" in result:
@@ -289,7 +289,11 @@ def _result(job: Job) -> tuple[str, str, str]:
             gettext("The release is ready."),
         )
     if job.kind == "restore":
-        return reverse("project", args=[job.project.slug]), gettext("Open the project"), _restored(result)
+        return (
+            reverse("project", args=[job.project.slug]),
+            gettext("Open the project"),
+            _restored_in_words(result),
+        )
     if job.kind == "study":
         done = len(result["done"])
         words = ngettext(
@@ -300,7 +304,7 @@ def _result(job: Job) -> tuple[str, str, str]:
         return reverse("study", args=[job.project.slug]), gettext("Open the study file"), words
     if "acted" in result:
         filters = {"action": result["acted"]} if result["acted"] else {}
-        return explorer_url(job.project, **filters), gettext("Show the items"), ended_in_words(job)
+        return explorer_url(job.project, **filters), gettext("Show the items"), result_in_words(job)
     if "drawn" in result:
         words = ngettext("{items} item was drawn.", "{items} items were drawn.", result["items"]).format(
             items=number_format(result["items"], force_grouping=True)
@@ -315,7 +319,7 @@ def _result(job: Job) -> tuple[str, str, str]:
     return reverse("project", args=[job.project.slug]), gettext("Open the project"), "Done."
 
 
-def _restored(result: Mapping[str, Any]) -> str:
+def _restored_in_words(result: Mapping[str, Any]) -> str:
     """What a release was restored to, and what differs from the original project."""
     parts = [
         gettext("Restored: {batches} batches, {items} items, {annotations} responses, {decisions} decisions.")

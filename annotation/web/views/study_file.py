@@ -24,7 +24,7 @@ from annotation.study_file.schema import Study, parse
 from annotation.study_file.yaml_file import StudyError
 from annotation.web.forms.study_file import StudyForm
 from annotation.web.views.figure_gallery import copies
-from annotation.web.views.pages import PageRequest, keep_to_yourself, page, public_link, refusals_on
+from annotation.web.views.pages import PageRequest, forbid_storing, page, public_link, refusals_on
 
 
 @page("GET", "POST")
@@ -38,7 +38,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"project": project, "form": form, "plan": None, "links": None}
     if form.is_valid():
         with refusals_on(form):
-            parsed_study = _read(form, project)
+            parsed_study = _parse_study(form, project)
             if parsed_study is not None and involved and any(batch.gold for batch in parsed_study.batches):
                 form.add_error(
                     None,
@@ -54,7 +54,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
     under_way = jobs.under_way(project=project, kind="study")
     here = current_state.of_project(project, now=timezone.now(), derived=False, with_remaining=False)
     sees_gold = _sees_gold(request, project)
-    text = project_export.written(here, gold=sees_gold)
+    text = project_export.export_study(here, gold=sees_gold)
     form.initial = {"text": text}
     context |= {
         "text": text,
@@ -62,15 +62,15 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
         "sees_gold": sees_gold,
         # Counts every item of the project: only for those who ask.
         "asked": "missing" in request.GET,
-        "missing": release_gaps.missing_for(request.user, project) if "missing" in request.GET else [],
+        "missing": release_gaps.gaps_visible_to(request.user, project) if "missing" in request.GET else [],
         "under_way": list(under_way.order_by("-pk")[:5]),
     }
-    return keep_to_yourself(render(request, "studying/study.html", context))  # type: ignore[return-value]
+    return forbid_storing(render(request, "studying/study.html", context))  # type: ignore[return-value]
 
 
 def _download(request: PageRequest, project: Project) -> HttpResponse:
     here = current_state.of_project(project, now=timezone.now(), derived=False, with_remaining=False)
-    text = project_export.written(here, gold=_sees_gold(request, project))
+    text = project_export.export_study(here, gold=_sees_gold(request, project))
     name = f'attachment; filename="{project.slug}-study.yaml"'
     return HttpResponse(
         text, content_type="application/yaml; charset=utf-8", headers={"Content-Disposition": name}
@@ -93,19 +93,19 @@ def _file(plan: Plan, project: Project, format: str) -> HttpResponse | None:
     return HttpResponse(content, content_type=content_type(format), headers={"Content-Disposition": name})
 
 
-def _kept(request: PageRequest, project: Project) -> set[str]:
+def _uncounted_names(request: PageRequest, project: Project) -> set[str]:
     """The names of the batches whose counts are kept from the reader."""
     batches = list(Batch.objects.filter(project=project))
-    hidden = visibility.hidden(request.user, batches, Fact.COUNTS)
+    hidden = visibility.hidden_batches(request.user, batches, Fact.COUNTS)
     return {batch.name for batch in batches if batch.pk in hidden}
 
 
 def _sees_gold(request: PageRequest, project: Project) -> bool:
     """Whether the person works, or will, in no batch of the project: else they learn of no gold."""
-    return not visibility.hidden(request.user, Batch.objects.filter(project=project), Fact.GOLD)
+    return not visibility.hidden_batches(request.user, Batch.objects.filter(project=project), Fact.GOLD)
 
 
-def _read(form: StudyForm, project: Project) -> Study | None:
+def _parse_study(form: StudyForm, project: Project) -> Study | None:
     """The study of the form; its faults stand on the form."""
     try:
         parsed_study = parse(form.cleaned_data["text"])
@@ -136,7 +136,7 @@ def _act(
 ) -> HttpResponse | None:
     """Show the plan, apply the file in the background, or make the links of people; a page to go to, if there is one."""
     now, act = timezone.now(), request.POST.get("act", "plan")
-    plan = apply.planned(parsed_study, project, now=now)
+    plan = apply.plan_for_project(parsed_study, project, now=now)
     if act == "apply" and any(entry.verb != "invite" for entry in plan.does) and not plan.cannot:
         file = SimpleUploadedFile("study.yaml", text.encode())
         upload = uploads.keep(project=project, file=file, by=request.user, now=now)
@@ -147,8 +147,8 @@ def _act(
             {"name": link.name, "address": public_link(request, reverse("join", args=[link.token]))}
             for link in links
         ]
-        plan = apply.planned(parsed_study, project, now=now)
-    uncounted_names = _kept(request, project)
+        plan = apply.plan_for_project(parsed_study, project, now=now)
+    uncounted_names = _uncounted_names(request, project)
     plan = replace(plan, costs=tuple(cost for cost in plan.costs if cost.batch not in uncounted_names))
     if plan.costs and (format := request.POST.get("costs", "")) in TEXTS:
         return _file(plan, project, format)

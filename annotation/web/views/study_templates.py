@@ -32,13 +32,15 @@ def study_templates(request: PageRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"project": project, "form": form}
     if not form.is_valid():
         context |= {
-            "templates": [_card(template) for template in study_file_study_templates.shipped().values()],
+            "templates": [
+                _card(template) for template in study_file_study_templates.load_templates().values()
+            ],
             "sources": list(sources),
         }
         return render(request, "studying/templates.html", context)
     now = timezone.now()
     draft = study_file_study_templates.draft(
-        study_file_study_templates.shipped()[form.cleaned_data["template"]],
+        study_file_study_templates.load_templates()[form.cleaned_data["template"]],
         project=project,
         source=form.cleaned_data["source"],
         now=now,
@@ -60,7 +62,7 @@ def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
     if not form.is_valid():
         return {}
     draft = study_file_study_templates.draft(
-        study_file_study_templates.shipped()[form.cleaned_data["template"]],
+        study_file_study_templates.load_templates()[form.cleaned_data["template"]],
         project=project,
         source=form.cleaned_data["source"],
         now=timezone.now(),

@@ -32,7 +32,7 @@ SMALL_ROWS, SMALL_COLUMNS = 3, 4
 
 
 @dataclass(frozen=True)
-class Said:
+class TableVariant:
     """What one response did to the table: its operations, and cells that it marked as (row id, column id)."""
 
     letter: str
@@ -40,23 +40,23 @@ class Said:
     marked: Iterable[Sequence[str]] = ()
 
 
-def said(letter: str, task: TaskType, data: Mapping[str, Any]) -> Said:
+def variant_of(letter: str, task: TaskType, data: Mapping[str, Any]) -> TableVariant:
     """What a response to an item of the kind did to its table; what is no operation is not drawn."""
     name = task.operations_field
     try:
         operations = list(from_list(data.get(name, []))) if name else []
     except OperationError:
         operations = []
-    return Said(letter, operations, chosen_cells(task, data))
+    return TableVariant(letter, operations, chosen_cells(task, data))
 
 
 Marks = Mapping[tuple[str, str], list[str]]
 """(row id, column id) -> the letters of the responses that marked the cell."""
 
 
-def contrasted(
+def contrast_table(
     base: Table,
-    variants: Sequence[Said],
+    variants: Sequence[TableVariant],
     *,
     pointed: Iterable[Sequence[str]] = (),
     part: int = 0,
@@ -109,14 +109,14 @@ def contrasted(
     }
 
 
-def thumbnail(base: Table, variants: Sequence[Said]) -> dict[str, Any] | None:
+def thumbnail(base: Table, variants: Sequence[TableVariant]) -> dict[str, Any] | None:
     """The changed cells of the merged table, for explorer/_thumbnail.html: at most `SMALL_ROWS` rows with a change, and of
     the columns the first, which names a row, and those with a change. `more` counts further rows with changes.
 
-    None where nobody changed anything, and where `contrasted` gives nothing.
+    None where nobody changed anything, and where `contrast_table` gives nothing.
     """
     variants = [variant for variant in variants if variant.operations]
-    table = contrasted(base, variants, whole=0) if variants else None
+    table = contrast_table(base, variants, whole=0) if variants else None
     if table is None:
         return None
     changed = [row for row in table["rows"] if row.get("special")]
@@ -137,7 +137,7 @@ def thumbnail(base: Table, variants: Sequence[Said]) -> dict[str, Any] | None:
 
 def for_scripts(
     base: Table,
-    variants: Sequence[Said],
+    variants: Sequence[TableVariant],
     *,
     pointed: Iterable[Sequence[str]] = (),
     name: str = gettext_noop("Response {letter}"),
@@ -160,14 +160,14 @@ def for_scripts(
     }
 
 
-def compared(task: TaskType, item: Item) -> dict[str, Any] | None:
+def compare_inputs(task: TaskType, item: Item) -> dict[str, Any] | None:
     """The changed tables among an item's inputs, drawn as changes of the original's, for comparing/_compared.html.
 
     Only inputs that are shown, and only where the original is: {"original": {table}, name: {operations}}. Several are
     merged into one table, in which the first letter of its name stands for an input; None where there is nothing to
     compare.
     """
-    shown_inputs = {name: item.inputs[name] for name in task.showing(item) if name in item.inputs}
+    shown_inputs = {name: item.inputs[name] for name in task.shown_names(item) if name in item.inputs}
     original = shown_inputs.get("original")
     if not isinstance(original, Mapping) or "table" not in original:
         return None
@@ -178,9 +178,9 @@ def compared(task: TaskType, item: Item) -> dict[str, Any] | None:
         if isinstance(input_value, Mapping) and "operations" in input_value
     }
     merged = None
-    variants = [Said(name[0].upper(), operations) for name, operations in edits.items()]
+    variants = [TableVariant(name[0].upper(), operations) for name, operations in edits.items()]
     if len(edits) > 1:
-        merged = contrasted(base, variants, whole=len(base.rows) + sum(map(len, edits.values())))
+        merged = contrast_table(base, variants, whole=len(base.rows) + sum(map(len, edits.values())))
     return {
         "merged": merged,
         "tables": [drawn(base, operations) for operations in edits.values()] if merged is None else [],

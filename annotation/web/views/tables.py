@@ -10,7 +10,7 @@ from tableqa.operations.merged_tables import woven
 from tasks.contract import Item, TaskType
 
 
-def given(task: TaskType, item: Item) -> dict[str, Any]:
+def item_table(task: TaskType, item: Item) -> dict[str, Any]:
     """The table of an item as it was given, with the cells that the item points at."""
     return drawn(item.example.table, marked=pointed_at(task, item))
 
@@ -47,7 +47,7 @@ def _cells_field(task: TaskType) -> str:
 
 def pointed_at(task: TaskType, item: Item) -> Sequence[Sequence[str]]:
     """The cells that an item points at, as far as it shows them."""
-    evidence = item.inputs.get("evidence") if "evidence" in task.showing(item) else None
+    evidence = item.inputs.get("evidence") if "evidence" in task.shown_names(item) else None
     return evidence.get("cells", ()) if isinstance(evidence, Mapping) else ()
 
 

@@ -44,14 +44,14 @@ class Choice:
 
 def choices(project: Project) -> dict[str, Choice]:
     """Every choice of a project by its key: installed task types, and those that the project defines."""
-    return {card.key: card for card in (*_installed(), *_defined(project))}
+    return {card.key: card for card in (*_installed_choices(), *_defined_choices(project))}
 
 
-def _installed() -> Iterator[Choice]:
+def _installed_choices() -> Iterator[Choice]:
     return (Choice(task, variant) for task in task_types().values() for variant in task.variants or [""])
 
 
-def _defined(project: Project) -> Iterator[Choice]:
+def _defined_choices(project: Project) -> Iterator[Choice]:
     return (Choice(row.task(), "") for row in workflow_task_types.newest(project).values())
 
 
@@ -60,9 +60,9 @@ def by_step(project: Project) -> list[tuple[str, list[Choice]]]:
 
     Task types that need nothing first are before the others. Those that the project defines come first.
     """
-    cards = sorted(_installed(), key=lambda card: bool(card.task.prerequisite))
+    cards = sorted(_installed_choices(), key=lambda card: bool(card.task.prerequisite))
     grouped = (
         (gettext(title), [card for card in cards if card.task.step == step]) for step, title in STEPS.items()
     )
-    own = (gettext("Task types of this project"), list(_defined(project)))
+    own = (gettext("Task types of this project"), list(_defined_choices(project)))
     return [(title, group) for title, group in (own, *grouped) if group]

@@ -43,7 +43,7 @@ def task_types(request: PageRequest, slug: str) -> HttpResponse:
     """
     project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
     rows = workflow_task_types.newest(project)
-    edited = _edited(request, rows)
+    edited = _edited_definition(request, rows)
     form = DefinitionForm(
         request.POST or None,
         initial=_initial(edited, request.GET.get("from", "")),
@@ -59,7 +59,7 @@ def task_types(request: PageRequest, slug: str) -> HttpResponse:
                 by=request.user,
                 now=timezone.now(),
             )
-            _tell(request, row)
+            _report_saved(request, row)
             return redirect(f"{request.path}?name={row.name}")
     context: dict[str, Any] = {"project": project, "form": form, "edited": edited} | _preview(
         project, form, edited
@@ -71,7 +71,7 @@ def task_types(request: PageRequest, slug: str) -> HttpResponse:
     return render(request, "defining/task_types.html", context)
 
 
-def _tell(request: PageRequest, row: TaskTypeDefinition) -> None:
+def _report_saved(request: PageRequest, row: TaskTypeDefinition) -> None:
     """What was saved, and which batches use it or keep another version."""
     notices = workflow_task_types.notices(row)
     adopted_texts = [text for kind, text in notices if kind == "taken"]
@@ -82,7 +82,9 @@ def _tell(request: PageRequest, row: TaskTypeDefinition) -> None:
             messages.warning(request, text)
 
 
-def _edited(request: PageRequest, rows: dict[str, TaskTypeDefinition]) -> TaskTypeDefinition | None:
+def _edited_definition(
+    request: PageRequest, rows: dict[str, TaskTypeDefinition]
+) -> TaskTypeDefinition | None:
     name = request.GET.get("name", "")
     if name and name not in rows:
         raise Http404(authorization.NOT_HERE)
@@ -115,7 +117,7 @@ def _preview(project: Project, form: DefinitionForm, row: TaskTypeDefinition | N
         "is_preview": True,
         "data": {},
         "assignment": {"shows": shows},
-        "table": tables.given(task, item) if "table" in shows else None,
+        "table": tables.item_table(task, item) if "table" in shows else None,
     }
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from tableqa.core.translation import joined, message
 from tableqa.data.tables import Table
 from tableqa.perturbations.headers.alternatives import Suggestion
-from tableqa.perturbations.headers.word_forms import Word, in_case_of, same_name, taken, words_of
+from tableqa.perturbations.headers.word_forms import Word, in_case_of, names_in_use, same_name, words_of
 
 DICTIONARY = Path(__file__).with_name("abbreviations.txt")
 
@@ -40,9 +40,9 @@ def abbreviations(table: Table, column: str, limit: int = 8) -> list[Suggestion]
     A header without a word of three letters has none.
     """
     header = table.header[table.column_index(column)]
-    used = taken(table)
+    used = names_in_use(table)
     suggestions: dict[str, Suggestion] = {}
-    for rule, text, why in _every(header):
+    for rule, text, why in _all_short_forms(header):
         key = same_name(text)
         if (
             len(text) < len(header)
@@ -54,21 +54,21 @@ def abbreviations(table: Table, column: str, limit: int = 8) -> list[Suggestion]
     return sorted(suggestions.values(), key=lambda suggestion: -suggestion.score)[:limit]
 
 
-def _every(header: str) -> Iterator[tuple[str, str, str]]:
+def _all_short_forms(header: str) -> Iterator[tuple[str, str, str]]:
     words = words_of(header)
     if not any(len(word.text) >= 3 for word in words):
         return
     yield from _from_dictionary(header, words)
-    if text := _each(header, words, truncated):
+    if text := _shorten_each_word(header, words, truncated):
         yield "truncation", text, TRUNCATED
     if initials := _initials(header, words):
         yield "initials", _with_rest(header, words, initials), INITIALS.format(number=len(initials))
-    if text := _each(header, words, without_vowels):
+    if text := _shorten_each_word(header, words, without_vowels):
         yield "vowels", text, WITHOUT_VOWELS
 
 
 def _from_dictionary(header: str, words: Sequence[Word]) -> Iterator[tuple[str, str, str]]:
-    phrases = list(_listed(header, words))
+    phrases = list(_dictionary_phrases(header, words))
     for choice in range(max((len(short) for _, short in phrases), default=0)):
         parts, end, reasons = [], 0, []
         for phrase, short in phrases:
@@ -82,7 +82,9 @@ def _from_dictionary(header: str, words: Sequence[Word]) -> Iterator[tuple[str, 
         yield "dictionary", "".join([*parts, header[end:]]), joined(reasons)
 
 
-def _listed(header: str, words: Sequence[Word]) -> Iterator[tuple[Sequence[Word], tuple[str, ...]]]:
+def _dictionary_phrases(
+    header: str, words: Sequence[Word]
+) -> Iterator[tuple[Sequence[Word], tuple[str, ...]]]:
     """From the left, the longest phrases that the dictionary has, with their short forms."""
     start = 0
     while start < len(words):
@@ -111,7 +113,7 @@ def short_forms(text: str) -> tuple[str, ...]:
 
 def long_forms(text: str) -> tuple[str, ...]:
     """The words that are usually shortened to `text` (with or without its full stop, in any case)."""
-    return _reversed().get(text.lower().removesuffix("."), ())
+    return _words_by_short_form().get(text.lower().removesuffix("."), ())
 
 
 @cache
@@ -132,7 +134,7 @@ def _dictionary() -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 @cache
-def _reversed() -> dict[str, tuple[str, ...]]:
+def _words_by_short_form() -> dict[str, tuple[str, ...]]:
     words_by_form: dict[str, list[str]] = {}
     for word, forms in _dictionary().items():
         for singular_form, plural_form in forms:
@@ -155,7 +157,9 @@ def is_short_form(short: str, word: str) -> bool:
     return few and short[:1] == word[:1] and all(letter in letters for letter in short)
 
 
-def _each(header: str, words: Sequence[Word], shorten: Callable[[str], str | None]) -> str | None:
+def _shorten_each_word(
+    header: str, words: Sequence[Word], shorten: Callable[[str], str | None]
+) -> str | None:
     """The header with every word shortened that can be; None where none can."""
     parts, end, changed = [], 0, False
     for word in words:

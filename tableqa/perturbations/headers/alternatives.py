@@ -40,7 +40,7 @@ class Unavailable:
 
 
 @dataclass(frozen=True, slots=True)
-class Suggested:
+class SuggestionList:
     """Suggestions for one column, best first, and what was not available for making them."""
 
     found: tuple[Suggestion, ...]

@@ -166,14 +166,19 @@ class HeaderNames:
         suggestions = []
         for name_index in by_values.keys() | by_company.keys():
             name = self._names[name_index]
-            if name_index == own or name_index in neighbours or own in name.beside or not _usual(name.text):
+            if (
+                name_index == own
+                or name_index in neighbours
+                or own in name.beside
+                or not _is_general_name(name.text)
+            ):
                 continue
             alike = sum(min(share, name.kinds.get(kind, 0.0) / name.columns) for kind, share in kinds.items())
-            alike *= _as_long(length, name.length / name.columns)
+            alike *= _length_similarity(length, name.length / name.columns)
             v, c, w = (part.get(name_index, 0.0) for part in (by_values, by_company, by_words))
             score = (alike if kinds else 1.0) * (1 - (1 - 0.7 * v) * (1 - 0.7 * c) * (1 - 0.3 * w))
             if score >= (_LEAST_SCORE if v or w else _LEAST_BY_COMPANY):
-                why = self._why(name, shared.get(name_index, []), len(values), c, w)
+                why = self._reasons(name, shared.get(name_index, []), len(values), c, w)
                 suggestions.append(Suggestion(name.text, "project", why, min(score, 0.99)))
         return sorted(suggestions, key=lambda suggestion: (-suggestion.score, suggestion.text))[:limit]
 
@@ -186,7 +191,7 @@ class HeaderNames:
         name_indices = [
             name_index
             for name_index in by_values
-            if self._names[name_index].columns > 1 and _usual(self._names[name_index].text)
+            if self._names[name_index].columns > 1 and _is_general_name(self._names[name_index].text)
         ]
         best = max(name_indices, key=lambda name_index: (by_values[name_index], -name_index), default=None)
         return None if best is None or by_values[best] < 0.25 else self._names[best].text
@@ -264,7 +269,7 @@ class HeaderNames:
     def _weight(self, word: str) -> float:
         return math.log(1 + len(self._names) / max(1, len(self._words.get(word, ()))))
 
-    def _why(self, name: _Name, shared: Sequence[str], of: int, company: float, words: float) -> str:
+    def _reasons(self, name: _Name, shared: Sequence[str], of: int, company: float, words: float) -> str:
         is_single_column = name.columns == 1
         reasons = [CALLED_SO[is_single_column].format(columns=name.columns)]
         if shared:
@@ -330,14 +335,14 @@ def _length(cells: Sequence[str]) -> float:
     return sum(lengths) / len(lengths) if lengths else 0.0
 
 
-def _as_long(length: float, other_length: float) -> float:
+def _length_similarity(length: float, other_length: float) -> float:
     """1 for equal lengths, 0.7 where one is twice the other; 1 where there is nothing to compare."""
     return (
         math.sqrt(min(length, other_length) / max(length, other_length)) if length and other_length else 1.0
     )
 
 
-def _usual(text: str) -> bool:
+def _is_general_name(text: str) -> bool:
     return not any(character.isdigit() or character in "()[]/" for character in text)
 
 

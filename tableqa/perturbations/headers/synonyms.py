@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING
 from tableqa.core.translation import joined, message
 from tableqa.data.tables import Table
 from tableqa.perturbations.headers.abbreviations import is_short_form, long_forms
-from tableqa.perturbations.headers.alternatives import Suggested, Suggestion, Unavailable
+from tableqa.perturbations.headers.alternatives import Suggestion, SuggestionList, Unavailable
 from tableqa.perturbations.headers.thesaurus import Reading, Sense, Thesaurus
 from tableqa.perturbations.headers.usual_names import is_usual, is_whole, usual_names
 from tableqa.perturbations.headers.word_forms import (
     Word,
     in_case_of,
     kinds_of,
-    replaced,
+    names_in_use,
+    replace_words,
     same_name,
-    taken,
     words_of,
 )
 
@@ -71,7 +71,7 @@ def synonyms(
     thesaurus: Thesaurus | Unavailable,
     names: "HeaderNames | Unavailable | None" = None,
     limit: int = 8,
-) -> Suggested:
+) -> SuggestionList:
     """Suggestions for the header of `column` (an id), best first, at most `limit`.
 
     None of them is a header of the table, the old one included, whatever its case. What the thesaurus or the project's
@@ -81,18 +81,18 @@ def synonyms(
     cells = table.column(column)
     missing = tuple(source for source in (thesaurus, names) if isinstance(source, Unavailable))
     usual = list(usual_names(header, cells))
-    candidates = [*_written_out(header), *usual]
+    candidates = [*_expanded_short_forms(header), *usual]
     if isinstance(thesaurus, Thesaurus) and not is_whole(usual):
         candidates += from_thesaurus(header, cells, thesaurus)
     if names is not None and not isinstance(names, Unavailable):
         by_columns = names.suggest(table, column)
         project_names = {same_name(suggestion.text) for suggestion in by_columns}
         candidates = [
-            candidate if same_name(candidate.text) in project_names else _known(candidate, names)
+            candidate if same_name(candidate.text) in project_names else _boost_if_used(candidate, names)
             for candidate in candidates
         ] + by_columns
     candidates = [suggestion for suggestion in candidates if not _repeats_a_word(suggestion.text, header)]
-    return Suggested(tuple(_best(candidates, taken(table), limit)), missing)
+    return SuggestionList(tuple(_best(candidates, names_in_use(table), limit)), missing)
 
 
 def _repeats_a_word(name: str, header: str) -> bool:
@@ -102,7 +102,7 @@ def _repeats_a_word(name: str, header: str) -> bool:
     return any(number > max(1, before[word]) for word, number in counts.items())
 
 
-def _written_out(header: str) -> Iterator[Suggestion]:
+def _expanded_short_forms(header: str) -> Iterator[Suggestion]:
     """The header with a short form written out: "Pos." is "Position", "No." "Number"."""
     for word in words_of(header):
         stopped = header[word.end : word.end + 1] == "."
@@ -122,17 +122,17 @@ def _written_out(header: str) -> Iterator[Suggestion]:
             )
 
 
-def _known(suggestion: Suggestion, names: "HeaderNames") -> Suggestion:
+def _boost_if_used(suggestion: Suggestion, names: "HeaderNames") -> Suggestion:
     """The suggestion, weighed up where columns of the project are called so."""
     columns = names.columns(suggestion.text)
     if not columns:
         return suggestion
     score = min(0.99, suggestion.score * (1 + min(0.4, 0.05 * columns)))  # a rare meaning stays rare
     called = SO_CALLED[columns == 1].format(columns=columns)
-    return replace(suggestion, why=_both(suggestion.why, called), score=score)
+    return replace(suggestion, why=_join_reasons(suggestion.why, called), score=score)
 
 
-def _both(reason: str, other_reason: str) -> str:
+def _join_reasons(reason: str, other_reason: str) -> str:
     return joined([reason, other_reason], "; ")
 
 
@@ -151,7 +151,7 @@ def _best(suggestions: Sequence[Suggestion], used: frozenset[str], limit: int) -
             score = 1 - (1 - other.score) * (1 - suggestion.score)
             merged[key] = replace(
                 other,
-                why=_both(other.why, suggestion.why),
+                why=_join_reasons(other.why, suggestion.why),
                 score=score,
                 sense=other.sense or suggestion.sense,
             )
@@ -165,15 +165,15 @@ def from_thesaurus(header: str, cells: Sequence[str], thesaurus: Thesaurus) -> l
     kinds = kinds_of(cells)
     words = words_of(header)
     best_by_text: dict[str, Suggestion] = {}
-    for phrase, weight in _places(header, words, thesaurus):
-        for suggestion in _instead_of(header, phrase, weight, kinds, thesaurus):
+    for phrase, weight in _replaceable_phrases(header, words, thesaurus):
+        for suggestion in _replacements(header, phrase, weight, kinds, thesaurus):
             previous = best_by_text.get(suggestion.text)
             if previous is None or previous.score < suggestion.score:
                 best_by_text[suggestion.text] = suggestion
     return list(best_by_text.values())
 
 
-def _places(
+def _replaceable_phrases(
     header: str, words: Sequence[Word], thesaurus: Thesaurus
 ) -> Iterator[tuple[Sequence[Word], float]]:
     """What can be replaced, and how well: listed collocations, and words that are not small or short forms.
@@ -184,7 +184,7 @@ def _places(
     for length in range(_LONGEST_COLLOCATION, 1, -1):
         for start in range(len(words) - length + 1):
             phrase = words[start : start + length]
-            if _adjoining(header, phrase) and thesaurus.readings(_text(header, phrase)):
+            if _are_adjacent(header, phrase) and thesaurus.readings(_text(header, phrase)):
                 within.update(word.start for word in phrase)
                 yield phrase, 1.0
     for word in words:
@@ -200,12 +200,12 @@ def _text(header: str, phrase: Sequence[Word]) -> str:
     return " ".join(header[phrase[0].start : phrase[-1].end].split())
 
 
-def _adjoining(header: str, words: Sequence[Word]) -> bool:
+def _are_adjacent(header: str, words: Sequence[Word]) -> bool:
     gaps = (header[a.end : b.start] for a, b in itertools.pairwise(words))
     return all(gap in (" ", "-", "\n") for gap in gaps)
 
 
-def _instead_of(
+def _replacements(
     header: str, phrase: Sequence[Word], weight: float, kinds: dict[str, float], thesaurus: Thesaurus
 ) -> Iterator[Suggestion]:
     text = _text(header, phrase)
@@ -242,15 +242,15 @@ def _instead_of(
                     and not is_short_form(inflected, text)
                 ):
                     yield Suggestion(
-                        text=replaced(header, phrase, inflected),
+                        text=replace_words(header, phrase, inflected),
                         source="thesaurus",
                         why="" if score == fitting else BROADER if reading.kind in "nv" else ALIKE,
                         score=min(0.99, score * _familiarity(word, thesaurus)),
-                        sense=_shortened(sense.definition),
+                        sense=_shorten(sense.definition),
                     )
 
 
-def _shortened(definition: str) -> str:
+def _shorten(definition: str) -> str:
     if len(definition) <= _LONGEST_SENSE:
         return definition
     return definition[:_LONGEST_SENSE].rsplit(" ", 1)[0].rstrip(" ,;(") + " …"

@@ -14,7 +14,7 @@ from pathlib import Path
 from tableqa.core.translation import message
 from tableqa.perturbations.headers.alternatives import Suggestion
 from tableqa.perturbations.headers.thesaurus import regular
-from tableqa.perturbations.headers.word_forms import KINDS, Word, kinds_of, replaced, words_of
+from tableqa.perturbations.headers.word_forms import KINDS, Word, kinds_of, replace_words, words_of
 
 NAMES = Path(__file__).with_name("usual_names.txt")
 
@@ -40,11 +40,11 @@ def usual_names(header: str, cells: Sequence[str]) -> Iterator[Suggestion]:
     for start in range(max(0, len(words) - _LONGEST), len(words)):
         phrase = words[start:]
         written = header[phrase[0].start : phrase[-1].end]
-        other_names = list(_others(" ".join(re.sub(r"[\W_]+", " ", written).lower().split()), kinds))
+        other_names = list(_other_names(" ".join(re.sub(r"[\W_]+", " ", written).lower().split()), kinds))
         if not other_names and "-" in written:
-            other_names = list(_others(written.lower(), kinds))
+            other_names = list(_other_names(written.lower(), kinds))
         if other_names:
-            yield from _suggested(header, phrase, other_names, _WHOLE if start == 0 else _LAST)
+            yield from _suggestions(header, phrase, other_names, _WHOLE if start == 0 else _LAST)
             return
 
 
@@ -58,16 +58,16 @@ def is_usual(name: str) -> bool:
     return name.lower() in _entries()
 
 
-def _suggested(
+def _suggestions(
     header: str, phrase: Sequence[Word], others: Sequence[str], score: float
 ) -> Iterator[Suggestion]:
     written = " ".join(header[phrase[0].start : phrase[-1].end].split())
     for rank, other in enumerate(others):
         why = STANDS_FOR.format(word=written)
-        yield Suggestion(replaced(header, phrase, other), "usual", why, score - rank * _STEP)
+        yield Suggestion(replace_words(header, phrase, other), "usual", why, score - rank * _STEP)
 
 
-def _others(name: str, kinds: dict[str, float]) -> Iterator[str]:
+def _other_names(name: str, kinds: dict[str, float]) -> Iterator[str]:
     entries, plural = _entries().get(name, ()), False
     if not entries:
         for ending, replacement in (("ies", "y"), ("es", ""), ("s", "")):

@@ -49,7 +49,7 @@ def words_of(header: str) -> list[Word]:
     ]
 
 
-def replaced(header: str, words: Sequence[Word], text: str) -> str:
+def replace_words(header: str, words: Sequence[Word], text: str) -> str:
     """The header with these words, and what stands between them, replaced by `text` in their case."""
     start, end = words[0].start, words[-1].end
     return header[:start] + in_case_of(header, words, text) + header[end:]
@@ -76,7 +76,7 @@ def same_name(header: str) -> str:
     return re.sub(r"[\W_]+", " ", without_notes(fold(header)).casefold()).strip() or fold(header)
 
 
-def taken(table: Table) -> frozenset[str]:
+def names_in_use(table: Table) -> frozenset[str]:
     """`same_name` of every header of a table: what no column of it may be called anew."""
     return frozenset(same_name(header) for header in table.header)
 

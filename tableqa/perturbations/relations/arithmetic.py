@@ -8,7 +8,14 @@ from typing import Any
 
 from tableqa.cells import dates_of, number_of, time_of
 from tableqa.data.tables import Table
-from tableqa.perturbations.relations.findings import Kind, Relation, counterexamples, name_of, rows_of, shown
+from tableqa.perturbations.relations.findings import (
+    Kind,
+    Relation,
+    column_label,
+    counterexamples,
+    quote_cell,
+    rows_of,
+)
 
 _LEAST_ROWS = 4
 """Rows that a relation must be tested in: in fewer, any three columns of small numbers add up by chance."""
@@ -65,13 +72,13 @@ class _Numbers:
         return [i for i in range(self.count) if chosen[i]]
 
     def name(self, i: int) -> str:
-        return name_of(self.table, self.places[i])
+        return column_label(self.table, self.places[i])
 
     def column(self, i: int) -> str:
         return self.table.column_ids[self.places[i]]
 
     def cell(self, i: int, row: int) -> str:
-        return shown(self.table.rows[row][self.places[i]])
+        return quote_cell(self.table.rows[row][self.places[i]])
 
 
 def arithmetic(table: Table, columns: Sequence[int], least: float) -> list[Relation]:
@@ -114,7 +121,7 @@ def _sums_of_neighbours(numbers: _Numbers, least: float) -> Iterator[Relation]:
             if len(parts) < 3 or not filled[start : end + 1].all():
                 continue
             ok, tested = _near(numbers.values, total, numbers.errors + error)
-            for target in _good(ok, tested, least, numbers.telling):
+            for target in _sufficient_rows(ok, tested, least, numbers.telling):
                 if target not in parts:
                     yield _sum(numbers, target, parts, ok[target], tested[target])
 
@@ -128,7 +135,7 @@ def _sums(numbers: _Numbers, least: float) -> Iterator[Relation]:
             need = numbers.values[target] - numbers.values[b]
             error = numbers.errors[target] + numbers.errors[b]
             ok, tested = _near(numbers.values, need, numbers.errors + error)
-            for c in _good(ok, tested, least, proper):
+            for c in _sufficient_rows(ok, tested, least, proper):
                 if c > b and c != target:
                     yield _sum(numbers, target, (b, c), ok[c], tested[c])
 
@@ -156,7 +163,7 @@ def _products(numbers: _Numbers, least: float) -> Iterator[Relation]:
         error = np.abs(numbers.values[b]) * numbers.errors + np.abs(numbers.values) * numbers.errors[b]
         for target in numbers.places_of(numbers.telling):
             ok, tested = _near(numbers.values[target], product, numbers.errors[target] + error)
-            for c in _good(ok, tested, least, numbers.telling):
+            for c in _sufficient_rows(ok, tested, least, numbers.telling):
                 proper = int((ok[c] & large[b] & large[c]).sum())
                 # Where an operand is the rounded one, it is the column that was computed: a ratio.
                 exact = numbers.errors[target].max() >= max(numbers.errors[b].max(), numbers.errors[c].max())
@@ -192,7 +199,7 @@ def _quotients(
                 continue
             error = numbers.errors[target] + (0.5 if whole and factor == 100 else 0.0)
             ok, tested = _near(numbers.values[target], quotients * factor, error + errors * factor)
-            for c in _good(ok, tested, least, numbers.telling):
+            for c in _sufficient_rows(ok, tested, least, numbers.telling):
                 if whole and (numbers.errors[b].any() or numbers.errors[c].any()):
                     continue  # what was computed of rounded numbers would be rounded, too
                 proper = ok[c] & (quotients[c] != 0)
@@ -217,7 +224,7 @@ def _shares_of_total(numbers: _Numbers, least: float) -> Iterator[Relation]:
             total = values[-1]
         for factor in (1, 100):
             ok, tested = _near(numbers.values, values / total * factor, numbers.errors)
-            for target in _good(ok, tested, least, numbers.telling):
+            for target in _sufficient_rows(ok, tested, least, numbers.telling):
                 if target != b:
                     scale = " × 100" if factor == 100 else ""
                     words = f"{numbers.name(target)} = {numbers.name(b)} / total of {numbers.name(b)}{scale}"
@@ -250,7 +257,7 @@ def _running(numbers: _Numbers, least: float) -> Iterator[Relation]:
             error = numbers.errors[target][1:] + numbers.errors[target][:-1] + numbers.errors[:, 1:]
             ok, tested = _near(numbers.values[:, 1:], steps, error)
             ok, tested = np.hstack([nothing, ok]), np.hstack([nothing, tested])
-            for b in _good(ok, tested, least, filled):
+            for b in _sufficient_rows(ok, tested, least, filled):
                 if b != target:
                     words = f"{numbers.name(target)} = the total of {numbers.name(b)} down to the row"
                     # A total that had begun before the first row, or one after a gap, cannot be made again.
@@ -287,14 +294,14 @@ def _ranks(table: Table, columns: Sequence[int], least: float) -> Iterator[Relat
                 high = np.searchsorted(among, sign * values, side="right")
                 ok = both & (low <= ranks) & (ranks <= high)
                 if ok.sum() >= least * both.sum():
-                    words = f"{name_of(table, a)} = the rank of {name_of(table, b)} ({order} first)"
+                    words = f"{column_label(table, a)} = the rank of {column_label(table, b)} ({order} first)"
                     wrong = np.flatnonzero(both & ~ok)
                     # Who is tied shares the better rank, as is usual, or nothing tells who came first.
                     _, group = np.unique(values, return_inverse=True)
                     worst = np.zeros(len(group))
                     np.maximum.at(worst, group, np.where(np.isnan(ranks), np.inf, ranks))
                     implied_mask = ok & (ranks == low) & (worst[group] == low)
-                    say = _says(table, a, b)
+                    say = _counterexample_text(table, a, b)
                     yield Relation(
                         "rank",
                         table.column_ids[a],
@@ -323,9 +330,10 @@ def _ties_left_open(relations: Iterable[Relation]) -> Iterator[Relation]:
         yield relation
 
 
-def _says(table: Table, a: int, b: int) -> Callable[[int], str]:
+def _counterexample_text(table: Table, a: int, b: int) -> Callable[[int], str]:
     return lambda row: (
-        f"{name_of(table, a)} is {shown(table.rows[row][a])}, {name_of(table, b)} {shown(table.rows[row][b])}"
+        f"{column_label(table, a)} is {quote_cell(table.rows[row][a])}, "
+        f"{column_label(table, b)} {quote_cell(table.rows[row][b])}"
     )
 
 
@@ -367,7 +375,7 @@ def _near(actual: Array, predicted: Array, error: Array) -> tuple[Array, Array]:
     return (np.abs(actual - predicted) <= error * 1.000001 + _SLACK) & tested, tested
 
 
-def _good(ok: Array, tested: Array, least: float, among: Array) -> list[int]:
+def _sufficient_rows(ok: Array, tested: Array, least: float, among: Array) -> list[int]:
     """Which rows of the matrices stand for a relation that holds often enough."""
     import numpy as np
 
@@ -394,7 +402,7 @@ def _relation(
 ) -> Relation:
     import numpy as np
 
-    def say(row: int) -> str:
+    def counterexample_text(row: int) -> str:
         if not sign:
             return ", ".join(f"{numbers.name(i)} is {numbers.cell(i, row)}" for i in (target, *sources))
         parts = sign.join(numbers.cell(i, row) for i in sources)
@@ -407,7 +415,9 @@ def _relation(
         words=words,
         holds=int(ok.sum()),
         of=int(tested.sum()),
-        counterexamples=counterexamples(numbers.table, map(int, np.flatnonzero(tested & ~ok)), say),
+        counterexamples=counterexamples(
+            numbers.table, map(int, np.flatnonzero(tested & ~ok)), counterexample_text
+        ),
         told=rows_of(
             numbers.table,
             np.flatnonzero(ok if implied_mask is None else implied_mask & (ok | ~tested)).tolist(),

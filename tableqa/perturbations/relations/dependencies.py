@@ -6,7 +6,7 @@ from itertools import combinations
 
 from tableqa.cells import fold
 from tableqa.data.tables import Table
-from tableqa.perturbations.relations.findings import Relation, name_of, shown
+from tableqa.perturbations.relations.findings import Relation, column_label, quote_cell
 
 BUDGET = 6_000_000
 """Rows times checks that pairs of columns may cost; what is left out is said."""
@@ -39,7 +39,7 @@ def dependencies(table: Table, columns: Sequence[int]) -> tuple[list[Relation], 
         for b in telling:
             if a != b and support >= least and len(set(zip(codes[a], codes[b], strict=True))) == distinct[a]:
                 alone[b].add(a)
-                words = f"{name_of(table, a)} determines {name_of(table, b)}"
+                words = f"{column_label(table, a)} determines {column_label(table, b)}"
                 relations.append(_dependency(table, (a,), b, words, support))
     pairs, notes = _pairs(table, telling, codes, alone, least)
     return relations + pairs, notes
@@ -48,7 +48,7 @@ def dependencies(table: Table, columns: Sequence[int]) -> tuple[list[Relation], 
 def _trivial(table: Table, columns: Sequence[int], distinct: dict[int, int]) -> Iterator[Relation]:
     rows = len(table.rows)
     for j in columns:
-        column, name = table.column_ids[j], name_of(table, j)
+        column, name = table.column_ids[j], column_label(table, j)
         if distinct[j] == rows:
             words = f"{name} is different in every row"
             why = (
@@ -56,7 +56,7 @@ def _trivial(table: Table, columns: Sequence[int], distinct: dict[int, int]) -> 
             )
             yield Relation("key", column, (), words, rows, rows, trivial=why)
         elif distinct[j] == 1:
-            words = f"{name} is {shown(table.rows[0][j])} in every row"
+            words = f"{name} is {quote_cell(table.rows[0][j])} in every row"
             why = "A column that is the same in every row is determined by every other column."
             yield Relation("constant", column, (), words, rows, rows, trivial=why)
 
@@ -86,7 +86,7 @@ def _pairs(
             if c in (a, b) or alone[c] & {a, b}:
                 continue
             if len(set(zip(together, codes[c], strict=True))) == len(groups):
-                words = f"{name_of(table, a)} and {name_of(table, b)} together determine {name_of(table, c)}"
+                words = f"{column_label(table, a)} and {column_label(table, b)} together determine {column_label(table, c)}"
                 relations.append(_dependency(table, (a, b), c, words, support))
     relations.sort(key=lambda relation: -relation.of)
     if len(relations) > _MOST_PAIRS:

@@ -74,7 +74,7 @@ class Relation:
         }
 
 
-def name_of(table: Table, j: int) -> str:
+def column_label(table: Table, j: int) -> str:
     """What the column at place `j` is called in a sentence: its header, or its number where that says nothing."""
     header = " ".join(table.header[j].split())
     if not header or table.header.count(table.header[j]) > 1:
@@ -95,7 +95,7 @@ def rows_of(table: Table, rows: Sequence[int]) -> tuple[str, ...]:
     return table.row_ids if len(rows) == len(table.rows) else tuple(table.row_ids[row] for row in rows)
 
 
-def shown(text: str) -> str:
+def quote_cell(text: str) -> str:
     """A cell's text in a sentence."""
     line = " ".join(text.split())
     return "(empty)" if not line else line if len(line) <= 40 else line[:39] + "…"

@@ -5,7 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tableqa.cells import fold, without_details, without_notes
 from tableqa.data.tables import Table
-from tableqa.perturbations.relations.findings import Relation, counterexamples, name_of, rows_of, shown
+from tableqa.perturbations.relations.findings import (
+    Relation,
+    column_label,
+    counterexamples,
+    quote_cell,
+    rows_of,
+)
 
 _LEAST_ROWS = 3
 _WORDS = re.compile(r"\w+(?:['.-]\w+)*")
@@ -61,20 +67,27 @@ def _relation(
     if len(same) >= least * len(tested):
         if target < source:
             return None
-        words, good = f"{name_of(table, target)} is the same as {name_of(table, source)}", same
+        words, good = f"{column_label(table, target)} is the same as {column_label(table, source)}", same
     else:
-        words, good = f"{name_of(table, target)} is contained in {name_of(table, source)}", contained
+        words, good = (
+            f"{column_label(table, target)} is contained in {column_label(table, source)}",
+            contained,
+        )
         for what, part in _PARTS:
             equal = [k for k in contained if part(outer[k]) == inner[k]]
             if len(equal) >= least * len(tested):
-                words, good = f"{name_of(table, target)} is {what.format(name_of(table, source))}", equal
+                words, good = (
+                    f"{column_label(table, target)} is {what.format(column_label(table, source))}",
+                    equal,
+                )
                 break
     if sum(len(inner[k]) > 1 for k in good) < _LEAST_ROWS:
         return None  # "1" is contained in many things
     chosen = set(good)
 
     def say(row: int) -> str:
-        return f"{shown(table.rows[row][target])}, and {name_of(table, source)} is {shown(table.rows[row][source])}"
+        stated = quote_cell(table.rows[row][source])
+        return f"{quote_cell(table.rows[row][target])}, and {column_label(table, source)} is {stated}"
 
     return Relation(
         kind="same" if good is same else "part",

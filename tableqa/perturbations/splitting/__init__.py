@@ -8,4 +8,4 @@ from tableqa.perturbations.splitting.cuts import Cut, Splitting, split
 from tableqa.perturbations.splitting.new_names import header_stem, part_names
 from tableqa.perturbations.splitting.rules import Delimiter, Pattern, SplitError, Template, Way, way_from_dict
 from tableqa.perturbations.splitting.suggested_rules import Proposal, proposals
-from tableqa.perturbations.splitting.traces import foreign, lost
+from tableqa.perturbations.splitting.traces import lost_words, untraceable_words

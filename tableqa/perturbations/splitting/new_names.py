@@ -17,22 +17,22 @@ _LEAST_SHARE = 0.8
 """The share of the filled parts that must be of one kind."""
 
 
-def _listed(names: str) -> frozenset[str]:
+def _word_set(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-_PEOPLE = _listed(
+_PEOPLE = _word_set(
     "name player players driver rider athlete winner champion opponent artist author director writer coach "
     "manager candidate member actor actress president judge captain jockey swimmer wrestler singer skip "
     "starter incumbent"
 )
-_PLACES = _listed(
+_PLACES = _word_set(
     "location venue city town place hometown birthplace site headquarters origin residence host home school "
     "destination address"
 )
-_SCORES = _listed("score result scoreline")
-_RECORDS = _listed("record w-l w–l w-l-t w–l–t win-loss won-lost")
-_COUNTRIES = _listed(
+_SCORES = _word_set("score result scoreline")
+_RECORDS = _word_set("record w-l w–l w-l-t w–l–t win-loss won-lost")
+_COUNTRIES = _word_set(
     "afghanistan albania algeria andorra angola argentina armenia australia austria azerbaijan bahamas bahrain "
     "bangladesh barbados belarus belgium belize benin bhutan bolivia botswana brazil brunei bulgaria burundi "
     "cambodia cameroon canada chad chile china colombia congo croatia cuba cyprus denmark djibouti dominica "
@@ -51,7 +51,7 @@ _COUNTRIES = _listed(
     "east germany", "west germany", "northern ireland", "ivory coast", "dominican republic", "united arab emirates",
     "trinidad and tobago", "bosnia and herzegovina",
 }  # fmt: skip
-_STATES = _listed(
+_STATES = _word_set(
     "alabama alaska arizona arkansas california colorado connecticut delaware florida hawaii idaho illinois "
     "indiana iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi "
     "missouri montana nebraska nevada ohio oklahoma oregon pennsylvania tennessee texas utah vermont virginia "
@@ -60,7 +60,7 @@ _STATES = _listed(
     "new hampshire", "new jersey", "new mexico", "new york", "north carolina", "north dakota", "rhode island",
     "south carolina", "south dakota", "west virginia", "british columbia", "nova scotia", "new brunswick",
 }  # fmt: skip
-_POSTAL = _listed(
+_POSTAL = _word_set(
     "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH "
     "OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC ON QC BC AB MB SK NS NB"
 )

@@ -117,12 +117,12 @@ def proposals(
     filled = [cell for cell in cells if format_of(cell).kind != "none"][:_LOOKED_AT]
     candidates: list[tuple[float, Splitting, str, tuple[str, ...]]] = []
     for rank, form in enumerate(_FORMS):
-        candidates += _worth(split(filled, form.way), form.words, form.names, 0.15 - rank / 1000)
+        candidates += _score(split(filled, form.way), form.words, form.names, 0.15 - rank / 1000)
     for rank, text in enumerate(_delimiters(filled)):
         for step, at in enumerate(get_args(At)):
             if (text != " " or at == "every") and not _cuts_names(filled, text):
                 way = Delimiter(text, at)
-                candidates += _worth(split(filled, way), way.words, (), -rank / 1000 - 0.05 * (step > 0))
+                candidates += _score(split(filled, way), way.words, (), -rank / 1000 - 0.05 * (step > 0))
     candidates.sort(key=lambda candidate: -candidate[0])
     chosen: list[Proposal] = []
     seen: set[tuple[object, ...]] = set()
@@ -165,7 +165,7 @@ def _is_word(chunk: str) -> bool:
     return any(after.islower() for after in _HYPHENED.findall(chunk))
 
 
-def _worth(
+def _score(
     splitting: Splitting, words: str, names: tuple[str, ...], bonus: float
 ) -> list[tuple[float, Splitting, str, tuple[str, ...]]]:
     parts = [cut.parts for cut in splitting.cuts if cut.parts]

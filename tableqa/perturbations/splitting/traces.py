@@ -21,7 +21,7 @@ _JOINING = SMALL | {"v", "x", "st", "nd", "rd", "th"}
 """Words that only part the parts, or say how a number is written."""
 
 
-def foreign(part: str, cell: str) -> tuple[str, ...]:
+def untraceable_words(part: str, cell: str) -> tuple[str, ...]:
     """The words and numbers of `part` that neither stand in `cell` nor follow from one that does; none for a cut of it.
 
     Case, accents and blanks do not count. Months may be written out, shortened or numbered, years in two digits or four,
@@ -34,7 +34,7 @@ def foreign(part: str, cell: str) -> tuple[str, ...]:
     return tuple(token for token in _tokens(part) if not _follows(token, cell_readings, years))
 
 
-def lost(cell: str, parts: Sequence[str]) -> tuple[str, ...]:
+def lost_words(cell: str, parts: Sequence[str]) -> tuple[str, ...]:
     """The words and numbers of `cell` that stand whole in none of `parts`, in no other form either; small words aside.
 
     A word that a cut goes through is lost: "B" and "ob" do not hold "Bob". Cuts between words, at signs and between

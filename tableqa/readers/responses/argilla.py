@@ -11,9 +11,9 @@ from typing import Any
 
 from tableqa.core.translation import gettext_noop
 from tableqa.readers.interface import Rejected
-from tableqa.readers.records import Fields, decoded, plain, read_records
+from tableqa.readers.records import Fields, decode_json, plain, read_records
 from tableqa.readers.responses import tool_export
-from tableqa.readers.responses.folder import files, opened, read_object
+from tableqa.readers.responses.folder import files, open_export, read_object
 from tableqa.readers.responses.tool_export import GivenResponse, Nature, Task, Tool
 
 LOSSES = {
@@ -38,7 +38,7 @@ _MEND = "Name the folder that Dataset.to_disk wrote, a zip file of it, or its re
 
 def tasks(path: Path) -> Iterator[Task]:
     """The records of a dataset; ReaderError."""
-    with opened(path) as folder:
+    with open_export(path) as folder:
         for file in files(folder, "records.json", _MEND):
             questions = _questions(file.parent / ".argilla" / "settings.json")
             types = {name: settings.text("type") for name, settings in questions.items()}
@@ -78,7 +78,7 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
         for name in visible_metadata
         if visible_metadata[name] != fields.get(name, visible_metadata[name])
     ]
-    losses = [tool_export.unread(f"{name} (metadata)") for name in changed]
+    losses = [tool_export.loss_of_field(f"{name} (metadata)") for name in changed]
     losses += ["suggestion" for _ in record.optional("suggestions")]
     losses += ["vector" for _ in record.optional("vectors")]
     own: dict[str, GivenResponse] = {}
@@ -88,7 +88,7 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
     questions = record.nested("responses") if "responses" in record else Fields(record.place, {})
     for question in questions.value:
         for answer in questions.nested_each(question):
-            with tool_export.rejecting(rejected, answer, id, person=str(answer.value.get("user_id", ""))):
+            with tool_export.reject_errors(rejected, answer, id, person=str(answer.value.get("user_id", ""))):
                 person, value = answer.name("user_id"), plain(answer.required("value"))
                 type = types.get(question, "")
                 nature = _nature(type, value)
@@ -97,14 +97,14 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
                     if not value:
                         continue
                 if nature is None:
-                    losses.append(tool_export.unread(f"{question} ({type or '?'})"))
+                    losses.append(tool_export.loss_of_field(f"{question} ({type or '?'})"))
                     continue
                 if question == tool_export.OWN:
-                    stored = Fields(answer.place, decoded(answer.place, answer.text("value")))
+                    stored = Fields(answer.place, decode_json(answer.place, answer.text("value")))
                     own[person] = tool_export.own_response(record.place.inside("responses"), stored, losses)
                     continue
                 losses += [] if question in types else ["assumed"]
-                losses += [tool_export.unread(question)] if question in values.get(person, {}) else []
+                losses += [tool_export.loss_of_field(question)] if question in values.get(person, {}) else []
                 natures[question] = nature
                 values.setdefault(person, {})[question] = value
     for entry in rejected:  # a part of a response is none

@@ -12,13 +12,13 @@ from typing import Any
 
 from tableqa.core.translation import gettext_noop
 from tableqa.readers.records import Fields, read_records
-from tableqa.readers.responses.folder import files, opened, read_object
+from tableqa.readers.responses.folder import files, open_export, read_object
 from tableqa.readers.responses.tool_export import (
     GivenResponse,
     Nature,
     Task,
     Tool,
-    rejecting,
+    reject_errors,
     single_or_several,
     spans,
 )
@@ -36,7 +36,7 @@ _MEND = "Export the project as JSONL, and name the zip file or the folder"
 def tasks(path: Path) -> Iterator[Task]:
     """The examples of all files, in the order of their first lines; ReaderError."""
     by_id: dict[str, Task] = {}
-    with opened(path) as folder:
+    with open_export(path) as folder:
         project = _project_type(folder)
         for file in files(folder, "*.jsonl", _MEND):
             for record in read_records(file):
@@ -46,7 +46,7 @@ def tasks(path: Path) -> Iterator[Task]:
                     about = ("label", *_lists(line), "Comments")
                     visible_fields = {name: value for name, value in line.value.items() if name not in about}
                     by_id[id] = Task(id=id, data=Fields(line.place, {**visible_fields, "id": id}))
-                with rejecting(by_id[id].rejected, line, id, person=file.stem):
+                with reject_errors(by_id[id].rejected, line, id, person=file.stem):
                     if (response := _response(line, file.stem, project, by_id[id].losses)) is not None:
                         by_id[id].responses.append(response)
     yield from by_id.values()

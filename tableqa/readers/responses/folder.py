@@ -6,11 +6,11 @@ from pathlib import Path
 
 from tableqa.readers.archive import unpacked
 from tableqa.readers.interface import ReaderError
-from tableqa.readers.records import Fields, Place, decoded
+from tableqa.readers.records import Fields, Location, decode_json
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[Path]:
+def open_export(path: Path) -> Iterator[Path]:
     """The folder of an export, or its only file; a zip file is unpacked meanwhile."""
     if path.is_file() and path.suffix.lower() == ".zip":
         with unpacked(path) as folder:
@@ -29,8 +29,8 @@ def files(path: Path, pattern: str, mend: str) -> list[Path]:
 
 def read_object(file: Path, mend: str, within: str = "") -> Fields:
     """The JSON object that a file of an export holds; ReaderError."""
-    location = Place(file, 1, within)
+    location = Location(file, 1, within)
     try:
-        return Fields(location, decoded(location, file.read_text(encoding="utf-8"), mend))
+        return Fields(location, decode_json(location, file.read_text(encoding="utf-8"), mend))
     except (OSError, UnicodeDecodeError) as error:
         raise ReaderError(file, None, f"it cannot be read: {error}", mend) from error

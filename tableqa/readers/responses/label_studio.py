@@ -18,9 +18,9 @@ from typing import Any
 
 from tableqa.core.translation import gettext_noop, phrase
 from tableqa.readers.interface import ReaderError, Rejected
-from tableqa.readers.records import Fields, decoded, plain, read_records
+from tableqa.readers.records import Fields, decode_json, plain, read_records
 from tableqa.readers.responses import tool_export
-from tableqa.readers.responses.folder import files, opened
+from tableqa.readers.responses.folder import files, open_export
 from tableqa.readers.responses.tool_export import GivenPrediction, GivenResponse, Nature, Task, Tool
 
 _CONTROLS: dict[str, tuple[str, Nature]] = {
@@ -51,7 +51,7 @@ LOSSES = {
 
 def tasks(path: Path) -> Iterator[Task]:
     """The tasks of an export; ReaderError."""
-    with opened(path) as folder:
+    with open_export(path) as folder:
         for file in files(folder, "*.json", _MEND):
             schema = {} if folder.is_file() else _schema(file)
             for number, task in enumerate(_tasks(file, schema)):
@@ -72,11 +72,11 @@ def _tasks(path: Path, schema: Schema) -> Iterator[Task]:
         whole = [plain(prediction) for prediction in predictions if isinstance(prediction, dict)]
         losses = ["prediction"] * (len(predictions) - len(whole))
         for name in ("drafts", "completions"):
-            losses += [tool_export.unread(name)] * len(task.optional_list(name))
+            losses += [tool_export.loss_of_field(name)] * len(task.optional_list(name))
         responses: list[GivenResponse] = []
         rejected: list[Rejected] = []
         for annotation in task.nested_each("annotations") if "annotations" in task else ():
-            with tool_export.rejecting(rejected, annotation, id, annotation.value.get("id")):
+            with tool_export.reject_errors(rejected, annotation, id, annotation.value.get("id")):
                 if annotation.value.get("was_cancelled"):
                     losses.append("cancelled")
                 elif response := _response(annotation, losses, schema):
@@ -101,7 +101,7 @@ def _predictions(task: Fields, schema: Schema) -> Iterator[GivenPrediction]:
     whole = [entry for entry in task.listed("predictions") if isinstance(entry, dict)]
     for prediction in Fields(task.place, {"predictions": whole}).nested_each("predictions"):
         try:
-            stored = _stored(prediction)
+            stored = _stored_response(prediction)
             values = plain(stored.nested("data").value) if stored else _values(prediction, [], schema)[0]
             at = tool_export.time_of(prediction, "created_at")
             model = prediction.text("model_version", default="").strip()
@@ -115,13 +115,13 @@ def _predictions(task: Fields, schema: Schema) -> Iterator[GivenPrediction]:
 
 def _response(annotation: Fields, losses: list[str], schema: Schema) -> GivenResponse | None:
     seconds = tool_export.seconds_of(annotation, "lead_time", losses)
-    if stored := _stored(annotation):
+    if stored := _stored_response(annotation):
         own = replace(tool_export.own_response(annotation.place, stored, losses), seconds=seconds)
         losses += tool_export.own_changes(_values(annotation, [], schema)[0], own)
         return own
     values, natures = _values(annotation, losses, schema)
     if annotation.value.get("ground_truth") is True:
-        losses.append(tool_export.unread("ground_truth"))
+        losses.append(tool_export.loss_of_field("ground_truth"))
     if not values:
         return None
     id = annotation.name("id") if "id" in annotation else ""
@@ -129,12 +129,12 @@ def _response(annotation: Fields, losses: list[str], schema: Schema) -> GivenRes
     return GivenResponse(annotation.place, _person(annotation), id, at, values, natures, seconds)
 
 
-def _stored(annotation: Fields) -> Fields | None:
+def _stored_response(annotation: Fields) -> Fields | None:
     """What Askew wrote into its own control; None where there is no such control."""
     for result in annotation.nested_each("result"):
         if result.text("from_name", default="") == tool_export.OWN:
             value = result.nested("value")
-            return Fields(value.place, decoded(value.place, "\n".join(value.texts("text"))))
+            return Fields(value.place, decode_json(value.place, "\n".join(value.texts("text"))))
     return None
 
 
@@ -159,7 +159,7 @@ def _values(
             or (control in values and nature in ("scale", "number", "rank"))
         ):
             losses.append(
-                tool_export.unread(f"{control} ({type})" if control else type) if type else "region"
+                tool_export.loss_of_field(f"{control} ({type})" if control else type) if type else "region"
             )
         elif (
             nature == "rank"
@@ -168,13 +168,13 @@ def _values(
         ):
             losses.append("bucket")
         else:
-            values[control], natures[control] = _joined(
+            values[control], natures[control] = _merged_value(
                 values.get(control), _value(value_fields, key, nature), nature
             )
             if schema.get(control, {}).get("type") == "multi_choice" and natures[control] == "choice":
                 values[control], natures[control] = [values[control]], "multi_choice"
         if result.value.get("meta"):
-            losses.append(tool_export.unread(f"{control} (meta)"))
+            losses.append(tool_export.loss_of_field(f"{control} (meta)"))
     for control, marked_spans in marked.items():
         if text := tool_export.spans(marked_spans, control, losses):
             values[control], natures[control] = text, "text"
@@ -195,7 +195,7 @@ def _value(value_fields: Fields, key: str, nature: Nature) -> Any:
     return value
 
 
-def _joined(before: Any, value: Any, nature: Nature) -> tuple[Any, Nature]:
+def _merged_value(before: Any, value: Any, nature: Nature) -> tuple[Any, Nature]:
     """The value of a control with what an earlier result of the same control says."""
     value = plain(value)
     if nature == "choice":

@@ -17,9 +17,9 @@ from tableqa.core import guarded_yaml
 from tableqa.core.foreign_values import decimal
 from tableqa.core.translation import gettext_noop, phrase
 from tableqa.readers.interface import ReaderError
-from tableqa.readers.records import Fields, Place, plain, text_of
+from tableqa.readers.records import Fields, Location, plain, text_of
 from tableqa.readers.responses import tool_export
-from tableqa.readers.responses.folder import files, opened, read_object
+from tableqa.readers.responses.folder import files, open_export, read_object
 from tableqa.readers.responses.tool_export import GivenResponse, Nature, Task, Tool
 
 LOSSES = {
@@ -55,7 +55,7 @@ _Scheme = Mapping[str, Any]
 def tasks(path: Path) -> Iterator[Task]:
     """The items that somebody answered; ReaderError."""
     by_id: dict[str, Task] = {}
-    with opened(path) as folder:
+    with open_export(path) as folder:
         schemes, losses = _schemes(folder), []
         for file in files(folder, "user_state.json", _MEND):
             state = read_object(file, _MEND, file.parent.name)
@@ -70,11 +70,11 @@ def tasks(path: Path) -> Iterator[Task]:
                 location = state.place.inside(f"item {id}")
                 task = by_id.setdefault(id, Task(id=id, data=Fields(location, {"id": id})))
                 marks = [name for name in ("link", "event") for _ in annotation_fields[name].optional(id)]
-                task.losses.extend(map(tool_export.unread, marks))
+                task.losses.extend(map(tool_export.loss_of_field, marks))
                 stored = Fields(
                     location, {name: annotation_fields[name].optional_list(id) for name in ("label", "span")}
                 )
-                with tool_export.rejecting(task.rejected, stored, id, person=person):
+                with tool_export.reject_errors(task.rejected, stored, id, person=person):
                     at, seconds = _times(state, id, task.losses)
                     values, natures = _answers(stored, schemes, task.losses)
                     if values:
@@ -93,7 +93,7 @@ def _schemes(folder: Path) -> dict[str, _Scheme]:
         if "annotation_schemes" not in (text := file.read_text("utf-8", errors="replace")):
             continue
         try:
-            fields = Fields(Place(file, 1), guarded_yaml.read(text).value)
+            fields = Fields(Location(file, 1), guarded_yaml.read(text).value)
         except guarded_yaml.YamlError as error:
             raise ReaderError(file, error.fault.line, error.fault.message, phrase("Correct it")) from error
         for scheme in fields.nested_each("annotation_schemes") if "annotation_schemes" in fields else ():
@@ -118,7 +118,7 @@ def _answers(
             plain(raw_value),
             text_of(raw_value),
         )
-        scheme = schemes.get(schema) or {"annotation_type": _assumed(schema, name, value, text)}
+        scheme = schemes.get(schema) or {"annotation_type": _assumed_type(schema, name, value, text)}
         type = _type(scheme)
         is_option = type in _OPTIONS and name not in _BESIDE
         if value in (None, "") or (is_option and value in (False, "false") and value != name):
@@ -132,11 +132,11 @@ def _answers(
             field = schema if is_main else f"{schema}: {name}"
             values[field], natures[field] = answer
         else:
-            losses.append(tool_export.unread(f"{schema} ({type})"))
+            losses.append(tool_export.loss_of_field(f"{schema} ({type})"))
             continue
         losses += [] if schema in schemes else ["assumed"]
     for schema, names in chosen.items():
-        values[schema], natures[schema] = _chosen(names, schemes.get(schema))
+        values[schema], natures[schema] = _chosen_answer(names, schemes.get(schema))
     for span, _ in _pairs(stored, "span"):
         marked[f"{span.text('schema')}: spans"].append(span.value)
     for field, parts in marked.items():
@@ -152,7 +152,7 @@ def _pairs(stored: Fields, name: str) -> Iterator[tuple[Fields, Any]]:
         yield Fields(stored.place, pair[0]), pair[1]
 
 
-def _assumed(schema: str, name: str, value: Any, text: str | None) -> str:
+def _assumed_type(schema: str, name: str, value: Any, text: str | None) -> str:
     """The likely type of the schema of a label that no configuration describes."""
     if name in _SELECTS:
         return _SELECTS[name]
@@ -190,7 +190,7 @@ def _answer(text: str, type: str, name: str, scheme: _Scheme) -> tuple[Any, Natu
     return (text, nature) if nature else None
 
 
-def _chosen(names: list[str], scheme: _Scheme | None) -> tuple[Any, Nature]:
+def _chosen_answer(names: list[str], scheme: _Scheme | None) -> tuple[Any, Nature]:
     """The answer that chosen options are. Without a configuration, one option is a choice, or a number a step."""
     type = _type(scheme) if scheme else "likert"
     is_scale = type == "likert" and all(map(str.isdecimal, [*names, *_names((scheme or {}).get("labels"))]))

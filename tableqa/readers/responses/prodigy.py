@@ -32,12 +32,12 @@ def tasks(path: Path) -> Iterator[Task]:
         visible_fields = {name: value for name, value in line.value.items() if not _is_about(name, line)}
         task = by_id.setdefault(id, Task(id=id, data=Fields(line.place, {**visible_fields, "id": id})))
         task.losses.extend(
-            tool_export.unread(name)
+            tool_export.loss_of_field(name)
             for name in visible_fields
             if visible_fields[name] != task.data.value.get(name)
         )
-        task.losses.extend(map(tool_export.unread, _unread(line)))
-        with tool_export.rejecting(task.rejected, line, id, person=_person(line)):
+        task.losses.extend(map(tool_export.loss_of_field, _unread(line)))
+        with tool_export.reject_errors(task.rejected, line, id, person=_person(line)):
             if (response := _response(record, task.losses)) is not None:
                 task.responses.append(response)
     yield from by_id.values()

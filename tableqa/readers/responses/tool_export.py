@@ -12,7 +12,7 @@ from tableqa.core.canonical_json import canonical
 from tableqa.core.foreign_values import LONGEST_SECONDS, TIMES
 from tableqa.core.translation import gettext, gettext_noop, joined, phrase
 from tableqa.readers.interface import Credit, ReaderError, Rejected, stated_credit
-from tableqa.readers.records import Fields, Place, plain
+from tableqa.readers.records import Fields, Location, plain
 
 OWN = "askew"
 """The control or question that holds a whole response in exports of Askew for other tools."""
@@ -38,7 +38,7 @@ class GivenResponse:
     is_simulated  the person is a program, as exports of Askew say
     """
 
-    place: Place
+    place: Location
     person: str
     id: str
     at: datetime | None
@@ -74,7 +74,7 @@ class CheckedTask:
     credit     licence, citation and URL of the source of its example, likewise
     predictions  of models, as far as they are read
     predictions_count  the number of predictions that the export has whole, read or not
-    losses     what of the task is not read, one for each time: keys of `Tool.losses`, or `unread` for one field
+    losses     what of the task is not read, one for each time: keys of `Tool.losses`, or `loss_of_field` for one field
     schema     by field: what the settings of the tool say, as `type`, `options`, `min` and `max` of a definition. It is with
                the first task only
     example    id of the example that is made of it; "" where none is
@@ -122,7 +122,7 @@ class Tool:
 
 
 @contextmanager
-def rejecting(
+def reject_errors(
     rejected: list[Rejected], response: Fields, task: str, id: object = "", person: str = ""
 ) -> Iterator[None]:
     """Reject a response that cannot be read, and go on: the error names the task, and the response or its person."""
@@ -142,7 +142,7 @@ def location(task: str, response: str, person: str) -> str:
     return phrase("task {task}, response of {person}", task=task, person=person or "?")
 
 
-def unread(name: str) -> str:
+def loss_of_field(name: str) -> str:
     """The loss of a value of one field, which has this name in the tool."""
     return f":{name}"
 
@@ -165,7 +165,7 @@ def spans(marked_spans: Sequence[Any], name: str, losses: list[str]) -> str:
     text = canonical([plain(span) for span in marked_spans])
     if len(text) <= LONGEST_SPANS:
         return text
-    losses += [unread(f"{name} (spans)")] * len(marked_spans)
+    losses += [loss_of_field(f"{name} (spans)")] * len(marked_spans)
     return ""
 
 
@@ -241,17 +241,17 @@ LOSSES = {
 def own_changes(values: Mapping[str, Any], response: GivenResponse) -> list[str]:
     """The losses of the values of controls or questions that are not those of the response in `OWN`."""
     # An export has a value as it is, or as JSON.
-    forms = {name: (_written(value), canonical(value)) for name, value in response.values.items()}
+    forms = {name: (_as_text(value), canonical(value)) for name, value in response.values.items()}
     return [
-        "changed" for name, value in values.items() if name in forms and _written(value) not in forms[name]
+        "changed" for name, value in values.items() if name in forms and _as_text(value) not in forms[name]
     ]
 
 
-def _written(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def own_response(response_location: Place, stored: Fields, losses: list[str]) -> GivenResponse:
+def own_response(response_location: Location, stored: Fields, losses: list[str]) -> GivenResponse:
     """A response as Askew wrote it for another tool: id, annotator, made_at, active_seconds and data; ReaderError.
 
     `simulated` is there where the annotator is a program.

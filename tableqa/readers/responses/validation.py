@@ -20,7 +20,7 @@ from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, add_outcome
 from tableqa.readers.interface import Credit, Names, ReaderError, Rejected
 from tableqa.readers.mapped_records import mapped_example
 from tableqa.readers.rejections import Rejections
-from tableqa.readers.report import in_record, note, noting
+from tableqa.readers.report import collect_notes, in_record, note
 from tableqa.readers.responses import TOOLS
 from tableqa.readers.responses.tool_export import CheckedTask, GivenResponse, Task, location
 
@@ -44,7 +44,7 @@ def read_responses(request: ReadRequest, progress: Callable[[int], None] = lambd
         Rejections(request.shown, request.by_command) as rejections,
         Rows.written(Path(request.rows)) as rows,
         Rows.written(examples_of(request.rows)) as examples,
-        noting() as notes,
+        collect_notes() as notes,
     ):
         outcomes = _outcomes(request, rows)
         numbered = list(add_outcomes(examples, rejections, outcomes, path, progress))

@@ -19,7 +19,7 @@ class NotApplicable(ValueError):
 
 
 @dataclass(frozen=True)
-class Asked:
+class StructuralRequest:
     """A request, and the answers that are right, the first of them the one that a solved item shows."""
 
     request: str
@@ -79,7 +79,7 @@ class StructuralTask:
 
     name: str
     title: str
-    ask: Callable[[Table, random.Random], Asked]
+    ask: Callable[[Table, random.Random], StructuralRequest]
 
     def __call__(
         self,
@@ -113,7 +113,7 @@ class StructuralTask:
 _COUNTED = "Rows and columns are counted from 0; the header is not counted as a row."
 
 
-def _table_partition(table: Table, rng: random.Random) -> Asked:
+def _table_partition(table: Table, rng: random.Random) -> StructuralRequest:
     first = (table.header_rows or (table.header,))[0][:1]
     body = [table.rows[0][:1], table.rows[-1][-1:]] if table.rows and table.header else []
     if not body or not first:
@@ -124,10 +124,10 @@ def _table_partition(table: Table, rng: random.Random) -> Asked:
         "What does the first cell of the table say, and what does its last cell say? "
         f"Answer with the two texts and “{JOIN}” between them."
     )
-    return Asked(request, tuple(accepted))
+    return StructuralRequest(request, tuple(accepted))
 
 
-def _cell_lookup(table: Table, rng: random.Random) -> Asked:
+def _cell_lookup(table: Table, rng: random.Random) -> StructuralRequest:
     places: dict[str, list[str]] = {}
     for i, row in enumerate(table.rows):
         for j, cell in enumerate(row):
@@ -141,53 +141,53 @@ def _cell_lookup(table: Table, rng: random.Random) -> Asked:
         f"Where is the cell that says “{text}”? {several}Answer with the number of its row and the number of its column and "
         f"“{JOIN}” between them, for example 2{JOIN}3. {_COUNTED}"
     )
-    return Asked(request, tuple(places[text]))
+    return StructuralRequest(request, tuple(places[text]))
 
 
-def _reverse_lookup(table: Table, rng: random.Random) -> Asked:
+def _reverse_lookup(table: Table, rng: random.Random) -> StructuralRequest:
     places = [(i, j) for i, row in enumerate(table.rows) for j, cell in enumerate(row) if cell.strip()]
     if not places:
         raise NotApplicable("The table has no cell that says anything.")
     i, j = rng.choice(places)
     request = f"What does the cell in row {i} and column {j} say? Answer with its text alone. {_COUNTED}"
-    return Asked(request, (table.rows[i][j],))
+    return StructuralRequest(request, (table.rows[i][j],))
 
 
-def _column_retrieval(table: Table, rng: random.Random) -> Asked:
+def _column_retrieval(table: Table, rng: random.Random) -> StructuralRequest:
     places = [j for j, name in enumerate(table.header) if name.strip()]
     if not places:
         raise NotApplicable("No column of the table has a name.")
     j = rng.choice(places)
     request = f"What is the name of column {j}? Answer with the name alone. Columns are counted from 0."
-    return Asked(request, (table.header[j],))
+    return StructuralRequest(request, (table.header[j],))
 
 
-def _row_retrieval(table: Table, rng: random.Random) -> Asked:
+def _row_retrieval(table: Table, rng: random.Random) -> StructuralRequest:
     places = [i for i, row in enumerate(table.rows) if any(cell.strip() for cell in row)]
     if not places:
         raise NotApplicable("The table has no row that says anything.")
     i = rng.choice(places)
     request = f"What do the cells of row {i} say? Answer with their texts in order and “{JOIN}” between them. {_COUNTED}"
-    return Asked(request, (JOIN.join(table.rows[i]),))
+    return StructuralRequest(request, (JOIN.join(table.rows[i]),))
 
 
-def _size_detection(table: Table, rng: random.Random) -> Asked:
+def _size_detection(table: Table, rng: random.Random) -> StructuralRequest:
     rows, columns = table.shape
     request = (
         "How many rows and how many columns has the table? The header is not counted as a row. "
         f"Answer with the two numbers and “{JOIN}” between them, for example 2{JOIN}3."
     )
-    return Asked(request, (f"{rows}{JOIN}{columns}",))
+    return StructuralRequest(request, (f"{rows}{JOIN}{columns}",))
 
 
-def _merged_cell_detection(table: Table, rng: random.Random) -> Asked:
+def _merged_cell_detection(table: Table, rng: random.Random) -> StructuralRequest:
     columns = sorted({table.column_ids.index(span.column) for span in table.spans})
     request = (
         "In which columns does a merged cell begin, that is, one that reaches over more than one column or row? "
         f"Answer with the numbers of these columns, the smallest first, and “{JOIN}” between them, for example 3{JOIN}4; "
         f"columns are counted from 0. If there is no merged cell, answer {NONE}."
     )
-    return Asked(request, (JOIN.join(map(str, columns)) or NONE,))
+    return StructuralRequest(request, (JOIN.join(map(str, columns)) or NONE,))
 
 
 STRUCTURAL_TASKS: dict[str, StructuralTask] = {

@@ -11,7 +11,7 @@ from annotation.models import Annotation, Assignment, Batch, Draft
 from annotation.study_file import type_definitions
 from annotation.workflow import batches, task_types
 from tableqa import Example, Table
-from tasks.contract import Invalid, Item
+from tasks.contract import InvalidResponse, Item
 from tasks.shared.defined_types import DefinedTask
 from tasks.shared.form_fields import Question, Scale
 from tests.annotation.cast import NOON, World
@@ -117,7 +117,7 @@ def holds(task: DefinedTask, item: Item, field: Question, data: dict[str, Any]) 
     """Whether the response is complete, and its field is asked. Fields that are not asked are left out."""
     try:
         response = task.parse(data, item)
-    except Invalid:
+    except InvalidResponse:
         return False
     asked = {name: value for name, value in data.items() if getattr(response, name) not in ("", (), None)}
     is_asked = field.name in asked

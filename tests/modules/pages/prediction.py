@@ -94,7 +94,7 @@ def paraphrase_replies(world: World, client: Client) -> dict[str, Reply]:
         }
         for name, mood in (("busy", "busy"), ("unavailable", "failing"), ("too_large", "too_large")):
             server.mood = mood
-            predictors._connected.cache_clear()
+            predictors._cached_model.cache_clear()
             replies[name] = ask("preview", question=f"is it {mood}?")
         server.mood = "well"
         replies |= {
@@ -178,7 +178,7 @@ def value_change_replies(world: World, client: Client) -> dict[str, Any]:
             "fooled": ask("try", answers=["2001"], **data),
         }
         server.says = lambda request: answer(request.table.rows[0][1], cells=((0, 1),))(request)
-        predictors._connected.cache_clear()
+        predictors._cached_model.cache_clear()
         changed = {**change, "new": "2002"}
         replies["right"] = ask("preview", operations=[changed], answers=["2002"])
         replies["checked"] = ask("try", operations=[changed], answers=["2002"])
@@ -195,7 +195,7 @@ def cell_relevance_replies(world: World, client: Client) -> dict[str, Reply]:
                 server.mood = "failing"
                 replies["unavailable"] = ask("try")
                 server.mood = "well"
-                predictors._connected.cache_clear()
+                predictors._cached_model.cache_clear()
             replies[name] = ask("try")
     return replies
 
@@ -274,7 +274,7 @@ def model(says: Says) -> Iterator[Scripted]:
     ):
         yield server
         predictors.connect(server.entry).close()
-        predictors._connected.cache_clear()
+        predictors._cached_model.cache_clear()
 
 
 def asker(client: Client, world: World, batch: Batch) -> Ask:

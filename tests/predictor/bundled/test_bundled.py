@@ -18,10 +18,10 @@ from predictor.bundled.decode import (
     Balance,
     Candidate,
     candidates,
+    combine_candidates,
     count_probabilities,
     in_digits,
     options,
-    weigh,
 )
 from predictor.bundled.features import (
     CELL_FEATURES,
@@ -30,8 +30,8 @@ from predictor.bundled.features import (
     MOST_ROWS,
     SEQUENCE,
     TOKEN_FEATURES,
-    ask,
     collate,
+    encode_question,
     read,
     read_table,
 )
@@ -44,7 +44,7 @@ PLAIN = Balance()
 
 def shown(question, table=MEDALS):
     reading = read_table(table, TOKENIZER)
-    return reading, ask(question, reading, TOKENIZER)
+    return reading, encode_question(question, reading, TOKENIZER)
 
 
 def feature(given, name):
@@ -53,7 +53,7 @@ def feature(given, name):
 
 def best(question, table=MEDALS, **sure):
     reading, given = shown(question, table)
-    return weigh(candidates(scores(given, **sure), given, reading, question), PLAIN)[0]
+    return combine_candidates(candidates(scores(given, **sure), given, reading, question), PLAIN)[0]
 
 
 # --- what is read in a cell --------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def test_any_question_about_any_table_becomes_finite_numbers_and_an_answer(parts
         "rows": rng.normal(size=height),
         "columns": rng.normal(size=(width, 4)),
     }
-    answers = weigh(candidates(outputs, given, reading, question), PLAIN)
+    answers = combine_candidates(candidates(outputs, given, reading, question), PLAIN)
     assert 0 < sum(one.score for one in answers) <= 1 + 1e-9
     rows, columns = table.shape
     assert all(0 <= row < rows and 0 <= column < columns for one in answers for row, column in one.cells)
@@ -226,7 +226,7 @@ def test_cells_that_say_the_same_are_added_up():
     outputs = scores(given, "select")
     outputs["cells"][0, 2, 0], outputs["cells"][3, 2, 0] = 0.0, 0.0  # twice 3
     outputs["cells"][1, 2, 0] = 0.5  # 9, likelier than each of them
-    assert weigh(candidates(outputs, given, reading, "how many?"), PLAIN)[0].answers == ("3",)
+    assert combine_candidates(candidates(outputs, given, reading, "how many?"), PLAIN)[0].answers == ("3",)
 
 
 def test_two_ways_to_one_answer_beat_a_single_likelier_one():
@@ -235,16 +235,16 @@ def test_two_ways_to_one_answer_beat_a_single_likelier_one():
         Candidate("count", ("3",), (), -1.1, 0.0),
         Candidate("select", ("Spain",), (), -0.6, 0.0),
     ]
-    found = weigh(ways, PLAIN)
+    found = combine_candidates(ways, PLAIN)
     assert [(one.operation, one.answers) for one in found] == [("select", ("3",)), ("select", ("Spain",))]
     assert sum(one.score for one in found) == pytest.approx(1)
 
 
 def test_the_balance_of_operations_decides_between_them():
     ways = [Candidate("select", ("Spain",), (), -1.0, -1.0), Candidate("sum", ("12",), (), -0.5, -9.0)]
-    assert weigh(ways, PLAIN)[0].operation == "select"
-    assert weigh(ways, Balance({"sum": 0.1}))[0].operation == "sum"
-    assert weigh(ways, Balance({"sum": 0.1}, {"sum": -5}))[0].operation == "select"
+    assert combine_candidates(ways, PLAIN)[0].operation == "select"
+    assert combine_candidates(ways, Balance({"sum": 0.1}))[0].operation == "sum"
+    assert combine_candidates(ways, Balance({"sum": 0.1}, {"sum": -5}))[0].operation == "select"
 
 
 @pytest.mark.parametrize(

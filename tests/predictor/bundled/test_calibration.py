@@ -14,9 +14,9 @@ from benchmarks.bundled import CALIBRATION, QUESTIONS
 from predictor.bundled import WEIGHTS, load_bundled
 from predictor.bundled.calibration import Calibration, expected_error, fit
 from predictor.bundled.decode import candidates, difference
-from predictor.bundled.features import ask, read_table
+from predictor.bundled.features import encode_question, read_table
 from predictor.training.card import rewrite_quality
-from predictor.training.evaluation import LEAST_HELD_OUT, Verdict, calibrated
+from predictor.training.evaluation import LEAST_HELD_OUT, Verdict, fit_calibration
 from tableqa.data.answers import compare
 from tableqa.data.tables import Table
 from tableqa.readers import READERS
@@ -50,8 +50,8 @@ def test_the_map_says_how_many_of_the_answers_with_a_score_are_right() -> None:
 def test_a_handful_of_questions_fits_no_calibration() -> None:
     few = [Verdict(None, True, True)] * (LEAST_HELD_OUT - 1)
     with pytest.raises(ValueError, match="199 held-out questions are too few to calibrate"):
-        calibrated(few)
-    assert calibrated([*few, few[0]]).shares == (0.95,)
+        fit_calibration(few)
+    assert fit_calibration([*few, few[0]]).shares == (0.95,)
 
 
 def test_knots_that_fall_are_refused() -> None:
@@ -96,7 +96,7 @@ NUMBERS = Table(
 def test_what_is_no_number_is_never_subtracted(column: int) -> None:
     words = tokenizer()
     table = read_table(NUMBERS, words)
-    shown = ask("how many more?", table, words)
+    shown = encode_question("how many more?", table, words)
     assert difference(table, (0, column), (1, column)) is None
     assert difference(table, (0, column), (1, 3)) is None
     assert difference(table, (0, 3), (1, column)) is None

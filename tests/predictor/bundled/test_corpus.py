@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from predictor.training import corpus
-from predictor.training.corpus import Corpus, make
+from predictor.training.corpus import Corpus, build_corpora
 from tableqa import Example
 from tests.predictor.bundled.by_hand import MEDALS, tokenizer
 
@@ -28,7 +28,7 @@ def questions(name: str, number: int = 4, answer: str = "France") -> list[Exampl
 
 
 def made(folder: Path, encoder: Path, examples: list[Example], workers: int = 1) -> list[str]:
-    make(folder, encoder, examples, [MEDALS], synthetic_count=2, seed=1, workers=workers)
+    build_corpora(folder, encoder, examples, [MEDALS], synthetic_count=2, seed=1, workers=workers)
     return sorted(item.id for item in Corpus(folder / "answered"))
 
 
@@ -58,7 +58,9 @@ def test_a_corpus_is_made_again_where_anything_that_it_is_made_of_changes(
         (out / "done.json").unlink()
     if what == "answers":
         examples = questions("q", answer="Spain")
-    make(out, encoder, examples, [MEDALS], synthetic_count=2, seed=2 if what == "seed" else 1, workers=1)
+    build_corpora(
+        out, encoder, examples, [MEDALS], synthetic_count=2, seed=2 if what == "seed" else 1, workers=1
+    )
     assert (out / "answered" / "part-00" / "mark").exists() == (what == "nothing")
 
 

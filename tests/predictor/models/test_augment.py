@@ -85,7 +85,7 @@ def test_every_kind_is_counted_with_its_originals(examples: list[Example], tmp_p
 def test_nothing_is_learnt_that_the_test_asks_about_or_that_people_contradicted(
     examples: list[Example], tmp_path: Path
 ) -> None:
-    from predictor.training.augment import wanted
+    from predictor.training.augment import read_augmentation_request
 
     test = release(tmp_path / "test", examples[:3], shuffled=["row_shuffle"])
     train = release(
@@ -95,7 +95,7 @@ def test_nothing_is_learnt_that_the_test_asks_about_or_that_people_contradicted(
         asked_otherwise=True,
         contradicted=[f"{examples[5].id}~word-1"],
     )
-    asked = wanted(options(test=test, augment=[f"RTA={train}"]))
+    asked = read_augmentation_request(options(test=test, augment=[f"RTA={train}"]))
     (found,) = asked.releases
     assert found.name == "+RTA"
     assert found.kinds["word"] == 4  # six, one of a table of the test, one contradicted
@@ -111,30 +111,30 @@ def test_nothing_is_learnt_that_the_test_asks_about_or_that_people_contradicted(
 def test_an_older_release_for_evaluation_says_that_it_holds_what_nobody_verified(
     examples: list[Example], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from predictor.training.augment import wanted
+    from predictor.training.augment import read_augmentation_request
 
     test = release(tmp_path / "test", examples[:2], shuffled=["row_shuffle"])
     manifest = test / "manifest.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"purpose": "evaluation"}))
 
-    wanted(options(test=test, augment=[]))
+    read_augmentation_request(options(test=test, augment=[]))
 
     assert "does not list its unverified machine proposals" in capsys.readouterr().err
 
 
 def test_what_cannot_be_compared_is_refused_with_the_reason(examples: list[Example], tmp_path: Path) -> None:
-    from predictor.training.augment import wanted
+    from predictor.training.augment import read_augmentation_request
 
     test = release(tmp_path / "test", examples[:2], shuffled=["row_shuffle"])
     plain = release(tmp_path / "plain", examples[:2])
     with pytest.raises(ModelError, match="--augment needs --test"):
-        wanted(options(test=None, augment=[f"RTA={test}"]))
+        read_augmentation_request(options(test=None, augment=[f"RTA={test}"]))
     with pytest.raises(ModelError, match="no perturbed examples to ask about"):
-        wanted(options(test=plain, augment=[f"RTA={test}"]))
+        read_augmentation_request(options(test=plain, augment=[f"RTA={test}"]))
     with pytest.raises(ModelError, match="are on tables or questions of --test"):
-        wanted(options(test=test, augment=[f"RTA={test}"]))
+        read_augmentation_request(options(test=test, augment=[f"RTA={test}"]))
     with pytest.raises(ModelError, match="a unique name of letters"):
-        wanted(options(test=test, augment=[f"A={test}", f"A={test}"]))
+        read_augmentation_request(options(test=test, augment=[f"A={test}", f"A={test}"]))
 
 
 def test_the_bundled_model_goes_on_and_the_table_is_one_command(

@@ -21,10 +21,10 @@ from predictor.bundled.decode import (
     OUTPUTS,
     Balance,
     candidates,
+    combine_candidates,
     row_weight,
-    weigh,
 )
-from predictor.bundled.features import ask, collate, read_table
+from predictor.bundled.features import collate, encode_question, read_table
 from tableqa import Example
 from tableqa.data.answers import compare
 from tableqa.readers import READERS
@@ -49,7 +49,7 @@ def examples(test_data: Path) -> list[Example]:
 def answers_of(example: Example, goal: Any) -> list[tuple[str, list[str]]]:
     """What each derivation gives when the network is sure of it: (operation, answers)."""
     table = read_table(example.table, TOKENIZER)
-    given = ask(example.question, table, TOKENIZER)
+    given = encode_question(example.question, table, TOKENIZER)
     width = table.columns
     ways: list[dict[str, Any]] = []
     ways += [{"operation": name, "cells": (divmod(place, width),)} for name, place in goal.cells]
@@ -62,7 +62,7 @@ def answers_of(example: Example, goal: Any) -> list[tuple[str, list[str]]]:
     out = []
     for way in ways:
         found = candidates(scores(given, **way), given, table, example.question)
-        best = weigh(found, Balance())[0]
+        best = combine_candidates(found, Balance())[0]
         assert best.operation == way["operation"]
         out.append((best.operation, list(best.answers)))
     return out
@@ -75,7 +75,7 @@ def test_every_derivation_leads_back_to_the_gold_answer(examples: list[Example])
     used: set[str] = set()
     for example in examples:
         table = read_table(example.table, TOKENIZER)
-        goal = supervise(example, table, ask(example.question, table, TOKENIZER).rows)
+        goal = supervise(example, table, encode_question(example.question, table, TOKENIZER).rows)
         found += not goal.empty
         used |= {operation for operation, _ in goal.cells} | {name for name, _, _ in goal.masks}
         used |= {"count"} if goal.count >= 0 else set()
@@ -98,10 +98,10 @@ def test_the_words_of_the_question_decide_between_derivations() -> None:
 
 
 def test_a_made_question_is_answered_by_its_derivation(examples: list[Example]) -> None:
-    from predictor.training.synthetic import made_of
+    from predictor.training.synthetic import generate_questions
 
     tables = [example.table for example in examples]
-    made = list(made_of(tables, lambda table: read_table(table, TOKENIZER), 300, seed=5))
+    made = list(generate_questions(tables, lambda table: read_table(table, TOKENIZER), 300, seed=5))
     assert len(made) == 300
     for table, one in made:
         goal = one.supervision(np.arange(len(table.numbers)), table.columns)
@@ -115,11 +115,14 @@ def test_a_made_question_is_answered_by_its_derivation(examples: list[Example]) 
 
 
 def test_made_questions_follow_from_the_seed(examples: list[Example]) -> None:
-    from predictor.training.synthetic import made_of
+    from predictor.training.synthetic import generate_questions
 
     tables = [example.table for example in examples[:20]]
     runs = [
-        [one.question for _, one in made_of(tables, lambda table: read_table(table, TOKENIZER), 30, seed)]
+        [
+            one.question
+            for _, one in generate_questions(tables, lambda table: read_table(table, TOKENIZER), 30, seed)
+        ]
         for seed in (1, 1, 2)
     ]
     assert runs[0] == runs[1] != runs[2]
@@ -235,7 +238,9 @@ def small_network(seed: int = 0) -> Any:
 
 
 def inputs(count: int, examples: list[Example]) -> list[Any]:
-    return [ask(one.question, read_table(one.table, TOKENIZER), TOKENIZER) for one in examples[:count]]
+    return [
+        encode_question(one.question, read_table(one.table, TOKENIZER), TOKENIZER) for one in examples[:count]
+    ]
 
 
 def test_what_a_question_is_batched_with_changes_nothing(examples: list[Example]) -> None:
@@ -300,12 +305,12 @@ def test_the_exported_graph_says_what_torch_says(
 
 @pytest.fixture
 def corpora(tmp_path: Path, examples: list[Example]) -> tuple[Any, Any]:
-    from predictor.training.corpus import Corpus, answered, synthetic, write_part
+    from predictor.training.corpus import Corpus, answered_items, synthetic_items, write_part
 
-    write_part(tmp_path / "a" / "part-0", answered(examples[:30], TOKENIZER))
-    write_part(tmp_path / "a" / "part-1", answered(examples[30:50], TOKENIZER))
+    write_part(tmp_path / "a" / "part-0", answered_items(examples[:30], TOKENIZER))
+    write_part(tmp_path / "a" / "part-1", answered_items(examples[30:50], TOKENIZER))
     tables = [example.table for example in examples[:50]]
-    write_part(tmp_path / "m" / "part-0", synthetic(tables, 20, 1, TOKENIZER))
+    write_part(tmp_path / "m" / "part-0", synthetic_items(tables, 20, 1, TOKENIZER))
     return Corpus(tmp_path / "a"), Corpus(tmp_path / "m")
 
 
@@ -328,10 +333,10 @@ def test_a_corpus_gives_back_what_was_written(corpora: tuple[Any, Any], examples
 
 
 def test_every_question_comes_once_in_an_epoch(corpora: tuple[Any, Any]) -> None:
-    from predictor.training.loop import Drawing, Plan, State
+    from predictor.training.loop import Plan, QuestionSampler, State
 
     plan = Plan(questions=1_000, batch=4, made_first=0, made_start=0.2, made_end=0.2)
-    drawing, state = Drawing(*corpora, plan), State()
+    drawing, state = QuestionSampler(*corpora, plan), State()
     usable = len(drawing.usable["answered"])
     seen: list[int] = []
     while len(seen) < 2 * usable:
@@ -389,12 +394,12 @@ def test_another_plan_does_not_take_over_a_checkpoint(corpora: tuple[Any, Any], 
 
 
 def test_eight_questions_are_learned_by_heart(tmp_path: Path) -> None:
-    from predictor.training.corpus import Corpus, Tables, answered, write_part
+    from predictor.training.corpus import Corpus, Tables, answered_items, write_part
     from predictor.training.evaluation import all_candidates, read_all, verdicts
     from predictor.training.loop import Plan, Training, runner
     from tests.predictor.models.eight import eight
 
-    write_part(tmp_path / "eight" / "part-0", answered(eight(), TOKENIZER))
+    write_part(tmp_path / "eight" / "part-0", answered_items(eight(), TOKENIZER))
     plan = Plan(
         questions=8 * 200, batch=8, rate=3e-3, encoder_rate=1e-3, made_first=0.0, made_start=0.0, made_end=0.0
     )
@@ -410,11 +415,15 @@ def test_eight_questions_are_learned_by_heart(tmp_path: Path) -> None:
 
 def test_the_balance_finds_what_answers_most() -> None:
     from predictor.bundled.decode import Candidate
-    from predictor.training.evaluation import Asked, accuracy, balanced, verdicts
+    from predictor.training.evaluation import PreparedQuestion, accuracy, fit_balance, verdicts
 
     table = read_table(MEDALS, TOKENIZER)
     asked = [
-        Asked(Example(f"{place}", "how many?", MEDALS, ["12"]), table, ask("how many?", table, TOKENIZER))
+        PreparedQuestion(
+            Example(f"{place}", "how many?", MEDALS, ["12"]),
+            table,
+            encode_question("how many?", table, TOKENIZER),
+        )
         for place in range(8)
     ]
     found = [
@@ -422,7 +431,7 @@ def test_the_balance_finds_what_answers_most() -> None:
         for _ in asked
     ]
     assert accuracy(verdicts(asked, found, Balance())) == 0
-    assert accuracy(verdicts(asked, found, balanced(asked, found))) == 1
+    assert accuracy(verdicts(asked, found, fit_balance(asked, found))) == 1
 
 
 # --- all of it ---------------------------------------------------------------------------------------------
@@ -441,7 +450,7 @@ def test_the_forecast_of_the_shipped_plan_is_printed_before_it_starts() -> None:
 
 def test_a_tiny_run_makes_a_model_that_can_be_served(test_data: Path, tmp_path: Path) -> None:
     from predictor import load_bundled
-    from predictor.architectures import info, load, never
+    from predictor.architectures import info, load, never_stop
     from predictor.protocol import Options, Prediction, PredictRequest
     from predictor.training.__main__ import main
     from tests.predictor.recorded_answers import recorded
@@ -484,7 +493,7 @@ def test_a_tiny_run_makes_a_model_that_can_be_served(test_data: Path, tmp_path: 
     served = load(folder)
     assert info(served).architecture == "bundled"
     assert info(served).licence.startswith("CC BY-SA 4.0")
-    assert served.predict_batch(requests, never)[0].text == found.text  # type: ignore[union-attr]
+    assert served.predict_batch(requests, never_stop)[0].text == found.text  # type: ignore[union-attr]
 
 
 def test_a_card_is_written_anew_only_with_the_arguments_of_the_training(

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from predictor.architectures import info, load, never
+from predictor.architectures import info, load, never_stop
 from predictor.protocol import Prediction, PredictRequest
 from tests.predictor.models.eight import eight, spare
 from tests.predictor.models.releases import release
@@ -75,7 +75,7 @@ def test_every_architecture_is_trained_served_and_answers(test_data: Path, tmp_p
                     )
                     assert response.status_code == 200, response.text
                     served = Prediction.from_dict(response.json(), example.table.shape)
-                    (expected,) = model.predict_batch([request], never)
+                    (expected,) = model.predict_batch([request], never_stop)
                     assert isinstance(expected, Prediction)
                     assert (served.answers, served.cells) == (expected.answers, expected.cells)
                     assert served.model == info(model).id

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from predictor.architectures import Model, ModelError, info, load, never
+from predictor.architectures import Model, ModelError, info, load, never_stop
 from predictor.batcher import predict_all
 from predictor.protocol import LIMITS, Options, Prediction, PredictRequest, ProtocolError
 from tableqa import Context, Table, Turn
@@ -50,7 +50,7 @@ def same(one: Prediction | ProtocolError, other: Prediction | ProtocolError) -> 
 
 
 def alone(model: Model, request: PredictRequest) -> Prediction | ProtocolError:
-    (answer,) = model.predict_batch([request], never)
+    (answer,) = model.predict_batch([request], never_stop)
     return answer
 
 
@@ -58,7 +58,7 @@ def alone(model: Model, request: PredictRequest) -> Prediction | ProtocolError:
 def test_batching_never_changes_an_answer(model: Model, questions: list[PredictRequest], seed: int) -> None:
     rng = random.Random(seed)
     batch = rng.sample(questions, 5)
-    together = model.predict_batch(batch, never)
+    together = model.predict_batch(batch, never_stop)
     for request, answer in zip(batch, together, strict=True):
         assert same(answer, alone(model, request)), request.question
     assert all(map(same, predict_all(model, questions), [alone(model, one) for one in questions]))
@@ -67,7 +67,7 @@ def test_batching_never_changes_an_answer(model: Model, questions: list[PredictR
 def test_answers_are_what_the_wire_allows_and_say_what_was_seen(
     model: Model, questions: list[PredictRequest]
 ) -> None:
-    for request, answer in zip(questions, model.predict_batch(questions, never), strict=True):
+    for request, answer in zip(questions, model.predict_batch(questions, never_stop), strict=True):
         assert isinstance(answer, Prediction)
         sent = replace(answer, model=info(model).id)
         assert Prediction.from_dict(json.loads(json.dumps(sent.to_dict())), request.table.shape) == sent

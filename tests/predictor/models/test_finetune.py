@@ -202,7 +202,7 @@ def test_the_weights_with_the_highest_accuracy_stay(tmp_path: Path, test_data: P
     import torch
 
     from predictor.training import finetune as module
-    from predictor.training.augment import Given as Answer
+    from predictor.training.augment import ModelAnswer as Answer
     from predictor.training.learners import learner_of
     from predictor.training.recipes import Recipe
 

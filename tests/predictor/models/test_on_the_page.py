@@ -45,7 +45,7 @@ def in_the_loop(model: Model, folder: Path, settings: Any) -> Iterator[tuple[Wor
         yield world, world.batch("question_paraphrase", variant="word", loop_model="small", overlap=1)
         wait_until_quiet()
         client.connect(entry).close()
-        client._connected.cache_clear()
+        client._cached_model.cache_clear()
 
 
 def as_shown(answers: list[str]) -> list[list[str]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from predictor.architectures import Model, load, never
+from predictor.architectures import Model, load, never_stop
 from predictor.protocol import Options, Prediction, PredictRequest
 from tableqa import Example
 from tableqa.readers import READERS
@@ -34,7 +34,7 @@ def published(folder: Path, out: Path) -> Path:
 
 
 def answer(model: Model, example: Example, options: Options) -> Prediction:
-    (prediction,) = model.predict_batch([PredictRequest.about(example, options=options)], never)
+    (prediction,) = model.predict_batch([PredictRequest.about(example, options=options)], never_stop)
     assert isinstance(prediction, Prediction)
     return prediction
 

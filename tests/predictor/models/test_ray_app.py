@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from predictor.architectures import load, never
+from predictor.architectures import load, never_stop
 from predictor.client import Bill, Model
 from predictor.protocol import Options, Prediction, PredictRequest, models_from_dict
 from tableqa import Table
@@ -76,7 +76,7 @@ def test_replicas_give_the_answers_of_one_process(address: str, folders: dict[st
         late = client.post("/v1/predict", json=asked[0].to_dict() | {"deadline_ms": 1})
         assert late.status_code == 504
     for request, answer in zip(asked, said, strict=True):
-        (expected,) = here.predict_batch([request], never)
+        (expected,) = here.predict_batch([request], never_stop)
         assert isinstance(expected, Prediction)
         found = Prediction.from_dict(answer.json(), request.table.shape)
         assert (found.text, found.rows_seen) == (expected.text, expected.rows_seen)

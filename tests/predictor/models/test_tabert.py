@@ -18,7 +18,7 @@ from tests.predictor.models import small
 pytestmark = pytest.mark.usefixtures("deep_learning")
 
 if TYPE_CHECKING:
-    from predictor.architectures.tabert import TabertNetwork, Words
+    from predictor.architectures.tabert import TabertNetwork, WordPieces
 
 TABLE = Table(
     header=["City", "People"],
@@ -27,7 +27,7 @@ TABLE = Table(
 
 
 @pytest.fixture(params=["tabert", "tabert3"])
-def loaded(request: pytest.FixtureRequest, folders: dict[str, Path]) -> tuple[TabertNetwork, Words]:
+def loaded(request: pytest.FixtureRequest, folders: dict[str, Path]) -> tuple[TabertNetwork, WordPieces]:
     from predictor.architectures.tabert import load_encoder
 
     network, words = load_encoder(folders[request.param], {})
@@ -85,7 +85,7 @@ def test_what_a_folder_lacks_is_named(tmp_path: Path) -> None:
         load(tmp_path)
 
 
-def test_a_row_is_written_as_in_the_paper(loaded: tuple[TabertNetwork, Words]) -> None:
+def test_a_row_is_written_as_in_the_paper(loaded: tuple[TabertNetwork, WordPieces]) -> None:
     from predictor.architectures.tabert import read
 
     network, words = loaded
@@ -111,7 +111,9 @@ def test_the_snapshot_takes_the_rows_that_the_question_speaks_of() -> None:
     assert snapshot(asked, Table(header=["a", "b"], rows=[]), 3) == [("", "")]
 
 
-def test_a_table_is_encoded_the_same_whatever_it_is_batched_with(loaded: tuple[TabertNetwork, Words]) -> None:
+def test_a_table_is_encoded_the_same_whatever_it_is_batched_with(
+    loaded: tuple[TabertNetwork, WordPieces],
+) -> None:
     """The original's mask does nothing, so that here a table of one row would change with its neighbours."""
     import torch
 
@@ -307,11 +309,11 @@ tables = st.lists(st.text("osloberg 17", max_size=6), min_size=1, max_size=7).ma
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(table=tables, others=st.lists(tables, max_size=3))
 def test_an_output_never_depends_on_its_batch(
-    loaded: tuple[TabertNetwork, Words], table: Table, others: list[Table]
+    loaded: tuple[TabertNetwork, WordPieces], table: Table, others: list[Table]
 ) -> None:
     import torch
 
-    from predictor.architectures import never
+    from predictor.architectures import never_stop
     from predictor.architectures.tabert import read
 
     network, words = loaded
@@ -321,8 +323,8 @@ def test_an_output_never_depends_on_its_batch(
     ]
     width = [1] * len(readings)
     with torch.inference_mode():
-        ((cells, operations),) = network(readings[:1], width[:1], 10**6, never)
-        (batch_cells, batch_operations), *_ = network(readings, width, 10**6, never)
+        ((cells, operations),) = network(readings[:1], width[:1], 10**6, never_stop)
+        (batch_cells, batch_operations), *_ = network(readings, width, 10**6, never_stop)
     torch.testing.assert_close(batch_cells, cells, atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(batch_operations, operations, atol=1e-4, rtol=1e-4)
 

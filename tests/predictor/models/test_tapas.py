@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predictor.architectures import load, never
+from predictor.architectures import load, never_stop
 from predictor.architectures.tapas import Tapas, rows_that_fit
 from predictor.protocol import Prediction, PredictRequest
 from tableqa.readers import READERS
@@ -29,7 +29,7 @@ def test_cells_and_operation_are_those_that_transformers_reads(
     examples = READERS["wtq"](test_data / "wtq" / "random-split-1-dev.tsv")
     for example in islice((one for one in examples if len(one.table.rows) <= 5), 8):
         request = PredictRequest.about(example)
-        (answer,) = model.predict_batch([request], never)
+        (answer,) = model.predict_batch([request], never_stop)
         assert isinstance(answer, Prediction)
         if len(example.table.rows) > answer.rows_seen:
             continue  # transformers would rank numbers among rows that are not there

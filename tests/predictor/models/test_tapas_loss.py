@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from predictor.architectures import ModelError, load, never
+from predictor.architectures import ModelError, load, never_stop
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import Example, Table
 from tests.predictor.models import small
@@ -182,7 +182,7 @@ def test_a_checkpoint_for_sqa_with_operations_learns_them_with_the_published_set
 
     cells, number = questions()[0], questions()[4]
     of_sqa(tmp_path)
-    assert load(tmp_path).predict_batch([PredictRequest.about(cells)], never)
+    assert load(tmp_path).predict_batch([PredictRequest.about(cells)], never_stop)
     assert learner_of(tmp_path, "cpu").obstacle(number) == NO_TARGET
     weights = of_sqa(tmp_path, num_aggregation_labels=4)
     with pytest.raises(ModelError, match="no weights for the operations"):
@@ -199,7 +199,7 @@ def test_a_checkpoint_for_sqa_with_operations_learns_them_with_the_published_set
     assert float(gradient.abs().max()) > 0
     (tmp_path / "pytorch_model.bin").unlink()
     tapas.save(tmp_path)
-    (answer,) = load(tmp_path).predict_batch([PredictRequest.about(number)], never)
+    (answer,) = load(tmp_path).predict_batch([PredictRequest.about(number)], never_stop)
     assert isinstance(answer, Prediction)
     assert answer.op in ("select", "sum", "average", "count")
 
@@ -226,6 +226,6 @@ def test_a_model_of_cells_without_operations_is_trained_and_answers(tmp_path: Pa
     assert tapas.obstacle(cells) is None
     assert tapas.obstacle(number) == NO_TARGET
     assert torch.isfinite(tapas.loss([cells]))
-    (answer,) = load(tmp_path).predict_batch([PredictRequest.about(cells)], never)
+    (answer,) = load(tmp_path).predict_batch([PredictRequest.about(cells)], never_stop)
     assert isinstance(answer, Prediction)
     assert answer.op == "select"
