@@ -41,7 +41,7 @@ class logger_class(Logger):  # noqa: N801  the name of gunicorn's setting
         super().setup(cfg)
         if os.environ.get("LOG_FORMAT") == "json":
             for handler in (*self.error_log.handlers, *self.access_log.handlers):
-                handler.setFormatter(LOGS["Json"]())
+                handler.setFormatter(LOGS["JsonFormatter"]())
 
     def atoms(self, resp, req, environ, request_time):  # type: ignore[no-untyped-def]
         """What a line of the access log may say."""

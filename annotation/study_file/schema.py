@@ -164,7 +164,7 @@ class BatchSpec:
     @property
     def task(self) -> TaskType:
         """The task type: the one that the project defines, else the installed one."""
-        return self.define_task_type or task_types()[self.type]
+        return self.defined or task_types()[self.type]
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -107,10 +107,10 @@ surfaces["API"] = post(change, {"terms": {"break_after": 7}, "confirmed": True})
 surfaces["API schema"] = json.dumps(SchemaGenerator().get_schema(request=None, public=True))
 surfaces["log"] = stories.detail_in_words(Event.objects.latest("pk").detail)
 surfaces["study schema"] = json.loads(writing.published_schema())
-exported = writing.written(standing.of_project(world.project, now=NOON))
+exported = writing.export_study(standing.of_project(world.project, now=NOON))
 surfaces["export"] = exported
 wanted = parse(exported.replace("break_after: 7", "break_after: 9"))
-surfaces["plan"] = [str(change) for change in applying.planned(wanted, world.project, now=NOON).does]
+surfaces["plan"] = [str(change) for change in applying.plan_for_project(wanted, world.project, now=NOON).does]
 applying.apply(wanted, project=world.project, by=world.mara, now=NOON)
 batch.refresh_from_db()
 surfaces["applied"] = batch.break_after

@@ -95,7 +95,7 @@ def test_a_preview_that_is_with_the_model(
     assert states()[2:] == [("answered", True)] * (len(llm.requests) - sent)
 
 
-@pytest.mark.parametrize("step", ["prepare", "conclude"])
+@pytest.mark.parametrize("step", ["prepare", "record_answer"])
 def test_a_preview_that_is_with_a_thread_of_the_gateway(
     world: World,
     predictor: httpx.Client,

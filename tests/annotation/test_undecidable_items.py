@@ -111,7 +111,7 @@ def test_the_page_of_the_item_says_what_is_wrong_and_a_person_can_exclude_it(
     assert resolutions(batch) == ["excluded"]
 
 
-@pytest.mark.parametrize("method", ["uphold", "perturb"])
+@pytest.mark.parametrize("method", ["resolve_adjudicated", "perturb"])
 def test_a_decision_on_which_the_task_type_fails_is_refused_and_another_is_possible(
     world: World, method: str
 ) -> None:

@@ -52,7 +52,7 @@ def test_a_scheduled_task_that_fails_keeps_no_other_from_running(monkeypatch: py
 
     def last(now: Any) -> int:
         stop.set()
-        ran.append("look_after")
+        ran.append("retry_unanswered")
         return 0
 
     monkeypatch.setattr(worker, "EVERY", 0.001)
@@ -67,7 +67,7 @@ def test_a_scheduled_task_that_fails_keeps_no_other_from_running(monkeypatch: py
 
     worker._run_housekeeping(stop)
 
-    assert ran == ["keep_alive", "reap", "look_after"]
+    assert ran == ["keep_alive", "reap", "retry_unanswered"]
 
 
 @pytest.fixture

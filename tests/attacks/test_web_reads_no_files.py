@@ -79,7 +79,7 @@ def guarded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callabl
             (pyarrow.parquet, "ParquetFile"),
             (python_calamine, "load_workbook"),
             (archive, "unpack"),
-            (format_detection, "detected"),
+            (format_detection, "detect_reader"),
             (sandbox, "call"),
             (subprocess, "Popen"),
         ):

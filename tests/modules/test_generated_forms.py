@@ -113,7 +113,7 @@ def test_what_the_page_calls_complete_is_valid_and_so_is_each_decision() -> None
             if isinstance(decided, Accepted):
                 for outcome in decided.outcomes:
                     assert not faults_of(task, outcome.response), (task.definition, responses, outcome)
-    assert min(seen["complete"], seen["incomplete"], seen["Accepted"], seen["Adjudicate"]) > 100, seen
+    assert min(seen["complete"], seen["incomplete"], seen["Accepted"], seen["NeedsAdjudication"]) > 100, seen
 
 
 def problems_of(task: DefinedTask, data: Mapping[str, Any]) -> list[str]:
