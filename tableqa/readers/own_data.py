@@ -178,11 +178,7 @@ class OwnData(TolerantReader):
             if path != file or file.is_dir():
                 _refuse_wikisql(file)
             for result in joined_answers(self._of_questions(questions, beside)):
-                yield (
-                    _with_known_path(result, questions, file, path)
-                    if isinstance(result, Rejected)
-                    else result
-                )
+                yield _with_known_path(result, questions, file, path)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of questions, then each table that it names and that is there, or the archive of all; ReaderError."""
@@ -550,8 +546,12 @@ def _is_no_passage(value: object) -> bool:
     return value is not None and passage_of(value) is None
 
 
-def _with_known_path(outcome: Rejected, questions: Path, data_path: Path, path: Path) -> Rejected:
-    """The same with the file or archive that people know in place of its plain copy and the folder it was unpacked to."""
+def _with_known_path(
+    outcome: Example | Rejected, questions: Path, data_path: Path, path: Path
+) -> Example | Rejected:
+    """A rejection with the file or archive that people know, in place of its plain copy and the folder of the archive."""
+    if not isinstance(outcome, Rejected):
+        return outcome
     error = (
         outcome.error
         if questions == data_path
