@@ -1,7 +1,7 @@
 """Asking a model in another process, for as long as a person would wait and no longer.
 
     model = connect(entry)                         one per process and entry of PREDICTORS, pooled
-    await model.ask(request, within=0.8)           -> Prediction, or Unanswered with a `kind` that says why not
+    await model.ask(request, within=0.8)           -> Prediction, or PredictionError with a `kind` that says why not
     await model.ask_both(original, perturbed)      -> both predictions, by the same weights
     model.predict(request), model.predict_both()   the same for a thread that waits
     model.identity(within=0.8)                     -> "name@sha"
@@ -216,7 +216,7 @@ class Model:
     async def ask(
         self, request: PredictRequest, *, within: float = LIVE, bills: list[Bill] | None = None
     ) -> Prediction:
-        """The model's answer, checked. Raises Unanswered. Cancelling it hangs up. `bills` gets what it used.
+        """The model's answer, checked. Raises PredictionError. Cancelling it hangs up. `bills` gets what it used.
 
         The first question waits for the server's description of the model: language models are metered from the first.
         """
@@ -266,7 +266,7 @@ class Model:
         within: float = LIVE,
         bills: list[Bill] | None = None,
     ) -> tuple[Prediction, Prediction | None]:
-        """The answers to an original and to what somebody made of it, None where that is None. Raises Unanswered.
+        """The answers to an original and to what somebody made of it, None where that is None. Raises PredictionError.
 
         The original is asked about once and remembered, as long as answers come from the same weights.
         """
@@ -300,7 +300,7 @@ class Model:
     def predict(
         self, request: PredictRequest, *, within: float = LIVE, bills: list[Bill] | None = None
     ) -> Prediction:
-        """`ask` for a thread, which waits. Raises Unanswered."""
+        """`ask` for a thread, which waits. Raises PredictionError."""
         return _wait_for(self.ask(request, within=within, bills=bills), within)
 
     def predict_both(
@@ -311,16 +311,16 @@ class Model:
         within: float = LIVE,
         bills: list[Bill] | None = None,
     ) -> tuple[Prediction, Prediction | None]:
-        """`ask_both` for a thread, which waits. Raises Unanswered."""
+        """`ask_both` for a thread, which waits. Raises PredictionError."""
         return _wait_for(self.ask_both(original, perturbed, within=within, bills=bills), within)
 
     def identity(self, *, within: float = LIVE) -> str:
-        """The model's name with the hash of its weights, as the server says it now. Raises Unanswered."""
+        """The model's name with the hash of its weights, as the server says it now. Raises PredictionError."""
 
         return _wait_for(self._describe(within), within).id
 
     def reply_tokens(self, *, within: float = LIVE) -> int:
-        """The most tokens of a reply of a language model, 0 for other models; asked once. Raises Unanswered."""
+        """The most tokens of a reply of a language model, 0 for other models; asked once. Raises PredictionError."""
         if self.max_tokens is None:
             return _wait_for(self._describe(within), within).max_tokens
         return self.max_tokens
@@ -498,7 +498,7 @@ def connect(entry: Mapping[str, Any]) -> Model:
 
 def questions_at_once(model: Model, *, within: float = LIVE) -> int:
     """Questions of two examples each that a job may ask at a time: half of the requests that the server states, and of
-    `in_flight`. 1 for a model that is no language model. Raises Unanswered.
+    `in_flight`. 1 for a model that is no language model. Raises PredictionError.
     """
     model.reply_tokens(within=within)
     return max(1, min(model.parallel, model.in_flight, JOB_THREADS) // 2)
@@ -511,8 +511,8 @@ _job_threads = threading.BoundedSemaphore(JOB_THREADS)
 
 
 def _wait_for(request: Coroutine[Any, Any, Answer], within: float) -> Answer:
-    """Run it on the background loop. Raises Unanswered; "busy" where enough threads wait already: for a page at once, for a
-    job after `within`.
+    """Run it on the background loop. Raises PredictionError; "busy" where enough threads wait already: for a page at once,
+    for a job after `within`.
     """
     threads, patience = (_threads, 0.0) if within <= LIVE else (_job_threads, within)
     if not threads.acquire(timeout=patience):

@@ -88,7 +88,7 @@ def implementation(model: str, dimension: str, samples: int, temperature: float)
 def rate(
     model: ChatModel, answer: RatedAnswer, dimension: str, samples: int = 1, temperature: float = 0.0
 ) -> float:
-    """The mean score over the samples that gave one. Raises Unrated where none did, ChatError where nothing came."""
+    """The mean score over the samples that gave one. Raises RatingError where none did, ChatError where nothing came."""
     completions = model.complete(
         messages(answer, dimension), samples=samples, temperature=temperature, seed=0, schema=SCHEMA
     )

@@ -1,6 +1,6 @@
 """What a person may see of an item: one table, as a condition on queries and as a function of one item.
 
-    sight = visibility.sight(actor, project)
+    sight = visibility.visibility_of(actor, project)
     items.filter(sight.condition(Fact.RESPONSES))        sight.shows(Fact.RESPONSES, item)
 
 Only what `SHOWN` names is shown. An annotator sees nothing of others before the batch closes, whatever other role they

@@ -42,7 +42,7 @@ class PastItem:
 def past_items(assignments: Sequence[Assignment], *, now: datetime) -> list[PastItem]:
     """The assignments as their person looks back on them, in their order; in five queries.
 
-    Wants what `authorization.work` loads. Items of a task type that is not installed have no words.
+    Wants what `authorization.own_assignments` loads. Items of a task type that is not installed have no words.
     """
     changeable = workflow_assignments.reopenable(assignments, now=now)
     return [_past_item(assignment, assignment.pk in changeable, now) for assignment in assignments]

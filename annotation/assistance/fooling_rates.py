@@ -217,7 +217,7 @@ WHOSE = {
     "machine": gettext_noop("machine proposal, unedited"),
     "machine_edited": gettext_noop("machine proposal, edited"),
 }
-"""`Looked.origin` in words."""
+"""`FoolingCheck.origin` in words."""
 
 
 def _field_title(submission: FoolingCheck, field: str) -> str:

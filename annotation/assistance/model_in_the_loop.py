@@ -1,8 +1,9 @@
 """The model in the loop: what it answers while somebody works, and what is looked at again afterwards.
 
 Nothing ever waits for it. A *preview* follows the keys and is not kept; a *try* is somebody's Enter or Check, kept and
-counted; a submission calls no model (`model_checks.rest`). A model that needs longer than a page waits, and whatever was
-open when something was submitted, is asked by a job, which also takes verdicts again when a gold answer has changed.
+counted; a submission calls no model (`model_checks.record_submission`). A model that needs longer than
+a page waits, and whatever was open when something was submitted, is asked by a job, which also takes verdicts again when
+a gold answer has changed.
 """
 
 from __future__ import annotations
@@ -356,7 +357,7 @@ def check_in_practice(
 
 
 def practice_loop(task: TaskType) -> dict[str, Any] | None:
-    """`model_checks.loop` for practice: a model looks along while somebody works there, too."""
+    """`model_checks.loop_description` for practice: a model looks along while somebody works there, too."""
     if not task.predicts:
         return None
     name = practice_model() or ""
@@ -876,7 +877,7 @@ def _freeze_now(batch: Batch) -> None:
 def identity(name: str) -> str:
     """A configured model by name and hash of its weights, as its server says now; a language model by its name.
 
-    Raises Unanswered.
+    Raises PredictionError.
     """
     entry = settings.PREDICTORS[name]
     if entry["protocol"] == "chat":

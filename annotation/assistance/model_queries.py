@@ -196,7 +196,7 @@ def estimate(
 def _answer(
     queried_model: QueriedModel, example: tableqa.Example, samples: int, temperature: float
 ) -> dict[str, Any]:
-    """What is kept of one example. Raises ChatError, Unanswered."""
+    """What is kept of one example. Raises ChatError, PredictionError."""
     total = len(example.table.rows)
     if queried_model.chat is None:
         return _point_at_cells(queried_model, example)

@@ -205,7 +205,7 @@ def _estimate(
 def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
     """Active time, and cost, per accepted item: a row for each batch that has accepted any and knows times.
 
-    Each line has name, per_accepted (of `dashboards.work`), and amounts: what was earned, by currency.
+    Each line has name, per_accepted (of `dashboards.work_summary`), and amounts: what was earned, by currency.
     """
     timed_lines = [line for line in lines if line["per_accepted"] and line["per_accepted"]["value"]]
     if not timed_lines:

@@ -20,7 +20,7 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
     """Progress, hours and, where somebody may read them, costs: a row for each batch.
 
     Each line has name, address, kind, state, submitted, places, accepted, excluded, items, hours, seconds (each), cost,
-    per_hundred, spent (`dashboards.Spent`) and links (the addresses of items, by these names); figures that are not there
+    per_hundred, spent (`dashboards.Effort`) and links (the addresses of items, by these names); figures that are not there
     yet are None.
     """
     columns = (
@@ -234,7 +234,7 @@ def members(rows: Sequence[Line]) -> Figure | None:
 
 
 def model_costs(rows: Sequence[Line], states: Sequence[str]) -> Figure | None:
-    """What language models used: a line has purpose, predictor, spent (`metering.Spent`) and a number for each state."""
+    """What language models used: a line has purpose, predictor, spent (`metering.Usage`) and a number for each state."""
     if not rows:
         return None
     title = gettext("Cost of language models")

@@ -1,7 +1,7 @@
 """An action on several items: which of them it would change, doing it, and undoing it.
 
     preview(who, "exclude", keys)                                     nothing is written
-    done = act(who, "exclude", keys, note="Torn table", now=now)      one transaction, one entry in the log
+    done = apply_action(who, "exclude", keys, note="Torn table", now=now)      one transaction, one entry in the log
     undo(who, done.action, now=now)
     job = start(who, "exclude", keys, note="Torn table", now=now)     many items: a job, `AT_ONCE` in each transaction
 

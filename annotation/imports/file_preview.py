@@ -110,8 +110,8 @@ def read_any(job: Job, beat: Callable[[int], None]) -> Preview | dict[str, Any]:
     Raises Refused(import_failed) where a file is gone or no archive.
 
     The choice among its ids is {"reader", "chosen", "named"}, all optional. Without a reader it is detected. chosen: the
-    columns for the reader own (`Chosen`); without them those of the last import of a file with the same ones. named: names
-    of fields for other readers with custom names.
+    columns for the reader own (`ChosenColumns`); without them those of the last import of a file with the same ones. named:
+    names of fields for other readers with custom names.
     """
     sent, choice, project = uploads.of_job(job), job.ids["choice"], job.project
     own = Source.objects.ready().filter(project=project, reader=OWN).order_by("-pk")

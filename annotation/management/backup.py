@@ -80,7 +80,7 @@ class Backup:
 def make(folder: Path, *, now: datetime) -> Backup:
     """Back this installation up into a folder that is not there yet. It appears when everything is in it.
 
-    Raises Impossible: the folder is there or among the files, pg_dump is not there, or the data folder has a link in it.
+    Raises BackupError: the folder is there or among the files, pg_dump is not there, or the data folder has a link in it.
     """
     if folder.exists():
         raise BackupError(f"{folder} already exists. Name a new folder for each backup.")
@@ -111,7 +111,7 @@ def make(folder: Path, *, now: datetime) -> Backup:
 
 
 def read(folder: Path) -> Backup:
-    """What a backup says of itself, once every byte of it was compared with that. Raises Impossible."""
+    """What a backup says of itself, once every byte of it was compared with that. Raises BackupError."""
     backup = _manifest(folder / MANIFEST)
     present_files = set(_files(folder)) - {MANIFEST}
     if missing := sorted(backup.files.keys() - present_files):
@@ -150,7 +150,7 @@ def _manifest(path: Path) -> Backup:
 def restore(folder: Path) -> Backup:
     """Put a backup into an installation that is empty: no tables, no files. Done whole or not at all.
 
-    Raises Impossible: the backup is damaged, of another database, of a version that this one cannot migrate, or
+    Raises BackupError: the backup is damaged, of another database, of a version that this one cannot migrate, or
     the place is taken.
     """
     backup = read(folder)
@@ -230,7 +230,7 @@ def _copy_media(media: Path, to: Path, below: str = "") -> None:
 
 
 def _require_no_links(media: Path) -> None:
-    """Raises Impossible for a link below the data folder: what lies behind it would be missing from the backup."""
+    """Raises BackupError for a link below the data folder: what lies behind it would be missing from the backup."""
     for top, folders, names in os.walk(media, onerror=_ignore_missing):
         if Path(top) == media:
             folders[:] = [name for name in folders if not _is_rebuilt(name)]

@@ -1,7 +1,7 @@
 """What work costs, from a rate and what was done. Pure functions: payment sheets and dashboards say the same.
 
     rate = {"currency": "EUR", "per_hour": 14.5}   # or per_item; `annotation.payments.rates` says which held when
-    rounded(exact(rate, items=120, seconds=Fraction(9_000)))    # Decimal("36.25")
+    round_amount(exact_amount(rate, items=120, seconds=Fraction(9_000)))    # Decimal("36.25")
     per_hundred(Decimal("36.25"), examples=80)                  # Decimal("45.31")
 
 Amounts are decimal and rounded to the cent, half up. What a part of a person's work in a batch comes to is the difference

@@ -1,6 +1,6 @@
 """The ledger of work: rows that only grow, from which hours and pay are summed.
 
-    worked(Q(of_batch=batch.pk), day=TruncDate("booked_at"))    # sums by person, batch, kind and what is named
+    sum_work(Q(of_batch=batch.pk), day=TruncDate("booked_at"))    # sums by person, batch, kind and what is named
     rows(batches, Q(of_person=person.pk), begin, end)           # the same with rates and amounts
 
 A row is the time since the row before: of a submission, which a revision holds, or of a skip or return (`LedgerEntry`). The

@@ -1,6 +1,6 @@
 """Which rate held when: what was done under a rate keeps it, unless somebody corrects the rate.
 
-    terms = in_force(batches)                   # of each batch, from the log of changes; one query
+    terms = terms_of_batches(batches)                   # of each batch, from the log of changes; one query
     terms[batch.pk].rates(begin, end)           # the rate of the work of a time, and what corrected it
 
 A batch's own rate holds in place of its project's. A change counts from the moment in which it is made. A correction is

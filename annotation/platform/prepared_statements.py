@@ -5,7 +5,7 @@ A query is therefore written as always, with places for what differs between two
 once a process. What comes back is what the query would have given: models with what they are joined to, or tuples.
 PostgreSQL, too, plans each statement once a connection (three quarters of its work on a submit was planning).
 
-    CLOSED = Select(lambda: Batch.objects.filter(project_id=number("project"), closed_at__lte=moment("until")))
+    CLOSED = Select(lambda: Batch.objects.filter(project_id=param_int("project"), closed_at__lte=param_time("until")))
     CLOSED(project=7, until=now)
 
 Several whose answers nobody waits for go to PostgreSQL together with one whose answer somebody does (`pipeline`): it was

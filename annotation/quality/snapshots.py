@@ -1,6 +1,6 @@
 """Figures that need every response of a batch: worked out at once where there are few, else in the background and kept.
 
-    shown = of([batch], ("agreement", "quality"), now=now)
+    shown = views_of_batches([batch], ("agreement", "quality"), now=now)
     shown[batch.pk, "agreement"].data, .as_of, .behind
 
 A snapshot says up to which event of the project it was worked out. When the project has moved on, a page goes on showing

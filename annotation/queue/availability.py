@@ -160,7 +160,7 @@ def first_with_items(person: Person, batches: Sequence[Batch], *, now: datetime)
 
 
 def _mixed(person: Person, batches: Sequence[int]) -> QuerySet[Any]:
-    """The batches with gold, each with the person's turns so far (`was_assigned`) and the number of `golds` that they
+    """The batches with gold, each with the person's turns so far (`had`) and the number of `golds` that they
     never had."""
     mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
     turns = mine.values_list(F("leased") + F("submitted") + F("skipped") + F("returned"))

@@ -1,9 +1,9 @@
 """Many conversations with one language model: in parallel up to its cap, and no longer than its replies are usable.
 
-    for record in each(model, ask, items):      # ask(item) gives Asked, or raises ChatError; runs in threads
+    for record in results_per_item(model, ask, items):  # ask(item) gives ConversationResult, or raises ChatError
         ...
 
-Needs no database. Answers that are under way when a job stops are paid for, so they are still given.
+Needs no database; `ask` runs in threads. Answers that are under way when a job stops are paid for, so they are still given.
 """
 
 from collections import deque

@@ -151,7 +151,7 @@ def make_items(
     """Items for these examples (keys) at the end of the batch, in their order; ones it has already are left out.
 
     The kind prepares what is frozen beside each example, and leaves out examples that make no item of
-    it; of those that do it may prefer some (`Prepared.priority`). `size` takes that many at most.
+    it; of those that do it may prefer some (`PreparedInputs.priority`). `size` takes that many at most.
     Everyone who made an example, one it is derived from, one that its item shows beside it, or what the
     kind looks into (`TaskType.looks_into`) is excluded from the item from the start. An example is never an item of both
     a qualification and a batch that requires it: whoever passed knows it (`items_elsewhere`).

@@ -1,6 +1,6 @@
 """Questions to a model behind an Askew predictor, metered where it is a language model (`architecture: chat`).
 
-    payment = begin(meter, entry, requests, within=30)      # ChatError of kind "budget", Unanswered
+    payment = begin(meter, entry, requests, within=30)      # ChatError of kind "budget", PredictionError
     try:
         connect(entry).predict(request, bills=payment.bills)
     finally:
@@ -59,7 +59,7 @@ def begin(
 
     The server is asked whether it is one where its entry has a price or there is a budget (`has_budget`, None: look).
     Without either nothing is reserved, and the client finds out with the first question.
-    Raises ChatError("budget"), Unanswered.
+    Raises ChatError("budget"), PredictionError.
     """
     if meter is None:
         return Payment()

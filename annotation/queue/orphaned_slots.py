@@ -1,7 +1,7 @@
 """Places that nobody is left for: whoever could have taken them skipped the item, left, or helped to make it.
 
-    fit(batch, now=now)           # a batch for everybody: as many places as there are people who may have the item
-    without_anybody(batch)        # other batches: items that lack answers and whom nobody can be asked for
+    trim(batch, now=now)           # a batch for everybody: as many places as there are people who may have the item
+    orphaned_items(batch)        # other batches: items that lack answers and whom nobody can be asked for
 
 Both are looked at beside the work and not in the loop from item to item.
 """

@@ -436,7 +436,7 @@ def reopen(assignment: Assignment, *, now: datetime) -> None:
 
 
 def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
-    """End leases that ran out (`availability.expired`), oldest first, so that others can have their places.
+    """End leases that ran out (`availability.expired_leases`), oldest first, so that others can have their places.
 
     Whoever asks for something at this very moment keeps what they have. Returns how many.
     """

@@ -328,7 +328,7 @@ def write_derived(raw: Raw, formats: Sequence[str], mix: int | None = None, gate
             if path not in endings:
                 for parent in reversed(
                     Path(name).parents[:-1]
-                ):  # never the release's own folder, see `writing`
+                ):  # never the release's own folder, see `write_with_offsets`
                     (raw.folder / parent).mkdir(exist_ok=True)
             files.write(path, (parting if path in endings else opening) + canonical(record))
             endings[path] = ending

@@ -1,7 +1,7 @@
 """The methods appendix of a paper: how a benchmark was annotated, from what a release's manifest says.
 
     about = Study(manifest, exclusions, pictures)
-    documents.as_latex(blocks(about)), unrecorded(about)
+    documents.as_latex(blocks(about)), gaps(about)
 
 `manifest` is that of a release, or what a release made now would have in its place. What nobody recorded is named as such,
 with the page on which to enter it. Everything is in English, as in the data statement. Needs no database.

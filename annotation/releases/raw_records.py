@@ -600,7 +600,7 @@ def decision_of(raw: Raw, item: str) -> Record:
 
 
 def record_at(raw: Raw, file: str, offset: int) -> Record:
-    """The record of a file that starts at a byte (`placed`)."""
+    """The record of a file that starts at a byte (`records_with_offsets`)."""
     return raw._files.at(raw.folder / file, offset)
 
 

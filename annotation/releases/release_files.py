@@ -71,7 +71,7 @@ def write_beside(raw: Raw, manifest: Manifest) -> None:
     if (under := folders(manifest.every_format).get("hf")) is not None:
         folder = raw.folder / under
         if under:
-            folder.mkdir(exist_ok=True)  # never the release's own folder, see `writing`
+            folder.mkdir(exist_ok=True)  # never the release's own folder, see `write_with_offsets`
         (folder / whole_examples.HUB).parent.mkdir(exist_ok=True)
         (folder / whole_examples.HUB).touch()
         hub.write_parquet(folder)

@@ -470,7 +470,7 @@ def _store(
 ) -> tuple[Annotation, Tally]:
     """The submission and the person's tally after it, in the caller's transaction.
 
-    Raises _Late, IntegrityError, Refused (decided).
+    Raises _SlotLost, IntegrityError, Refused (decided).
     """
     if assignment.state == State.RETURNED:
         try:

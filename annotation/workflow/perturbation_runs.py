@@ -67,7 +67,7 @@ def plan_run(
     `select` takes extraction or reasoning questions by FREB-TQA's `rules` (`tableqa.perturbations.question_selection`);
     `decided` those with an accepted response now, written TASK_TYPE.FIELD=VALUE (`filter_example`). A run that a batch feeds
     (`feeds_from`) takes those originals that the batch accepts with such an outcome (`feeds_when`,
-    `lineage.goes_on`), as it decides them; it is finished once the batch is closed and everything in it decided.
+    `lineage.matches_filter`), as it decides them; it is finished once the batch is closed and everything in it decided.
     Raises Refused(invalid_request).
     """
     if feeds_from is None and feeds_when:

@@ -1,7 +1,7 @@
 /* Fields of a form that are asked only under a condition on another field ([data-when], data-operator, data-value).
 
    A field that is not asked is hidden, with its keys; what was entered in it stays until the item is submitted, and the
-   server leaves it out (`tasks.shared.form_fields.When`). */
+   server leaves it out (`tasks.shared.form_fields.Condition`). */
 
 import { t } from "./language.js";
 
@@ -16,7 +16,7 @@ const OPERATORS = {
 };
 
 /* Whether a condition holds for the value of the other field; undefined where that one is not asked. The same rule as
-   `tasks.shared.form_fields.When`, on the same cases (tests/vectors/conditions.json). */
+   `tasks.shared.form_fields.Condition`, on the same cases (tests/vectors/conditions.json). */
 export function holds(operator, wanted, value) {
   if (value === undefined) return false;
   return value.length ? OPERATORS[operator](value, wanted) : operator === "!=";

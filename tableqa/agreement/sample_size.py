@@ -99,7 +99,7 @@ DRAWS = 1000
 class Basis:
     """What a statement about further units rests on, whatever width is wanted: all that has to be kept of the units.
 
-    units, half_width   as in Needed
+    units, half_width   as in RequiredUnits
     spread              by which factor the units' true spread may well exceed the one that was seen
     reason              why nothing can be said; None where something can
     """

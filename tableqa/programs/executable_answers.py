@@ -92,7 +92,7 @@ def own_program(example: Example) -> Mapping[str, Any] | None:
 
 
 def offered_programs(example: Example, cells: Sequence[CellRef] = ()) -> dict[str, Any]:
-    """The programs to choose from, the likeliest first: {"programs": [an `program_entry` and its "source"], "note"}.
+    """The programs to choose from, the likeliest first: {"programs": [a `program_entry` and its "source"], "note"}.
 
     `Example.program` comes before what is found. `cells` are evidence, by which programs are preferred. Two programs
     with the same words, or with the same cells and the same results on other values, are offered once. "cells" of an

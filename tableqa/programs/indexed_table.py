@@ -38,7 +38,7 @@ class SearchContext:
         self._keys: dict[int, list[Key | None]] = {}
 
     def work(self, steps: int) -> None:
-        """Count work done; Spent where there was too much of it."""
+        """Count work done; StepLimitReached where there was too much of it."""
         self.steps -= steps
         if self.steps < 0:
             raise StepLimitReached

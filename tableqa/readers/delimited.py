@@ -25,7 +25,7 @@ from tableqa.readers.records import ADDED, Fields, Location
 from tableqa.readers.text_form import ROWS_COMPARED, fields_of_lines, separator_name, text_lines
 
 QUOTES = "quotes"
-"""Notes on rows that quotes would join (`noting`)."""
+"""Notes on rows that quotes would join (`collect_notes`)."""
 
 
 def ragged_row(path: Path, line: int, cells: Sequence[str], names: Sequence[str]) -> Rejected:

@@ -62,7 +62,7 @@ class ReadRequest:
     known          checksums of what was imported before: the same files are not read again
     archives       archives and the folders that they are unpacked to, which are there only once they are whole
     tables_in      the archive of the tables, which `tables` then leads into
-    chosen, earlier   of a preview: what was chosen for its columns (`preview.Chosen`), and for earlier files
+    chosen, earlier   of a preview: what was chosen for its columns (`preview.ChosenColumns`), and for earlier files
     in_part        of an archive of many tables only those are unpacked that are read
     hidden         folders that people do not know, and that no message names
     by_command     remedies may name options of the command

@@ -1,6 +1,6 @@
 """From the responses of one item to a decision: rules as data, each a pure function.
 
-    check(task, {"rule": "majority", "most": 5})     # the rule as a batch keeps it; BadRule says what is wrong
+    check_rule(task, {"rule": "majority", "most": 5})     # the rule as a batch keeps it; BadRule says what is wrong
     resolve(task, batch.resolve, responses, item)    # {} is the kind's own rule
 
 A rule is an object with its name and its options. Every kind names its own (`TaskType.rule`) and says what its responses
@@ -8,8 +8,8 @@ are (`TaskType.compares`): that decides which other rules fit it, and `RULES` sa
 its own names no rule and overrides `resolve`; a batch of it takes none.
 
 What rules have in common: the order of the responses plays no part, and people who say the same are taken at their word
-(the rule `accept_given_answer` also holds it against the given answer). Where people do not agree, one more is asked as
-long as there are fewer than `max_responses`, where a rule has it; from then on an adjudicator looks.
+(the rule `given` also holds it against the given answer). Where people do not agree, one more is asked as
+long as there are fewer than `most`, where a rule has it; from then on an adjudicator looks.
 
 The rules are those of the studies that Askew follows: majorities (FREB-TQA 3.2), means and a third person where two
 scores are far apart (LFTQA-Eval 2.3), blind answers held against the given one (FREB-TQA 3.5).
@@ -122,7 +122,7 @@ def fitting_rules(task: Deciding) -> list[Rule]:
 def check_rule(task: Deciding, data: object, *, overlap: int | None = None) -> dict[str, Any]:
     """A rule as a batch keeps it, every option named; {} for the kind's own. Raises `BadRule`.
 
-    overlap: people per item, where it is known: `max_responses` cannot be fewer.
+    overlap: people per item, where it is known: `most` cannot be fewer.
     """
     if not isinstance(data, Mapping):
         raise BadRule(
@@ -283,7 +283,7 @@ def mean_of_all(
 def mean_unless_apart(
     task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
-    """The mean on every dimension, unless two people are `mean_unless_apart` or more apart on one: then one more is asked.
+    """The mean on every dimension, unless two people are `gap` or more apart on one: then one more is asked.
 
     Where they still are and nobody else may be asked, `then` says what follows: the mean of all; the mean without the
     score that is furthest from the others; or that mean where the others are near each other, and else an adjudicator.
@@ -427,7 +427,7 @@ THEN: Final[Mapping[Any, str]] = {
     "replace": gettext_noop("mean without the most distant score"),
     "adjudicate": gettext_noop("adjudication unless the others are close"),
 }
-"""What the rule `mean_unless_apart` does where scores still differ, in words."""
+"""What the rule `gap` does where scores still differ, in words."""
 
 RULES: Mapping[str, Rule] = {
     rule.name: rule

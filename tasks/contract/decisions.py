@@ -17,7 +17,7 @@ class Deciding(ABC):
     A task type names the form of its responses (`compares`) and its default rule (`rule`); a batch may choose another
     rule that fits. `rule_settings` maps options of the rule to settings of a batch. `excludes` maps words (`word`) that
     exclude an item from releases to the reason. Which methods a rule needs: `mean` and `gap` need `scores` and `merged`;
-    `set_overlap` needs `members` and `merged`; `given` needs `departure` and `merged`. A task type without a rule
+    `set_overlap` needs `members` and `merged`; `given` needs `compare_to_gold` and `merged`. A task type without a rule
     overrides `resolve`. Agreement is computed on `measures`.
     """
 

@@ -50,7 +50,7 @@ class Proposing(TaskType):
 
     Use it for a task type whose responses rules or language models can write. `propose` yields responses by rules. For
     language models override `wanted` (one request for each category), `put` (the item as the model sees it), `taken` (reads
-    a reply) and `replied` (the reply that an accepted response would have been, for demonstrations).
+    a reply) and `as_demonstration` (the reply that an accepted response would have been, for demonstrations).
     """
 
     @abstractmethod
@@ -72,7 +72,7 @@ class Proposing(TaskType):
         return None
 
     def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
-        """`data` of the response that a reply (JSON, without `applies`) stands for. Raises `Invalid` where it is none."""
+        """`data` of the response of a reply (JSON, without `applies`). Raises `InvalidResponse` where it is none."""
         raise InvalidResponse(
             [Problem("", "no_form", gettext("This task type does not read model replies."))]
         )

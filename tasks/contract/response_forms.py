@@ -28,7 +28,7 @@ class Responding(ABC):
     def parse(self, data: object, item: Item) -> Any:
         """Turn the `data` of an envelope into this kind's frozen Response: the only validator.
 
-        Raises `Invalid` with every problem. What it returns is what is stored, shown and exported.
+        Raises `InvalidResponse` with every problem. What it returns is what is stored, shown and exported.
         """
 
     @abstractmethod

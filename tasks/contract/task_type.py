@@ -107,7 +107,7 @@ class TaskType(Deciding, Responding):
     def compute(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Server-side computation for a tool on the page: a pure function of the request that is fast for any input.
 
-        Raises `Invalid` with what is wrong with the question.
+        Raises `InvalidResponse` with what is wrong with the question.
         """
         raise InvalidResponse([Problem("", "no_tool", gettext("This task type computes nothing."))])
 
@@ -164,7 +164,7 @@ class TaskType(Deciding, Responding):
         return self.shows
 
     def payload(self, item: Item) -> dict[str, Any]:
-        """What may leave the server for an item of this kind: what `showing` names and nothing else."""
+        """What may leave the server for an item of this kind: what `shown_names` names and nothing else."""
         names = self.shown_names(item)
         payload: dict[str, Any] = {
             name: SHOWN[name](item) if name in SHOWN else item.inputs.get(name)

@@ -61,7 +61,7 @@ class ColumnTask(Making, ModelInTheLoop):
     """A making kind whose response is a list of operations on columns, or the word that none applies.
 
     A kind's `Response` is a frozen dataclass with `does_not_apply` and `operations` first; whatever else it holds is
-    listed in `fields` as JSON and read by `further`.
+    listed in `fields` as JSON and read by `parse_extra_fields`.
 
     allowed       the operations that may be made
     doubts_to_confirm  codes of doubts that a submission gives a reason for or confirms
@@ -144,7 +144,7 @@ class ColumnTask(Making, ModelInTheLoop):
         ]
 
     def parse_extra_fields(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
-        """The other fields of the response, read from what was sent. Raises `Invalid`."""
+        """The other fields of the response, read from what was sent. Raises `InvalidResponse`."""
         return {}
 
     def _read_fields(self, data: object, item: Item) -> dict[str, Any]:
@@ -393,7 +393,8 @@ def read_entries(
 ) -> tuple[tuple[str, ...], ...]:
     """A list of lists of `size` texts, the first one the id of a column; None is an empty list.
 
-    `checks` says which texts may stand at a place. Each entry is kept once. Raises `Invalid` naming the first bad one.
+    `checks` says which texts may stand at a place. Each entry is kept once. Raises `InvalidResponse` for the first bad
+    one.
     """
     if value is None:
         return ()
@@ -430,7 +431,7 @@ def read_entries(
 
 
 def short_text(value: object, field: str) -> str:
-    """A text of a form, None an empty one. Raises `Invalid`."""
+    """A text of a form, None an empty one. Raises `InvalidResponse`."""
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:

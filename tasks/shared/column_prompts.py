@@ -68,7 +68,7 @@ def table_text(table: Table, rows: int) -> str:
 
 
 def column_of(value: object, table: Table, path: str) -> str:
-    """The id of a column that a reply names by its number, and by its name so that a slip is seen. Raises `Invalid`."""
+    """The id of a column that a reply names by its number, and by its name to show a slip. Raises `InvalidResponse`."""
     if not isinstance(value, Mapping):
         raise invalid_reply(path, "A column is an object with its number and its name.")
     number, name = value.get("number"), value.get("name")
@@ -86,7 +86,7 @@ def column_reference(table: Table, column: str) -> dict[str, Any]:
 
 
 def read_text(value: object, path: str) -> str:
-    """A short text of a reply. Raises `Invalid`."""
+    """A short text of a reply. Raises `InvalidResponse`."""
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_WORDS:
         raise invalid_reply(path, f"This is a text of 1 to {LONGEST_WORDS} characters.")
     return " ".join(value.split())

@@ -88,7 +88,7 @@ class DeclaredTask(Judging):
     def export(
         self, format: str, item: Item, response: Any, perturbed: PerturbedExample | None
     ) -> Iterator[ReleaseRecord]:
-        """Askew's own form: the example with its response (`record`) and what `recorded_beside` adds."""
+        """Askew's own form: the example with its response (`record`) and what `item_record_fields` adds."""
         if format == "askew":
             record = {
                 **askew_record(item.example),

@@ -22,7 +22,7 @@ LONGEST_TEXT = 2_000
 class ResponseReader:
     """What was sent as a response, and the problems found in it so far.
 
-    Raises `Invalid` at once where it is no object; a field that is not among `fields` is a problem like others.
+    Raises `InvalidResponse` at once where it is no object; a field that is not among `fields` is a problem like others.
     """
 
     def __init__(self, data: object, fields: Iterable[Field]) -> None:
@@ -105,7 +105,7 @@ class ResponseReader:
             return None
 
     def finish(self) -> None:
-        """Raises `Invalid` with all problems, if there are any."""
+        """Raises `InvalidResponse` with all problems, if there are any."""
         if self.problems:
             raise InvalidResponse(self.problems)
 

@@ -192,7 +192,7 @@ class ShortTable(Making, Preparing, Suggesting):
             raise InvalidResponse([Problem("operations", error.code, str(error))]) from None
         edited = dataclasses.replace(item.example, table=short)
         program = effective_program(response.program, item.example)
-        # A program that somebody chose is told of in words of its own (`_what_is_missing`).
+        # A program that somebody chose is told of in words of its own (`_check_program_cells`).
         contract = self._contract(item, program if response.program is None else None)
         problems = [
             Problem("operations", violation.code, violation.message, violation.level)

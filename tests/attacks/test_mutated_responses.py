@@ -1,4 +1,4 @@
-"""Responses of every kind with values changed at random, and any JSON at all: `parse` takes them or says Invalid.
+"""Responses of every kind with values changed at random, and any JSON at all: `parse` takes them or says InvalidResponse.
 
 `ASKEW_FUZZ=20000 ./run test tests/attacks/test_mutated_responses.py -s` for more, ASKEW_FUZZ_SEED for others.
 """

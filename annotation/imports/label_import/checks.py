@@ -115,7 +115,7 @@ def check(
 
 
 def _new_row(label: Label, items: _Items, task: TaskType, checked: CheckResult) -> list[Any] | None:
-    """The row of a label; None where the batch has it. Raises Wrong."""
+    """The row of a label; None where the batch has it. Raises LabelError."""
     annotator = label.annotator
     items.require_one_spelling(annotator)
     items.require_one_kind(annotator, label.is_simulated)
@@ -145,7 +145,7 @@ def _new_row(label: Label, items: _Items, task: TaskType, checked: CheckResult) 
 
 
 def _response(label: Label, item: _Item, task: TaskType) -> dict[str, Any]:
-    """The response as it is stored. Raises Wrong."""
+    """The response as it is stored. Raises LabelError."""
     plain = item.plain
     problems: list[str] = []
     # An option may spell an accent in another way than the file.

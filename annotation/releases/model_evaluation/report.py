@@ -3,7 +3,7 @@ form in which they leave.
 
     report = make_report("films 1.0", {"TAPEX": judgement, "OmniTab": other})
     report.sheets, report.figures
-    written(report, "markdown")
+    format_report(report, "markdown")
     write(report, Path("out"), ["html", "latex"])
 """
 

@@ -95,7 +95,7 @@ class Gateway:
     async def _predict(
         self, assignment: Assignment, data: dict[str, Any], language: str
     ) -> model_in_the_loop.VisibleVerdict:
-        """`model_in_the_loop.look` in three steps, of which only the middle one waits.
+        """`model_in_the_loop.check_draft` in three steps, of which only the middle one waits.
 
         A client that hangs up ends none of the others half way: what was reserved is settled.
         """

@@ -282,7 +282,7 @@ class ChoicesForm(forms.Form):
 
 
 def chosen_columns(sent: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The columns and options that a form was sent with (`Chosen`), whether or not it is valid; None where it has none."""
+    """The columns and options (`ChosenColumns`) that a form was sent with, valid or not; None where it has none."""
     parts = {part: str(sent[f"column_{part}"]) for part in PARTS if f"column_{part}" in sent}
     if not parts:
         return None

@@ -269,7 +269,7 @@ def _release(who: Reader, public_id: str) -> str:
 def counts_in_words(who: Reader, chosen: Selection, items: int) -> str:
     """How many skips, flags, slots, responses or pairs of these it is about; "" where it is about items.
 
-    items: how many match, by `querysets.counted`
+    items: how many match, by `querysets.count_up_to_limit`
     """
     number = count_within_items(who, chosen, items)
     if number is None:

@@ -107,7 +107,7 @@ def test_a_replica_that_is_killed_at_work_costs_no_answer(address: str, folders:
             under_way = [pool.submit(ask, answered + number) for number in range(48)]
             wait(under_way, return_when=FIRST_COMPLETED)
             kill_a_replica()
-            for future in under_way:  # raises Unanswered where an answer was lost
+            for future in under_way:  # raises PredictionError where an answer was lost
                 assert future.result().text
             answered += len(under_way)
             if any(bill.lost for bill in bills):
