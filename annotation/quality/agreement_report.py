@@ -1,6 +1,6 @@
 """Agreement of a batch: which responses enter, by which measures. The arithmetic is `tableqa.agreement.coefficients`.
 
-The same function (`Tally.figure`) serves the pages, the command, the release and `verify_release`, so that they cannot
+The same function (`RatingTally.figure`) serves the pages, the command, the release and `verify_release`, so that they cannot
 differ: which responses stand together on how many items in, figures out. Decisions never enter, nor do added places, nor
 gold items. `survey_measures` takes the same responses apart by source, by week and by pairs of people; `report` is that as
 JSON, for a snapshot.
