@@ -3,7 +3,7 @@
     ./run bench annotators [--people 40 --items 2000 --overlap 3 --seed 0] [--database postgres://...]
 
 People of different skill rate answers (the kind `answer_rating`) under the gap rule: scores that are 3 or more apart ask
-for one more person. They go through the same functions as pages and API (`queue`, `annotating`, `adjudicating`), on a
+for one more person. They go through the same functions as pages and API (`queue`, `workflow`), on a
 database of its own, with a clock that this program turns. At the end it must hold that
 
 * every item has exactly its overlap of planned responses, every place that was added is filled, and the item is decided,

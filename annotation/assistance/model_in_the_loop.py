@@ -417,7 +417,7 @@ class Answer:
 
     `reason` says why there is no answer, `is_final` that no request can succeed until somebody changes a setting: a budget
     is used up, or the endpoint rejects parameters. `reply_state`: why the reply of a language model is unusable
-    (`work.reply_states`); "" where it is usable, and for other models.
+    (`queue.reply_states`); "" where it is usable, and for other models.
     """
 
     state: State

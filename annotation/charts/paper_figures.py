@@ -29,7 +29,9 @@ def label_distribution(
     address: Callable[[str], str] = lambda label: "",
     address_of_items: Callable[[Sequence[str]], str] = lambda ids: "",
 ) -> Figure | None:
-    """How often current responses chose each label, and how many items were decided so; of a measure of `agreement.report`.
+    """How often current responses chose each label, and how many items were decided so.
+
+    Of a measure of `agreement_report.report`.
 
     `address` gives the page of the items with a response of this label, as it is stored, `address_of_items` that of items
     by their public ids; "" for none.
@@ -82,7 +84,7 @@ def label_distribution(
 
 
 def label_agreement(measure: Data) -> Figure | None:
-    """Specific agreement on each label; of a measure of `agreement.report`."""
+    """Specific agreement on each label; of a measure of `agreement_report.report`."""
     labels = measure.get("labels")
     if not labels or all(entry["specific"]["value"] is None for entry in labels):
         return None

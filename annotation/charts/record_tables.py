@@ -71,7 +71,7 @@ def files(files: Sequence[tuple[str, Line]]) -> Figure | None:
 
 
 def file_changes(name: str, title: str, changes: Sequence[Any]) -> Figure | None:
-    """The files in which two releases differ (`releases.comparison.FileChanges`), with the ids that the page lists."""
+    """The files in which two releases differ (`release_comparison.FileChanges`), with the ids that the page lists."""
     columns = (
         *study_figures.names(gettext("File")),
         *numbers(*(capfirst(part) for part in _parts_of_changes().values())),

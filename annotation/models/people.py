@@ -39,9 +39,9 @@ class Person(AbstractBaseUser):
     `is_external` marks whose labels were made elsewhere and imported; `erased_at` whose own data was erased on request.
     `let_back_in_at` is when the running session was opened by a link from a manager (`crowd_entry.use_return_link`): every
     response from then on is marked, because the manager could have opened that link, too. `unread_answers` counts the
-    answers to the person's questions that they have not read (`quality.inquiring`; `doctor` recounts). `personal_settings`
-    holds how pages look and act for the person (`people.personal_settings`). `former_names` are names and addresses before a
-    change: texts may still have them when the person is erased.
+    answers to the person's questions that they have not read (`annotator_questions`; `doctor` recounts). `personal_settings`
+    holds how pages look and act for the person (`accounts.personal_settings`). `former_names` are names and addresses
+    before a change: texts may still have them when the person is erased.
     """
 
     email = models.EmailField(unique=True, null=True, blank=True)

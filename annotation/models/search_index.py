@@ -14,7 +14,7 @@ class SearchIndex(models.Model):
 
     event, flag, verdict  no row up to this key can be missing
     ahead                 what is indexed beyond it: by name, the last key and the sum of the keys between, to notice rows
-                          that are committed late; and the "writers" that could (`events.current_writers`)
+                          that are committed late; and the "writers" that could (`audit_log.current_writers`)
     """
 
     project = models.OneToOneField(Project, models.CASCADE, primary_key=True, related_name="search_index")

@@ -71,7 +71,7 @@ def keys(model: type[models.Model], number: int) -> list[int]:
     table, column = model._meta.db_table, model._meta.pk.column
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            # The lock of a writer, before a key is drawn: `events.wait_for_writers` knows writers by it.
+            # The lock of a writer, before a key is drawn: `audit_log.wait_for_writers` knows writers by it.
             cursor.execute(f"LOCK TABLE {connection.ops.quote_name(table)} IN ROW EXCLUSIVE MODE")
             cursor.execute(
                 # Its name is looked up once, not for each number.

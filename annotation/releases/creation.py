@@ -1,7 +1,7 @@
 """Releases: planned up to an event, written, packed and shown; and the methods appendix.
 
 A release is bounded by a watermark: the last event of the project when it began. Before anything is read, transactions
-that were writing then are waited for (`events.wait_for_writers`), so that nothing below the watermark can appear later;
+that were writing then are waited for (`audit_log.wait_for_writers`), so that nothing below the watermark can appear later;
 nobody waits for the release.
 """
 
@@ -346,7 +346,7 @@ def write_release(
     Each attempt writes into a folder of its own: a worker that was taken for lost may still be at it, and what it has
     begun goes. Where nothing comes of an attempt, nothing is left of it. With `packed` the archive is there, too, when the
     release becomes visible: whoever downloads it does not wait for that. Raises Refused, also `still_writing` where a
-    transaction does not end (`events.wait_for_writers`).
+    transaction does not end (`audit_log.wait_for_writers`).
     """
     if release.ready_at is not None:
         return release

@@ -285,7 +285,7 @@ def _columns(terms: Mapping[str, Any], project: Project) -> dict[str, Any]:
 
 
 def _changeable(work: BatchSpec, project: Project, batch: Batch) -> dict[str, Any]:
-    """The terms of a batch that may change after it was planned, as `changing` takes them."""
+    """The terms of a batch that may change after it was planned, as `workflow.batch_settings` takes them."""
     terms = {name: work.terms[name] for name in changeable()}
     if batch.strategy == "everyone":
         del terms["overlap"]

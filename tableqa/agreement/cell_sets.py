@@ -112,7 +112,7 @@ def over_clusters(
     clusters: Mapping[tuple["Pattern", ...], int],
     distance: Distance = "masi",
 ) -> Agreement:
-    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    """The same figure with the interval of a bootstrap over clusters of units, as `coefficients.over_clusters`."""
     ordered = sorted(clusters, key=lambda cluster: [pattern.key() for pattern in cluster])
     return with_interval_over(
         coefficient,
@@ -138,7 +138,7 @@ def with_interval_over(
 def influence(
     patterns: Mapping["Pattern", int], distance: Distance = "masi"
 ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-    """How much one unit of each pattern moves the value, and how many units have the pattern, as `agreement.influence`.
+    """How much one unit of each pattern moves the value, and how many units have the pattern, as `coefficients.influence`.
 
     Of a ratio of two sums it is known without leaving units out: what a unit's own disagreement exceeds the one that the
     value would lead to expect, over the mean expected one. Empty where the value is undefined.

@@ -94,7 +94,7 @@ def edit_agreement(
 def over_clusters(
     coefficient: Agreement, clusters: Sequence[Sequence[Unit]], distance: Distance = "masi"
 ) -> Agreement:
-    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    """The same figure with the interval of a bootstrap over clusters of units, as `coefficients.over_clusters`."""
     same = equal_by_chance([unit for cluster in clusters for unit in cluster])
     sums: Counter[tuple[Pattern, ...]] = Counter()
     for cluster in clusters:
@@ -117,7 +117,7 @@ def over_clusters(
 def influence(
     units: Sequence[Unit], distance: Distance = "masi"
 ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-    """How much one unit of each pattern moves the value, and how many units have it, as `agreement.influence`."""
+    """How much one unit of each pattern moves the value, and how many units have it, as `coefficients.influence`."""
     import numpy as np
 
     check_distance(distance)

@@ -128,7 +128,7 @@ def from_patterns(
 def over_clusters(
     coefficient: Agreement, clusters: Mapping[tuple[Pattern, ...], int], measure: RankMeasure
 ) -> Agreement:
-    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    """The same figure with the interval of a bootstrap over clusters of units, as `coefficients.over_clusters`."""
     counts: Counter[tuple[Pattern, ...]] = Counter()
     for cluster, count in clusters.items():
         if entering := tuple(_entering(cluster)):

@@ -4,9 +4,9 @@
 
 Released perturbations come as two files of whole tables, and nobody recorded what was done. So the edits are found by
 comparing (`operations.diff`), held against the contract that the paper set for its annotators (`contracts.check`), and
-searched for what spreadsheets and scripts do to tables (`damage`). Where an item says how its answer is computed (the
-derivations of TAT-QA), the answer is computed again on the edited table. An audit judges nothing: each finding is a code
-with a sentence that says where to look.
+searched for what spreadsheets and scripts do to tables (`spreadsheet_damage`). Where an item says how its answer is
+computed (the derivations of TAT-QA), the answer is computed again on the edited table. An audit judges nothing: each
+finding is a code with a sentence that says where to look.
 """
 
 import re

@@ -63,7 +63,7 @@ def proportion_over(clusters: Iterable[tuple[int, int]], bootstrap: Bootstrap | 
 
 
 def median_over(clusters: Sequence[Sequence[float]], bootstrap: Bootstrap | None = None) -> Median:
-    """The median of all values. There is no interval where `order_statistics` has none: of too few and of equal values."""
+    """The median of all values. There is no interval where `median_intervals` has none: of too few and of equal values."""
     import numpy as np
 
     clusters = [cluster for cluster in clusters if cluster]

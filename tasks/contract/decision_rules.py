@@ -8,8 +8,8 @@ are (`TaskType.compares`): that decides which other rules fit it, and `RULES` sa
 its own names no rule and overrides `resolve`; a batch of it takes none.
 
 What rules have in common: the order of the responses plays no part, and people who say the same are taken at their word
-(the rule `given` also holds it against the given answer). Where people do not agree, one more is asked as
-long as there are fewer than `most`, where a rule has it; from then on an adjudicator looks.
+(the rule `given` also holds it against the given answer). Where people do not agree, one more is asked as long as there
+are fewer than `most`, where a rule has it; from then on an adjudicator looks.
 
 The rules are those of the studies that Askew follows: majorities (FREB-TQA 3.2), means and a third person where two
 scores are far apart (LFTQA-Eval 2.3), blind answers held against the given one (FREB-TQA 3.5).

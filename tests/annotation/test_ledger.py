@@ -103,7 +103,7 @@ def timeline(changes: Sequence[tuple[datetime, Any]], now: Any) -> list[rates.Ra
 def sheet(
     history: History, begin: datetime | None = None, end: datetime | None = None
 ) -> dict[tuple[Any, ...], tuple[int, int, Decimal]]:
-    """Items, microseconds and amount by rate within a period, as `paying` asks for them; what comes to nothing is none."""
+    """Items, microseconds and amount by rate within a period, as `payments` asks for them; what comes to nothing is none."""
     terms = rates.effective_terms([*timeline(history.changes, history.pay), *history.corrections], [])
     ends = sorted({*terms.moments(), *(moment for moment in (begin, end) if moment is not None)})
     sums: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0])

@@ -67,7 +67,7 @@ class EventLog:
     def write(self) -> list[int]:
         """Write the noted events. Returns their keys by number.
 
-        Keys are drawn ahead: no reader of the log (`events.wait_for_writers`) reads that of a hidden project.
+        Keys are drawn ahead: no reader of the log (`audit_log.wait_for_writers`) reads that of a hidden project.
         """
         keys = self.pages.keys(Event, len(self.changes))
         key_of = [0] * len(keys)

@@ -59,7 +59,7 @@ def in_openapi(schema: Any) -> Any:
     }
 )
 class TermsField(serializers.DictField):
-    """Terms of a batch by their names; `changing` checks their values."""
+    """Terms of a batch by their names; `workflow.batch_settings` checks their values."""
 
 
 class ChangeRequest(serializers.Serializer[Any]):

@@ -3,9 +3,9 @@
     POST /gateway/   Authorization: Ticket TICKET   {"response", "kind", "seq", "model"}   -> as predictions/ answers
     GET  /healthz, GET /metrics
 
-A ticket (`help.tickets`) stands for the session. The item of a ticket is loaded once and kept until the ticket expires, so a
-preview reads no database; a check loads it anew. Waiting for a model is a coroutine, everything else runs in a few
-threads, each with its own connection to the database. Every refusal is a problem document.
+A ticket (`assistance.tickets`) stands for the session. The item of a ticket is loaded once and kept until that
+expires, so a preview reads no database; a check loads it anew. Waiting for a model is a coroutine, everything else
+runs in a few threads, each with its own connection to the database. Every refusal is a problem document.
 """
 
 import asyncio

@@ -4,8 +4,8 @@
     item.text, item.parts        the prompt, whole and as named parts
     item.accepted                the right answers; item.is_right(answer)
 
-Rows and columns are counted from 0 and several values are joined by "|". `designs` has the switches of a prompt against
-one baseline, `augmenting` the two requests of self-augmented prompting.
+Rows and columns are counted from 0 and several values are joined by "|". `prompt_designs` has the switches of a prompt
+against one baseline, `self_augmentation` the two requests of self-augmented prompting.
 """
 
 from tableqa.scoring.structural_tasks.prompt_designs import (
