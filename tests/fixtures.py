@@ -39,11 +39,11 @@ def world(db: None, tmp_path: Path) -> World:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages wait for a model as long as a busy machine needs. Tests of lateness set less."""
-    from annotation.assistance import model_in_the_loop
+    from annotation.assistance import draft_checks
     from predictor import client
 
     monkeypatch.setattr(client, "CONNECT", 60.0)
-    monkeypatch.setattr(model_in_the_loop, "live_seconds", lambda entry: 60.0)
+    monkeypatch.setattr(draft_checks, "live_seconds", lambda entry: 60.0)
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ NO_SEED = "has no seed, and nothing depends on the order"
 
 PUBLIC = {
     "annotation/platform/database/sqlite3/base.py:Cursor.execute": NO_SEED,
-    "annotation/assistance/model_in_the_loop.py:fill_all": NO_SEED,
+    "annotation/assistance/prediction_jobs.py:fill_all": NO_SEED,
     "annotation/assistance/effect_report.py:variety": FIGURE,
     "annotation/quality/dashboards.py:forecast": FIGURE,
     "predictor/training/comparison.py:ratio": FIGURE,

@@ -20,7 +20,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation.access import visibility
 from annotation.access.authorization import Actor
 from annotation.access.visibility import Fact
-from annotation.assistance import model_in_the_loop
+from annotation.assistance import verdict_rechecks
 from annotation.assistance.origins import HUMAN
 from annotation.charts.figure import Bars, Figure
 from annotation.charts.study_figures import names, share, share_point
@@ -133,7 +133,7 @@ def _fooling_checks(
             for row in some
             if (row_verdicts := list(row.verdicts.all())) and row_verdicts[-1].verdict == "fooled"
         }
-        answers_by_annotation = model_in_the_loop.later_gold_answers(
+        answers_by_annotation = verdict_rechecks.find_later_gold_answers(
             [row.annotation_id for row in some if row.pk in fooled and row.annotation_id is not None]
         )
         for row in some:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
-from annotation.assistance import judgements, model_in_the_loop
+from annotation.assistance import judgements, model_answers
 from annotation.models import Example, ModelAnswer, Source
 from annotation.platform.bulk_rows import among
 from annotation.platform.refusals import refuse
@@ -300,7 +300,7 @@ def ask(
             known=", ".join(sorted(settings.PREDICTORS)) or gettext("none"),
         )
     try:
-        model = model_in_the_loop.identity(predictor)
+        model = model_answers.identify(predictor)
     except PredictionError as unanswered:
         refuse(
             "predictor_failed",
@@ -367,17 +367,17 @@ class _Survey:
             )
             yield _Question(row, judgements.unchanged_pair(self.task, row.example()), meter)
 
-    def _ask(self, question: _Question) -> tuple[_Question, model_in_the_loop.Answer, float]:
+    def _ask(self, question: _Question) -> tuple[_Question, model_answers.Answer, float]:
         """Runs in a thread, without the database. A model that is busy is asked again."""
         for attempt in range(TRIES):
             began = time.monotonic()
-            answer = model_in_the_loop.answer_patiently(self.predictor, question.asked, question.meter)
+            answer = model_answers.ask_patiently(self.predictor, question.asked, question.meter)
             if answer.state != "busy":
                 break
             self.wait(0.2 * 2**attempt)
         return question, answer, time.monotonic() - began
 
-    def _store(self, question: _Question, answer: model_in_the_loop.Answer, seconds: float) -> bool:
+    def _store(self, question: _Question, answer: model_answers.Answer, seconds: float) -> bool:
         """Store an answer. Returns whether there is one."""
         if answer.state != "answered":
             self.failures += 1

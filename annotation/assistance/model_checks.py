@@ -146,6 +146,21 @@ def last_try(batch: Batch, assignment: Assignment, digest: str) -> Try | None:
     return rows.order_by("-pk").first()
 
 
+def freeze_model(batch: Batch, model: str) -> bool:
+    """Whether this is the model, weights and all, that the batch has frozen. The first one that is seen is frozen."""
+    if not batch.loop_revision:
+        Batch.objects.filter(pk=batch.pk, loop_revision="").update(loop_revision=model)
+        batch.refresh_from_db(fields=["loop_revision"])
+    return batch.loop_revision == model
+
+
+def load_try(key: int) -> Try:
+    """A try with what its verdict needs."""
+    return Try.objects.select_related(
+        "assignment__batch__project", "assignment__item__example__stored_table", "annotation"
+    ).get(pk=key)
+
+
 # -- in a release -----------------------------------------------------------------------------------
 
 

@@ -25,7 +25,7 @@ from django.utils import timezone
 import tableqa
 import tasks.contract
 from annotation.access import audit_log
-from annotation.assistance import impressions, judgements, model_in_the_loop
+from annotation.assistance import impressions, judgements, model_answers
 from annotation.background import jobs
 from annotation.models import (
     Batch,
@@ -261,7 +261,7 @@ class LoopReplies:
         """Whether the model is not asked any more."""
         return self.unusable >= self.stop_after
 
-    def count(self, answer: model_in_the_loop.Answer) -> None:
+    def count(self, answer: model_answers.Answer) -> None:
         """Count a reply of a language model; a usable one ends the row."""
         self.unusable = self.unusable + 1 if answer.reply_state else 0
         self.reason = answer.error or self.reason
@@ -298,14 +298,14 @@ def search(
     """
     if not batch.loop_model:
         return 0
-    crew, tried = model_in_the_loop.crew_of(batch.loop_model), 0
+    crew, tried = model_answers.create_crew(batch.loop_model), 0
     asked_of = _untried_proposals(batch, keys, loop, tell)
     for row, pair, answer in crew.map(
-        lambda each: (*each, model_in_the_loop.answer_to(batch, each[1], crew)), asked_of
+        lambda each: (*each, model_answers.ask_loop_model(batch, each[1], crew)), asked_of
     ):
         if answer.is_final:
             refuse("predictor_failed", "{error} Proposals received so far are saved.", error=answer.reason)
-        if not model_in_the_loop.is_from(batch, answer):
+        if not model_answers.is_from_loop_model(batch, answer):
             return tried
         loop.count(answer)
         judged_pair = judgements.judge_pair(
@@ -604,7 +604,7 @@ def _loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str | None:
         .first()
     )
     if raw is None and not loop.is_stopped:
-        answer = model_in_the_loop.answer_about_original(batch, pair, crew)
+        answer = model_answers.ask_about_original(batch, pair, crew)
         if answer is None:
             return None
         loop.count(answer)

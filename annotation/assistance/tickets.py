@@ -13,7 +13,7 @@ from django.http import Http404
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from annotation.access import authorization
-from annotation.assistance.model_in_the_loop import slot_of
+from annotation.assistance.draft_checks import derive_slot
 from annotation.models import Assignment, Person
 from annotation.platform.refusals import Refused
 
@@ -36,7 +36,9 @@ class Ticket:
 
 def sign(assignment: Assignment, *, language: str | None) -> str:
     """A ticket for this lease of this person."""
-    ticket = Ticket(_holder(assignment.person), assignment.public_id, slot_of(assignment), language or "en")
+    ticket = Ticket(
+        _holder(assignment.person), assignment.public_id, derive_slot(assignment), language or "en"
+    )
     return signing.dumps(vars(ticket), salt=SALT)
 
 
@@ -59,7 +61,7 @@ def assignment_of(ticket: Ticket) -> Assignment:
         assignment is None
         or not assignment.person.is_active
         or not constant_time_compare(ticket.holder, _holder(assignment.person))
-        or not constant_time_compare(ticket.slot, slot_of(assignment))
+        or not constant_time_compare(ticket.slot, derive_slot(assignment))
     ):
         raise Http404(authorization.NOT_HERE)
     return authorization.assignment(

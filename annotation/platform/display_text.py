@@ -28,7 +28,7 @@ def shown(words: Any) -> str:
 
 
 MESSAGES = (
-    "annotation.assistance.model_in_the_loop",
+    "annotation.assistance.model_answers",
     "annotation.background.jobs",
     "annotation.workflow.adjudication",
     "annotation.releases.restoration.restored_responses",

@@ -14,7 +14,7 @@ import pytest
 from django.core import signing
 from django.db.backends.utils import CursorWrapper
 
-from annotation.assistance import model_in_the_loop, tickets
+from annotation.assistance import draft_checks, tickets
 from annotation.models import Assignment, Try
 from annotation.web.api import gateway as gateways
 from annotation.workflow import projects
@@ -258,7 +258,7 @@ def test_a_fault_of_ours_is_a_problem_document_that_tells_nothing(
 ) -> None:
     mine = take(world, a_batch(world), film="Alien")
     ticket = a_ticket(world, mine)
-    monkeypatch.setattr(model_in_the_loop, "prepare", lambda **more: 1 / 0)
+    monkeypatch.setattr(draft_checks, "prepare", lambda **more: 1 / 0)
     reply = ask(body(mine), ticket)
     assert (reply.status_code, reply.json()["code"]) == (500, "internal_error")
     assert "division" not in reply.text
@@ -277,7 +277,7 @@ def test_whatever_the_model_does_is_a_state(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if mood == "hung":
-        monkeypatch.setattr(model_in_the_loop, "live_seconds", lambda entry: 0.4)
+        monkeypatch.setattr(draft_checks, "live_seconds", lambda entry: 0.4)
     mine = take(world, a_batch(world), film="Alien")
     server.mood = mood
     if mood == "killed":

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from annotation.assistance import model_in_the_loop
+from annotation.assistance import draft_checks
 from annotation.models import ModelRequest
 from predictor import client
 from tests.annotation.cast import World, make_world
@@ -106,7 +106,7 @@ def test_a_preview_that_is_with_a_thread_of_the_gateway(
     mine = take(world, world.batch("question_paraphrase", variant="word", loop_model="qwen"), film="Alien")
     ticket = a_ticket(world, mine)
     is_reached, go_on = threading.Event(), threading.Event()
-    original = getattr(model_in_the_loop, step)
+    original = getattr(draft_checks, step)
 
     def hold(*args: Any, **params: Any) -> Any:
         result = original(*args, **params) if step == "prepare" else None
@@ -114,7 +114,7 @@ def test_a_preview_that_is_with_a_thread_of_the_gateway(
         go_on.wait(20)
         return result or original(*args, **params)
 
-    monkeypatch.setattr(model_in_the_loop, step, hold)
+    monkeypatch.setattr(draft_checks, step, hold)
     with gateway() as url:
         hang_up_once(is_reached.is_set, url, ticket, body(mine))
         assert [state for state, _ in states()] == ["open"]

@@ -21,7 +21,7 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.assistance import model_in_the_loop, model_queries, proposals, request_estimates
+from annotation.assistance import draft_checks, model_queries, prediction_jobs, proposals, request_estimates
 from annotation.models import Batch, Job, ModelRequest, ModelTotal, Project, Proposal, Reply, Trial
 from annotation.platform.refusals import Refused
 from annotation.queue import metering, reply_states
@@ -267,9 +267,9 @@ def test_a_batch_says_why_its_model_is_not_asked_any_more(
         assignment = world.take(batch, "ada")
         assert assignment is not None
         response = envelope(assignment, {"question": "what year, then?"})
-        model_in_the_loop.check_draft(assignment=assignment, response=response, kind="try", seq=1, now=NOON)
+        draft_checks.check_draft(assignment=assignment, response=response, kind="try", seq=1, now=NOON)
         (job,) = Job.objects.filter(kind="predictions")
-        result = model_in_the_loop._run(job, lambda done, total: None)
+        result = prediction_jobs._run(job, lambda done, total: None)
     Job.objects.filter(pk=job.pk).update(state="done", result=result)
     assert words in result["refused"]["loop"]
     client.force_login(world.mara)
@@ -515,7 +515,7 @@ def test_a_stopped_model_is_named_and_retried_by_a_manager(
         made_at=NOON,
         result={"asked": 20, "left": 5, "stopped": {"llm": "The model refuses to answer"}},
     )
-    assert model_in_the_loop.retry_unanswered(now=NOON) == 0
+    assert prediction_jobs.retry_unanswered(now=NOON) == 0
     client.force_login(world.mara)
     page = client.get(f"/batches/{batch.public_id}/").content.decode()
     assert "stopped after repeated unusable replies" in page
@@ -583,11 +583,11 @@ def test_a_check_does_not_start_a_model_that_was_stopped(world: World, llm: Endp
     assignment = world.take(batch, "ada")
     assert assignment is not None
     response = envelope(assignment, {"question": "what year, then?"})
-    model_in_the_loop.check_draft(assignment=assignment, response=response, kind="try", seq=1, now=NOON)
+    draft_checks.check_draft(assignment=assignment, response=response, kind="try", seq=1, now=NOON)
     assert Job.objects.filter(kind="predictions").count() == 1
-    model_in_the_loop.start(batch=batch, by=world.mara, now=NOON)
+    prediction_jobs.enqueue(batch=batch, by=world.mara, now=NOON)
     (job,) = Job.objects.filter(kind="predictions", state="queued")
-    assert model_in_the_loop._run(job, lambda done, total: None)["asked"] == 1
+    assert prediction_jobs._run(job, lambda done, total: None)["asked"] == 1
 
 
 def test_a_job_that_failed_forgets_no_model_that_was_stopped(
@@ -598,9 +598,9 @@ def test_a_job_that_failed_forgets_no_model_that_was_stopped(
     failed = stopped_job(batch, "loop")
     failed.pk, failed.public_id, failed.state, failed.result = None, "failed", "failed", {}
     failed.save()
-    assert model_in_the_loop.stopped(batch) == {"loop": "The model refuses to answer"}
-    model_in_the_loop.start(batch=batch, by=world.mara, now=NOON)
-    assert model_in_the_loop.stopped(batch) == {}
+    assert prediction_jobs.find_stop_reasons(batch) == {"loop": "The model refuses to answer"}
+    prediction_jobs.enqueue(batch=batch, by=world.mara, now=NOON)
+    assert prediction_jobs.find_stop_reasons(batch) == {}
 
 
 def test_a_model_of_the_panel_that_was_stopped_holds_up_no_other(
@@ -612,13 +612,13 @@ def test_a_model_of_the_panel_that_was_stopped_holds_up_no_other(
         assignment = world.take(batch, "ada")
         assert assignment is not None
         world.answer(assignment, {"question": "in which year was it, then?", "category": "general"})
-        model_in_the_loop.start_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
+        prediction_jobs.enqueue_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
         Job.objects.filter(kind="predictions").update(
             state="done", result={"stopped": {"other": "It refuses"}}
         )
-        assert model_in_the_loop.retry_unanswered(now=NOON + timedelta(hours=2)) == 1
+        assert prediction_jobs.retry_unanswered(now=NOON + timedelta(hours=2)) == 1
         (job,) = Job.objects.filter(kind="predictions", state="queued")
-        result = model_in_the_loop._run(job, lambda done, total: None)
+        result = prediction_jobs._run(job, lambda done, total: None)
         assert (len(other.requests), result["stopped"]) == (0, {"other": "It refuses"})
     assert result["asked"] == 1
-    assert model_in_the_loop.retry_unanswered(now=NOON + timedelta(days=1)) == 0
+    assert prediction_jobs.retry_unanswered(now=NOON + timedelta(days=1)) == 0

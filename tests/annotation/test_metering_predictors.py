@@ -16,7 +16,14 @@ import httpx
 import pytest
 
 import tableqa
-from annotation.assistance import model_accuracy, model_in_the_loop, model_queries
+from annotation.assistance import (
+    draft_checks,
+    model_accuracy,
+    model_answers,
+    model_queries,
+    prediction_jobs,
+    visible_verdicts,
+)
 from annotation.models import Assignment, Batch, ModelRequest, Project
 from annotation.platform.refusals import Refused
 from annotation.queue import metered_models, metering
@@ -137,7 +144,7 @@ def test_a_budget_is_checked_before_the_predictor_is_asked(
 ) -> None:
     key = tried.pk if where is Batch else tried.project_id
     where.objects.filter(pk=key).update(model_budget={"tokens": 100})
-    filled = model_in_the_loop.fill_all(batch=Batch.objects.get(pk=tried.pk), now=NOON)
+    filled = prediction_jobs.fill_all(batch=Batch.objects.get(pk=tried.pk), now=NOON)
     assert (filled.asked, filled.left, llm.requests) == (0, 1, [])
     assert not ModelRequest.objects.exists()
     where.objects.filter(pk=key).update(model_budget={})
@@ -161,10 +168,10 @@ def test_a_preview_is_metered_and_limited(
     assignment = world.take(batch, "ada")
     assert assignment is not None
 
-    def look(assignment: Assignment, question: str, seq: int) -> model_in_the_loop.VisibleVerdict:
+    def look(assignment: Assignment, question: str, seq: int) -> visible_verdicts.VisibleVerdict:
         data = {"question": question, "category": "reasoning_synonym"}
         response = {"base": assignment.plain_item.base, "data": data}
-        return model_in_the_loop.check_draft(
+        return draft_checks.check_draft(
             assignment=assignment, response=response, kind="preview", seq=seq, now=NOON
         )
 
@@ -466,7 +473,7 @@ def test_a_job_asks_in_parallel_what_the_predictor_states(world: World, settings
         script.max_tokens, script.parallel = 50, 4
         settings.PREDICTORS = {"small": script.entry}
         client._cached_model.cache_clear()
-        assert model_in_the_loop.crew_of("small").at_once == 2
+        assert model_answers.create_crew("small").at_once == 2
         batch = world.batch("question_paraphrase", variant="word", loop_model="small")
         for _ in range(3):
             assignment = world.take(batch, "ada")
@@ -480,4 +487,4 @@ def test_a_job_asks_in_parallel_what_the_predictor_states(world: World, settings
 def test_a_predictor_states_the_requests_that_its_endpoint_gets_at_a_time(entry: dict[str, Any]) -> None:
     (model,) = httpx.get(f"{entry['url']}/v1/models").json()["models"]
     assert (model["max_tokens"], model["parallel"]) == (50, 2)
-    assert model_in_the_loop.crew_of("qwen").at_once == 1
+    assert model_answers.create_crew("qwen").at_once == 1

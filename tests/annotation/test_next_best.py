@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotation.assistance import model_in_the_loop, verdict_line
+from annotation.assistance import draft_checks, verdict_line
 from predictor import load_bundled
 from predictor.client import PATIENT, connect
 from predictor.protocol import Alternative
@@ -43,7 +43,7 @@ def test_a_look_asks_for_three_answers_and_shows_the_others(db: None, tmp_path: 
         batch = world.batch("question_paraphrase", variant="sentence", loop_model="small")
         assignment = world.take(batch, "bo")
         assert assignment is not None
-        seen = model_in_the_loop.check_draft(
+        seen = draft_checks.check_draft(
             assignment=assignment,
             response={"data": {"question": "another?", "category": ""}},
             kind="preview",
@@ -75,9 +75,7 @@ def test_a_look_shows_the_three_best_answers_of_the_bundled_model(
         batch = world.batch("question_paraphrase", variant="word", loop_model="bundled")
         assignment = world.take(batch, "ada")
         assert assignment is not None
-        seen = model_in_the_loop.check_draft(
-            assignment=assignment, response={}, kind="preview", seq=1, now=NOON
-        )
+        seen = draft_checks.check_draft(assignment=assignment, response={}, kind="preview", seq=1, now=NOON)
         connect(entry).close()
     assert seen.original is not None
     assert seen.original.score is not None

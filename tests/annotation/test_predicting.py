@@ -20,7 +20,16 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 
 from annotation.access.roles import Role
-from annotation.assistance import fooling_rates, impressions, model_in_the_loop
+from annotation.assistance import (
+    draft_checks,
+    fooling_rates,
+    impressions,
+    model_answers,
+    model_checks,
+    prediction_jobs,
+    verdict_rechecks,
+    visible_verdicts,
+)
 from annotation.background import jobs
 from annotation.management import doctor
 from annotation.models import Assignment, Batch, Job, Membership, Person, Try, Verdict
@@ -82,11 +91,9 @@ def take(world: World, batch: Batch, who: str = "ada", film: str = "") -> Assign
 
 def look(
     assignment: Assignment, data: dict[str, Any], kind: str = "try", seq: int = 1
-) -> model_in_the_loop.VisibleVerdict:
+) -> visible_verdicts.VisibleVerdict:
     response = envelope(assignment, data)
-    return model_in_the_loop.check_draft(
-        assignment=assignment, response=response, kind=kind, seq=seq, now=NOON
-    )
+    return draft_checks.check_draft(assignment=assignment, response=response, kind=kind, seq=seq, now=NOON)
 
 
 REWORDED = {"question": "in which year was Alien released?", "category": "reasoning_synonym"}
@@ -208,7 +215,7 @@ class TestALook:
             server.kill()
         server.mood = mood
         if mood in ("hung", "slow", "dribbling"):
-            monkeypatch.setattr(model_in_the_loop, "live_seconds", lambda entry: 0.4)
+            monkeypatch.setattr(draft_checks, "live_seconds", lambda entry: 0.4)
         assignment = take(world, a_batch(world), film="Alien")
         began = time.monotonic()
         seen = look(assignment, REWORDED)
@@ -343,7 +350,7 @@ class TestASubmission:
         look(assignment, REWORDED)
         world.answer(world.reload(assignment), REWORDED)
         adjudication.resolve_batch(batch=batch, now=NOON)
-        assert model_in_the_loop.recheck(batch=batch, now=NOON) == 0, "nobody has looked yet"
+        assert verdict_rechecks.recheck(batch=batch, now=NOON) == 0, "nobody has looked yet"
         checked = world.take(check, "bo")
         assert checked is not None
         world.answer(checked, {"answers": ["1995"], "unanswerable": False})
@@ -352,10 +359,10 @@ class TestASubmission:
         adjudication.decide(
             item=item, by=world.ivo, note="the paraphrase asks another thing", choose=["A"], now=NOON
         )
-        assert model_in_the_loop.recheck(batch=batch, now=NOON + timedelta(days=1)) == 1
+        assert verdict_rechecks.recheck(batch=batch, now=NOON + timedelta(days=1)) == 1
         row = Try.objects.get(kind="submission")
         assert [one.verdict for one in row.verdicts.order_by("pk")] == ["fooled", "not_fooled"]
-        assert model_in_the_loop.recheck(batch=batch, now=NOON) == 0, (
+        assert verdict_rechecks.recheck(batch=batch, now=NOON) == 0, (
             "the same gold answer makes no further verdict"
         )
 
@@ -369,13 +376,13 @@ class TestASubmission:
         world.answer(world.reload(assignment), REWORDED)
         adjudication.resolve_batch(batch=batch, now=NOON)
         looked_at: list[int] = []
-        loaded = model_in_the_loop._loaded
+        loaded = model_checks.load_try
 
         def record(key: int) -> Try:
             looked_at.append(key)
             return loaded(key)
 
-        monkeypatch.setattr(model_in_the_loop, "_loaded", record)
+        monkeypatch.setattr(model_checks, "load_try", record)
 
         def run() -> int:
             values = {"project": world.project, "kind": "predictions", "made_at": NOON, "heartbeat": NOON}
@@ -419,19 +426,19 @@ class TestInTheBackground:
         self, world: World, server: Scripted
     ) -> None:
         batch = a_batch(world)
-        assert model_in_the_loop.retry_unanswered(now=NOON) == 1, "the model is to be frozen"
+        assert prediction_jobs.retry_unanswered(now=NOON) == 1, "the model is to be frozen"
         job = Job.objects.get(kind="predictions")
-        result = model_in_the_loop._run(job, jobs.Progress(job.pk))
+        result = prediction_jobs._run(job, jobs.Progress(job.pk))
         assert (result["asked"], result["left"], result["verdicts"]) == (0, 0, 0)
         batch.refresh_from_db()
         assert batch.loop_revision == MODEL
         Job.objects.update(state="done")
         later = NOON + timedelta(minutes=2)
-        assert model_in_the_loop.retry_unanswered(now=later) == 0
+        assert prediction_jobs.retry_unanswered(now=later) == 0
         world.answer(take(world, batch, film="Alien"), REWORDED)
-        assert model_in_the_loop.retry_unanswered(now=NOON) == 0, "not twice in a minute"
-        assert model_in_the_loop.retry_unanswered(now=later) == 1
-        assert model_in_the_loop.retry_unanswered(now=later) == 0
+        assert prediction_jobs.retry_unanswered(now=NOON) == 0, "not twice in a minute"
+        assert prediction_jobs.retry_unanswered(now=later) == 1
+        assert prediction_jobs.retry_unanswered(now=later) == 0
 
     def test_a_language_model_is_asked_with_the_papers_prompt(
         self, world: World, settings: Any, monkeypatch: pytest.MonkeyPatch
@@ -456,7 +463,7 @@ def test_a_model_that_never_answers_is_asked_more_and_more_rarely(world: World, 
     began: list[timedelta] = []
     for second in range(0, 3 * 3_600, 30):
         at = NOON + timedelta(seconds=second)
-        if model_in_the_loop.retry_unanswered(now=at):
+        if prediction_jobs.retry_unanswered(now=at):
             began.append(at - NOON)
             Job.objects.filter(kind="predictions", made_at=at).update(
                 state="done", result={"asked": 0, "left": 1, "verdicts": 0}
@@ -464,13 +471,13 @@ def test_a_model_that_never_answers_is_asked_more_and_more_rarely(world: World, 
     pauses = [later - earlier for earlier, later in pairwise(began)]
     assert pauses[0] == timedelta(minutes=1)
     assert pauses == sorted(pauses)
-    assert pauses[-1] == model_in_the_loop.LONGEST_PAUSE
+    assert pauses[-1] == prediction_jobs.LONGEST_PAUSE
     assert len(began) < 20
     latest = NOON + timedelta(hours=3)
     made = latest + timedelta(seconds=1)
     Try.objects.update(made_at=made)
     last = Job.objects.filter(kind="predictions").latest("pk").made_at
-    assert model_in_the_loop.retry_unanswered(now=max(made, last + model_in_the_loop.AGAIN)) == 1, (
+    assert prediction_jobs.retry_unanswered(now=max(made, last + prediction_jobs.AGAIN)) == 1, (
         "something new is asked about soon"
     )
 
@@ -520,7 +527,7 @@ class TestALanguageModel:
     ) -> None:
         assignment, replies, _ = asked
         replies[:] = [self.LIST, *[self.TALK] * 20]
-        english = model_in_the_loop.UNREAD["perturbed"].format(times=3)
+        english = model_answers.UNREAD["perturbed"].format(times=3)
         with translation.override("de"):
             assert fill(batch=assignment.batch, now=NOON) == (1, 0)
             assert look(assignment, REWORDED).words == english.shown() != str(english)
@@ -538,7 +545,7 @@ class TestALanguageModel:
         assert len(sent) == 1 + listing.MOST_ASKS, "no job asks it again"
         seen = look(assignment, REWORDED)
         assert (seen.state, seen.verdict) == ("answered", "model_error")
-        assert seen.words == model_in_the_loop.UNREAD["perturbed"].format(times=3)
+        assert seen.words == model_answers.UNREAD["perturbed"].format(times=3)
         assert seen.original is not None
         assert seen.perturbed is not None
         assert (seen.original.right, seen.perturbed.right) == (None, None)
@@ -810,8 +817,8 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     with scripted(answer("1979")) as other:
         settings.PREDICTORS = {**settings.PREDICTORS, "other": {**other.entry, "licence": ""}}
         with pytest.raises(Refused, match="Available models: other"):
-            model_in_the_loop.start_panel(batch=batch, predictor="small", by=world.mara, now=NOON)
-        model_in_the_loop.start_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
+            prediction_jobs.enqueue_panel(batch=batch, predictor="small", by=world.mara, now=NOON)
+        prediction_jobs.enqueue_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
         assert fill(batch=batch, now=NOON) == (2, 0)
     (report,) = task_report.fooling_reports(batch)
     everybody = [row for row in report.rows if row[0] == "all annotators"]

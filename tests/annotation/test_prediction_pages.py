@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 from django.test import Client
 
-from annotation.assistance import judgements, model_in_the_loop, verdict_line
+from annotation.assistance import judgements, verdict_line, visible_verdicts
 from annotation.models import Annotation, Assignment, Batch, Try
 from predictor import client as predictors
 from tableqa import Example, Table
@@ -186,7 +186,7 @@ class TestTheCountOfToday:
     }
 
     @pytest.fixture
-    def checks(self, world: World, server: Scripted) -> Callable[..., model_in_the_loop.VisibleVerdict]:
+    def checks(self, world: World, server: Scripted) -> Callable[..., visible_verdicts.VisibleVerdict]:
         """Checks of a year that was changed to 2001, for one film after the other."""
         years = {"Alien": "1979", "Heat": "1995"}
         films = [
@@ -208,7 +208,7 @@ class TestTheCountOfToday:
         while assignment := world.take(batch, "ada", holding=[each.public_id for each in taken.values()]):
             taken[assignment.item.example.external_id] = assignment
 
-        def check(film: str, answers: str, kind: str = "try") -> model_in_the_loop.VisibleVerdict:
+        def check(film: str, answers: str, kind: str = "try") -> visible_verdicts.VisibleVerdict:
             assignment = world.reload(taken[f"m-{film}"])
             row = [name for name, _ in self.FILMS.rows].index(film)
             change = {"op": "set_cell", "row": f"r{row}", "column": "c1", "at": [row, 1]}
@@ -220,7 +220,7 @@ class TestTheCountOfToday:
         return check
 
     def test_has_each_item_once_and_no_preview(
-        self, checks: Callable[..., model_in_the_loop.VisibleVerdict]
+        self, checks: Callable[..., visible_verdicts.VisibleVerdict]
     ) -> None:
         preview = checks("Alien", "2001", "preview")
         assert (preview.verdict, preview.fooled_today) == ("fooled", None)
@@ -229,7 +229,7 @@ class TestTheCountOfToday:
         assert checks("Heat", "2001").fooled_today == 2
 
     def test_has_nothing_that_no_program_confirms(
-        self, checks: Callable[..., model_in_the_loop.VisibleVerdict]
+        self, checks: Callable[..., visible_verdicts.VisibleVerdict]
     ) -> None:
         nonsense = checks("Alien", "in the year of the cat")
         assert (nonsense.verdict, nonsense.fooled_today) == ("fooled", None)

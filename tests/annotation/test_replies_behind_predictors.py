@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotation.assistance import model_accuracy, model_in_the_loop, model_queries
+from annotation.assistance import model_accuracy, model_queries, prediction_jobs
 from annotation.models import Batch, Job, ModelAnswer, Try
 from annotation.platform.refusals import Refused
 from annotation.releases.model_evaluation import queries
@@ -71,9 +71,9 @@ def test_a_job_of_the_loop_stops_after_repeated_unusable_replies(
         assert assignment is not None
         world.answer(assignment, REWORDED)
     put_in_mood(llm, mood)
-    job = model_in_the_loop.start(batch=batch, now=NOON)
+    job = prediction_jobs.enqueue(batch=batch, now=NOON)
     assert job is not None
-    filled = model_in_the_loop.fill_all(batch=batch, now=NOON)
+    filled = prediction_jobs.fill_all(batch=batch, now=NOON)
     assert (filled.asked, filled.left, list(filled.stopped)) == (2, 2, ["qwen"])
     assert filled.stopped["qwen"]
     assert Job.objects.filter(kind="predictions").count() == 1

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils.dateparse import parse_datetime
 
-from annotation.assistance import model_accuracy, model_in_the_loop
+from annotation.assistance import model_accuracy, model_answers
 from annotation.background import jobs
 from annotation.models import Batch, Job, ModelAnswer
 from annotation.platform.refusals import Refused
@@ -183,14 +183,14 @@ def test_a_model_that_stops_answering_keeps_what_it_has_answered(world: World, s
 def test_an_item_without_an_answer_is_counted_as_unknown_and_not_served(
     world: World, server: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    patiently = model_in_the_loop.answer_patiently
+    patiently = model_answers.ask_patiently
 
     def late_for_heat(name: str, asked: Any, chat: Any) -> Any:
         if "Heat" in asked.original.question:
-            return model_in_the_loop.Answer("unavailable", "Too late.")
+            return model_answers.Answer("unavailable", "Too late.")
         return patiently(name, asked, chat)
 
-    monkeypatch.setattr(model_in_the_loop, "answer_patiently", late_for_heat)
+    monkeypatch.setattr(model_answers, "ask_patiently", late_for_heat)
     batch = drawn(planned(world))
     assert (batch.model_accuracy["right"], batch.model_accuracy["unknown"]) == (6, 3)
     assert not any("Heat" in question for question in questions(batch))

@@ -14,7 +14,7 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from annotation.assistance import model_in_the_loop
+from annotation.assistance import prediction_jobs
 from annotation.background import jobs
 from annotation.management.commands import worker
 from annotation.models import Job, Try
@@ -61,7 +61,7 @@ def test_a_scheduled_task_that_fails_keeps_no_other_from_running(monkeypatch: py
         monkeypatch.setattr(jobs, name, lambda *, now, name=name: ran.append(name))
     monkeypatch.setattr(adjudication, "resolve_due", fails)
     monkeypatch.setattr(adjudication, "resolve_orphaned", fails)
-    monkeypatch.setattr(model_in_the_loop, "retry_unanswered", last)
+    monkeypatch.setattr(prediction_jobs, "retry_unanswered", last)
     monkeypatch.setattr(worker, "close_old_connections", lambda: None)
     monkeypatch.setattr(worker, "connection", Mock())
 
@@ -112,8 +112,8 @@ def test_a_hung_language_model_holds_up_neither_decisions_nor_other_models(
             world.answer(take(world, batch, film="Alien"), REWORDED)
         now = timezone.now()
         began = time.monotonic()
-        model_in_the_loop.start(batch=batches["llm"], now=now)
-        model_in_the_loop.start(batch=batches["small"], now=now)
+        prediction_jobs.enqueue(batch=batches["llm"], now=now)
+        prediction_jobs.enqueue(batch=batches["small"], now=now)
         labels = world.batch("question_type")
         resolving = adjudication.start_resolving(batch=labels, by=None, now=now)
         for hand in hands:

@@ -11,7 +11,7 @@ import pytest
 from django.db.models import F
 from django.test import Client
 
-from annotation.assistance import model_in_the_loop
+from annotation.assistance import prediction_jobs
 from annotation.management import doctor
 from annotation.models import Annotation, Assignment, Draft, Item, Job, Try
 from annotation.platform.refusals import Refused
@@ -103,6 +103,6 @@ def test_models_are_asked_again_at_once_after_the_clock_was_set_back(world: Worl
         heartbeat=NOON,
         made_at=NOON + timedelta(hours=5),
     )
-    assert model_in_the_loop.retry_unanswered(now=NOON) == 1
-    assert model_in_the_loop.retry_unanswered(now=NOON) == 0, "one is on its way"
+    assert prediction_jobs.retry_unanswered(now=NOON) == 1
+    assert prediction_jobs.retry_unanswered(now=NOON) == 0, "one is on its way"
     assert Job.objects.exclude(pk=before.pk).get().made_at == NOON

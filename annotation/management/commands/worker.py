@@ -15,7 +15,7 @@ from django.utils.crypto import get_random_string
 from django_tasks_db.management.commands.db_worker import Worker
 from prometheus_client import start_http_server
 
-from annotation.assistance import model_in_the_loop, model_queries, proposals
+from annotation.assistance import model_queries, prediction_jobs, proposals
 from annotation.background import jobs, staged_pages
 from annotation.explorer import index
 from annotation.management import prometheus
@@ -26,7 +26,7 @@ from annotation.workflow import adjudication
 
 log = logging.getLogger(__name__)
 
-KNOWN = (adjudication, model_queries, index, model_in_the_loop, proposals)
+KNOWN = (adjudication, model_queries, index, prediction_jobs, proposals)
 """Loaded here for the kinds of jobs that they register and no page does."""
 EVERY = 2.0
 """Seconds between checks for items to resolve and for jobs of lost workers."""
@@ -159,7 +159,7 @@ def _run_housekeeping(stop: threading.Event) -> None:
             lambda: jobs.keep_alive(now=jobs.clock()),
             lambda: jobs.reap(now=jobs.clock()),
             lambda: adjudication.resolve_due(now=timezone.now()),
-            lambda: model_in_the_loop.retry_unanswered(now=timezone.now()),
+            lambda: prediction_jobs.retry_unanswered(now=timezone.now()),
             staged_pages.clear_abandoned,
         ]
         if time.monotonic() >= look:

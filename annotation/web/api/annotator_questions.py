@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from annotation.access import authorization, visibility
 from annotation.access.authorization import Actor
 from annotation.access.roles import Permission
-from annotation.assistance import model_in_the_loop
+from annotation.assistance import draft_checks
 from annotation.models import Batch
 from annotation.quality import annotator_questions, batch_preview
 from annotation.web.api import serializers as shapes
@@ -126,7 +126,7 @@ class TryPredictions(APIView):
         if not task.predicts:
             raise Http404(authorization.NOT_HERE)
         data = valid(TryPredictionRequest, request)
-        seen = model_in_the_loop.check_in_practice(
+        seen = draft_checks.check_in_practice(
             project=batch.project,
             task=task,
             item=_preview_item(batch, data["number"]).plain,

@@ -31,7 +31,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from annotation.assistance import model_in_the_loop, tickets
+from annotation.assistance import draft_checks, model_answers, tickets, visible_verdicts
 from annotation.management import prometheus
 from annotation.models import Assignment
 from annotation.platform.database import failures
@@ -48,8 +48,8 @@ T = TypeVar("T")
 
 THREADS = 4
 """Threads for everything but waiting, and connections to the database."""
-MOST_BYTES = 4 * model_in_the_loop.MOST_BYTES
-"""Of a request; the limit of the response in it is `model_in_the_loop.MOST_BYTES`."""
+MOST_BYTES = 4 * draft_checks.MOST_BYTES
+"""Of a request; the limit of the response in it is `draft_checks.MOST_BYTES`."""
 PER_SECOND = 10
 """Requests of one person; more are answered 429."""
 MOST_LEASES = 2_000
@@ -94,14 +94,14 @@ class Gateway:
 
     async def _predict(
         self, assignment: Assignment, data: dict[str, Any], language: str
-    ) -> model_in_the_loop.VisibleVerdict:
-        """`model_in_the_loop.check_draft` in three steps, of which only the middle one waits.
+    ) -> visible_verdicts.VisibleVerdict:
+        """`draft_checks.check_draft` in three steps, of which only the middle one waits.
 
         A client that hangs up ends none of the others half way: what was reserved is settled.
         """
         preparing = asyncio.ensure_future(
             self._in_thread(
-                lambda: model_in_the_loop.prepare(
+                lambda: draft_checks.prepare(
                     assignment=assignment,
                     response=data["response"],
                     kind=data["kind"],
@@ -118,9 +118,9 @@ class Gateway:
         except asyncio.CancelledError:
             preparing.add_done_callback(self._settle_prepared)
             raise
-        if isinstance(query, model_in_the_loop.VisibleVerdict):
+        if isinstance(query, visible_verdicts.VisibleVerdict):
             return query
-        outcome: model_in_the_loop.Outcomes
+        outcome: model_answers.Outcomes
         try:
             outcome = await connect(query.entry).ask_both(
                 *query.requests, within=query.within, bills=query.payment.bills
@@ -131,19 +131,17 @@ class Gateway:
             self.threads.submit(_with_connection, query.payment.settle)
             raise
         return await asyncio.shield(
-            self._in_thread(
-                lambda: model_in_the_loop.record_answer(query, outcome, now=timezone.now()), language
-            )
+            self._in_thread(lambda: draft_checks.record_answer(query, outcome, now=timezone.now()), language)
         )
 
     def _settle_prepared(
-        self, preparing: asyncio.Future[model_in_the_loop.Query | model_in_the_loop.VisibleVerdict]
+        self, preparing: asyncio.Future[draft_checks.Query | visible_verdicts.VisibleVerdict]
     ) -> None:
         """Release what was reserved for a question that is not asked any more."""
         if preparing.cancelled() or preparing.exception() is not None:
             return
         query = preparing.result()
-        if isinstance(query, model_in_the_loop.Query):
+        if isinstance(query, draft_checks.Query):
             self.threads.submit(_with_connection, query.payment.settle)
 
     async def _assignment(self, text: str, ticket: tickets.Ticket, *, fresh: bool) -> Assignment:

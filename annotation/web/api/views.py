@@ -16,7 +16,14 @@ from rest_framework.views import APIView
 
 from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
-from annotation.assistance import impressions, model_checks, model_in_the_loop, suggestions, tickets
+from annotation.assistance import (
+    draft_checks,
+    impressions,
+    model_checks,
+    suggestions,
+    tickets,
+    visible_verdicts,
+)
 from annotation.background import jobs
 from annotation.models import Adjudication, Assignment, Batch, Item, Person, Project, Release
 from annotation.models.batch_options.adjudication import listed_reasons
@@ -265,7 +272,7 @@ class Predictions(APIView):
         if not assignment.batch.task().predicts:
             raise Http404(authorization.NOT_HERE)
         data = valid(shapes.PanelPredictionRequest, request)
-        seen = model_in_the_loop.check_draft(assignment=assignment, now=timezone.now(), **data)
+        seen = draft_checks.check_draft(assignment=assignment, now=timezone.now(), **data)
         return seen_response(seen, data["seq"])
 
 
@@ -437,7 +444,7 @@ class PracticePredictions(APIView):
         exercises = practice.exercises(task, data["variant"])
         if data["number"] > len(exercises):
             raise Http404(authorization.NOT_HERE)
-        seen = model_in_the_loop.check_in_practice(
+        seen = draft_checks.check_in_practice(
             project=project,
             task=task,
             item=exercises[data["number"] - 1].item,
@@ -500,7 +507,7 @@ def valid(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     return shapes.checked(shape, request.data)
 
 
-def seen_response(seen: model_in_the_loop.VisibleVerdict, seq: int) -> Response:
+def seen_response(seen: visible_verdicts.VisibleVerdict, seq: int) -> Response:
     """What a model said, or that it is still at it."""
     return Response(seen.to_dict(seq), status=202 if seen.state == "waiting" else 200)
 

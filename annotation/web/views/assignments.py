@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.accounts import work_sessions
-from annotation.assistance import impressions, model_in_the_loop, suggestions
+from annotation.assistance import draft_checks, impressions, suggestions, visible_verdicts
 from annotation.models import Annotation, Assignment, Batch, CrowdEntry, Draft, Qualification, Tally
 from annotation.payments import earnings
 from annotation.platform.refusals import Refused
@@ -183,7 +183,7 @@ def _page(
     *,
     problems: Sequence[Problem] = (),
     data: Mapping[str, Any] | None = None,
-    seen: model_in_the_loop.VisibleVerdict | None = None,
+    seen: visible_verdicts.VisibleVerdict | None = None,
     to_confirm: Sequence[str] = (),
     status: int = 200,
 ) -> HttpResponse:
@@ -379,9 +379,7 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         messages.success(request, gettext("Question sent to the managers. You keep the item."))
     if action == "check" and task.predicts and not problems:
         current = authorization.assignment(authorization.actor(request), assignment.public_id)
-        seen = model_in_the_loop.check_draft(
-            assignment=current, response=response, kind="try", seq=0, now=now
-        )
+        seen = draft_checks.check_draft(assignment=current, response=response, kind="try", seq=0, now=now)
         return _page(request, current, data=data, seen=seen)
     if not problems:
         return redirect(_after(action, assignment))

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 
 from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
-from annotation.assistance import model_in_the_loop
+from annotation.assistance import draft_checks
 from annotation.models import Batch
 from annotation.quality import batch_preview, guidelines
 from annotation.web.views.pages import PageRequest, page
@@ -71,7 +71,7 @@ def workbench(
 ) -> dict[str, Any]:
     """What the page of annotating needs of an item that is nobody's: as for one on a desk, with nothing behind it."""
     task = batch.task()
-    loop = model_in_the_loop.practice_loop(task) if batch.loop_model else None
+    loop = draft_checks.describe_practice_loop(task) if batch.loop_model else None
     text = guidelines.localized_html(guidelines.newest(batch.project, task), task, top=2)
     return {
         "task": task,

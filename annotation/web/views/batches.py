@@ -17,7 +17,7 @@ from django.utils.translation import gettext, ngettext
 from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
 from annotation.access.visibility import Fact
-from annotation.assistance import impressions, model_accuracy, model_in_the_loop, proposals, request_estimates
+from annotation.assistance import impressions, model_accuracy, prediction_jobs, proposals, request_estimates
 from annotation.charts import list_tables, work_tables
 from annotation.charts.figure import Figure
 from annotation.explorer import new_batch, querysets
@@ -391,7 +391,7 @@ def _model_costs(batch: Batch, *, sees_counts: bool) -> dict[str, Any]:
         "model_costs": costs,
         "model_costs_table": work_tables.model_costs(costs.rows, costs.columns),
         "model_estimates": _estimates(batch) if sees_counts else [],  # they count items and submissions
-        "model_stops": model_in_the_loop.stopped(batch),
+        "model_stops": prediction_jobs.find_stop_reasons(batch),
         "model_refusals": last.result.get("refused", {}) if last is not None else {},
     }
 
@@ -467,9 +467,9 @@ def panel(request: PageRequest, public_id: str) -> HttpResponse:
     batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
     with refusals_to(request):
         if "again" in request.POST:
-            model_in_the_loop.start(batch=batch, by=request.user, now=timezone.now())
+            prediction_jobs.enqueue(batch=batch, by=request.user, now=timezone.now())
             return redirect("batch", batch.public_id)
-        model_in_the_loop.start_panel(
+        prediction_jobs.enqueue_panel(
             batch=batch, predictor=request.POST.get("predictor", ""), by=request.user, now=timezone.now()
         )
         messages.success(

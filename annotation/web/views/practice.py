@@ -10,7 +10,7 @@ from django.utils.safestring import mark_safe
 
 from annotation.access import authorization
 from annotation.access.roles import Permission
-from annotation.assistance import model_in_the_loop
+from annotation.assistance import draft_checks
 from annotation.models import Batch, PracticeDone, Project
 from annotation.quality import guidelines
 from annotation.queue import availability
@@ -66,7 +66,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         "draft": None,
         "annotation": None,
         "progress": {"submitted": index, "total": len(exercises)},
-        "loop": model_in_the_loop.practice_loop(task),
+        "loop": draft_checks.describe_practice_loop(task),
     }
     text = guidelines.localized_html(guidelines.newest(project, task), task, top=2)
     # Where a batch asks for practice first, it is gone through as a whole; the way leads back to the batch.

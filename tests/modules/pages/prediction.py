@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from django.test import Client, override_settings
 
-from annotation.assistance import model_in_the_loop
+from annotation.assistance import draft_checks
 from annotation.models import Assignment, Batch
 from predictor import client as predictors
 from predictor import listing
@@ -270,7 +270,7 @@ def model(says: Says) -> Iterator[Scripted]:
         scripted(says) as server,
         override_settings(PREDICTORS={"small": server.entry}),
         patch.object(predictors, "CONNECT", 60.0),
-        patch.object(model_in_the_loop, "live_seconds", lambda entry: 60.0),
+        patch.object(draft_checks, "live_seconds", lambda entry: 60.0),
     ):
         yield server
         predictors.connect(server.entry).close()
