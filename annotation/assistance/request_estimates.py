@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db.models import Count, Exists, OuterRef
 
-from annotation.assistance import impressions, proposals
+from annotation.assistance import demonstrations, impressions, proposal_prompts, proposal_requests
 from annotation.models import Assignment, Batch, Item, Proposal, Reply, Trial, Try
 from annotation.models.batch_options.assistance import REPETITIONS
 from annotation.platform.refusals import Refused
@@ -72,7 +72,7 @@ def _sample(batch: Batch) -> Iterator[Item]:
 
 def _of_proposals(batch: Batch, name: str) -> Estimate:
     try:
-        generator = proposals.ProposalGenerator(batch, name)
+        generator = proposal_requests.ProposalGenerator(batch, name)
     except Refused:
         return Estimate(0, 0, 0, None)
     items = list(_sample(batch))
@@ -81,12 +81,12 @@ def _of_proposals(batch: Batch, name: str) -> Estimate:
     repetitions = batch.help_from.get("repetitions", REPETITIONS)
     done = Reply.objects.filter(item__batch=batch, maker=generator.maker).aggregate(n=Count("pk"))["n"]
     remaining_count = max(0, round(batch.items_count * categories * repetitions) - done)
-    accepted = proposals.accepted_outcomes(batch).count() if remaining_count else 0
+    accepted = demonstrations.query_accepted_outcomes(batch).count() if remaining_count else 0
     samples = [
-        proposals.conversation(
+        proposal_prompts.create_conversation(
             generation_request,
             [_sample_demonstration(put)]
-            * min(generation_request.demonstrations, accepted, proposals.MOST_POOL),
+            * min(generation_request.demonstrations, accepted, demonstrations.POOL_SIZE),
             put,
         )
         for _, item in plain
@@ -96,9 +96,9 @@ def _of_proposals(batch: Batch, name: str) -> Estimate:
     return metering.estimate(name, samples, remaining_count, project=batch.project_id, purpose="proposals")
 
 
-def _sample_demonstration(put: str) -> proposals.Demonstration:
+def _sample_demonstration(put: str) -> demonstrations.Demonstration:
     """A demonstration as long as the item itself: accepted responses are not read for an estimate."""
-    return proposals.Demonstration(0, "", put, "", {})
+    return demonstrations.Demonstration(0, "", put, "", {})
 
 
 def _of_search(batch: Batch, replies: int) -> Estimate:

@@ -21,7 +21,15 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.assistance import draft_checks, model_queries, prediction_jobs, proposals, request_estimates
+from annotation.assistance import (
+    draft_checks,
+    model_queries,
+    prediction_jobs,
+    proposal_requests,
+    proposal_trials,
+    proposals,
+    request_estimates,
+)
 from annotation.models import Batch, Job, ModelRequest, ModelTotal, Project, Proposal, Reply, Trial
 from annotation.platform.refusals import Refused
 from annotation.queue import metering, reply_states
@@ -345,9 +353,11 @@ def test_proposals_are_tried_in_parallel_up_to_the_cap(world: World, llm: Endpoi
         settings.PREDICTORS = {"llm": llm.entry(), "loop": loop.entry(parallel=3)}
         batch = a_searching_batch(world)
         keys = keys_of(batch)
-        proposals.ProposalGenerator(batch, "llm").ask(keys, now=lambda: NOON)
+        proposal_requests.ProposalGenerator(batch, "llm").ask(keys, now=lambda: NOON)
         loop.gathers = 3
-        tried = proposals.search(batch, keys, proposals.LoopReplies("loop"), now=lambda: NOON)
+        tried = proposal_trials.try_proposals(
+            batch, keys, proposal_trials.LoopReplies("loop"), now=lambda: NOON
+        )
         assert loop.most_at_once == 3
     assert tried == Trial.objects.count() == Proposal.objects.count() > 3
 
@@ -370,7 +380,7 @@ def test_a_budget_without_room_for_tests_of_proposals_is_named(
     with endpoint(Endpoint("vllm")) as loop:
         settings.PREDICTORS = {"llm": llm.entry(), "loop": loop.entry(max_tokens=100_000)}
         batch = a_searching_batch(world)
-        proposals.ProposalGenerator(batch, "llm").ask(keys_of(batch), now=lambda: NOON)
+        proposal_requests.ProposalGenerator(batch, "llm").ask(keys_of(batch), now=lambda: NOON)
         Batch.objects.filter(pk=batch.pk).update(model_budget={"tokens": 90_000})
         batch.refresh_from_db()
         loop.requests.clear()
@@ -544,7 +554,7 @@ def test_each_state_of_a_reply_has_a_column_where_proposals_are_counted(
         proposals.make_proposals(batch=batch, now=lambda: NOON)
     replies = Reply.objects.count()
     assert set(Reply.objects.values_list("outcome", "request__state")) == {(state, state)}
-    (line,) = proposals.counts(batch)
+    (line,) = proposals.count_by_maker(batch)
     assert line["unusable"] == {state: replies}
     client.force_login(world.mara)
     page = client.get(f"/batches/{batch.public_id}/").content.decode()

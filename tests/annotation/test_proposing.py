@@ -16,7 +16,14 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.assistance import effect_report, impressions, proposals
+from annotation.assistance import (
+    demonstrations,
+    effect_report,
+    impressions,
+    proposal_prompts,
+    proposal_requests,
+    proposals,
+)
 from annotation.management import doctor
 from annotation.models import Annotation, Batch, Decision, Item, Job, Proposal, Provenance, Reply, Trial
 from annotation.platform import immutable_rows
@@ -132,9 +139,9 @@ def test_every_category_is_asked_for_as_often_as_was_set_and_never_twice(
 def test_the_same_request_has_the_same_seed_whenever_it_is_made(world: World, llm: type[Endpoint]) -> None:
     batch = a_batch(world)
     item = batch.items.order_by("position")[0]
-    first = proposals.seed_of(batch, item, "general", 1)
-    assert first == proposals.seed_of(batch, item, "general", 1)
-    assert first != proposals.seed_of(batch, item, "general", 2)
+    first = proposal_requests.derive_seed(batch, item, "general", 1)
+    assert first == proposal_requests.derive_seed(batch, item, "general", 1)
+    assert first != proposal_requests.derive_seed(batch, item, "general", 2)
 
 
 def test_demonstrations_are_accepted_responses_of_people_and_never_of_the_same_question(
@@ -165,7 +172,7 @@ def test_what_came_from_a_machine_is_no_demonstration(world: World, llm: type[En
         world.answer(assignment, told[0]["data"])
     adjudication.resolve_batch(batch=first, now=LATER)
     assert set(Provenance.objects.values_list("origin", flat=True)) == {"machine"}
-    assert proposals.demonstrations(a_batch(world)) == {}
+    assert demonstrations.load_demonstrations(a_batch(world)) == {}
 
 
 def test_what_was_set_aside_is_no_demonstration_and_nothing_that_is_known_of_an_example(
@@ -174,12 +181,12 @@ def test_what_was_set_aside_is_no_demonstration_and_nothing_that_is_known_of_an_
     accepted(world)
     lines = [[item.example] for item in Item.objects.filter(decision__isnull=False).select_related("example")]
     batch = a_batch(world)
-    assert proposals.demonstrations(batch)
+    assert demonstrations.load_demonstrations(batch)
     assert lineage._project_facts(lines).decided
 
     Batch.objects.exclude(pk=batch.pk).update(set_aside_at=NOON)
 
-    assert proposals.demonstrations(batch) == {}
+    assert demonstrations.load_demonstrations(batch) == {}
     assert not lineage._project_facts(lines).decided
 
 
@@ -250,7 +257,7 @@ def test_no_reply_breaks_a_kind(text: str) -> None:
         item = sample(task)["items"][0]
         for wanted in task.wanted(item):
             whole = with_what_every_reply_has(text)
-            assert proposals.read_reply(whole, task, wanted, item).outcome in Reply.Outcome.values
+            assert proposal_prompts.read_reply(whole, task, wanted, item).outcome in Reply.Outcome.values
 
 
 def test_a_column_kind_reads_names_and_refuses_a_slip(world: World, llm: type[Endpoint]) -> None:
@@ -275,7 +282,7 @@ def test_the_same_once_more_is_one_proposal(world: World, llm: type[Endpoint]) -
     proposals.make_proposals(batch=batch)
     assert Proposal.objects.count() == 1
     assert sorted(set(Reply.objects.values_list("outcome", flat=True))) == ["again", "proposed"]
-    (line,) = proposals.counts(batch)
+    (line,) = proposals.count_by_maker(batch)
     assert (line["requests"], line["proposals"], line["again"]) == (9, 1, 8)
 
 
@@ -337,7 +344,7 @@ def test_one_bad_reply_is_recorded_and_the_job_goes_on(
         return response if len(asked) == 1 else completion(applies(question=f"wording {asked[-1]}?"))
 
     chat = ChatModel("http://model/v1", "small", transport=httpx.MockTransport(handle))
-    monkeypatch.setattr(proposals, "chat_model", lambda predictors, name: chat)
+    monkeypatch.setattr(proposal_requests, "chat_model", lambda predictors, name: chat)
     batch = a_batch(world)
     assert proposals.make_proposals(batch=batch)["replies"] == 12
     first, *others = Reply.objects.order_by("pk")

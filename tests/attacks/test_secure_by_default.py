@@ -71,7 +71,7 @@ OWN_JSON = {
     "annotation/management/backup.py": "a backup that Askew wrote",
     "annotation/releases/model_evaluation/queries.py": "a last line that Askew wrote",
     "annotation/releases/model_evaluation/runs.py": "judgements that Askew wrote, and records that were read before",
-    "annotation/assistance/proposals.py": "a form that Askew wrote, and replies: their reading takes whatever they raise",
+    "annotation/assistance/proposal_prompts.py": "a form that Askew wrote; reading replies takes whatever they raise",
     "annotation/imports/file_preview.py": "what this process has read of a file, kept with the job",
     "annotation/background/sandbox.py": "what the reader process wrote: whatever is wrong with it, the file is refused",
     "tableqa/readers/worker_process.py": "what the worker that started the process wrote",

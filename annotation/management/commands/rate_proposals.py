@@ -3,7 +3,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.assistance import proposals
+from annotation.assistance import proposal_sources
 from annotation.management.commands._refusing import RefusingCommand
 
 
@@ -22,7 +22,7 @@ class Command(RefusingCommand):
 
     def run(self, **options: Any) -> None:
         batch = self.batch(self.project(options["project"]), options["batch"])
-        source = proposals.to_source(
+        source = proposal_sources.create_source(
             batch=batch, size=options["size"], seed=options["seed"], by=None, now=timezone.now()
         )
         self.stdout.write(f"{source.examples_count} examples in the source {source.name!r}.")

@@ -398,7 +398,7 @@ def _model_costs(batch: Batch, *, sees_counts: bool) -> dict[str, Any]:
 
 def _proposals_context(batch: Batch) -> dict[str, Any]:
     """The proposals of each maker, with a column for each state in which replies were not usable."""
-    proposed = proposals.counts(batch)
+    proposed = proposals.count_by_maker(batch)
     states = reply_states.columns(line["unusable"] for line in proposed)
     for line in proposed:
         line["states"] = [line[state] for state in states]
