@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,21 +46,15 @@ def load_demonstrations(batch: Batch) -> dict[str, list[Demonstration]]:
     return by_category
 
 
-def _demonstrations_of(task: Proposing, row: Outcome, item: Item) -> Sequence[tuple[str, Demonstration]]:
+def _demonstrations_of(task: Proposing, row: Outcome, item: Item) -> Iterator[tuple[str, Demonstration]]:
     plain = item.plain()
     response = task.restore(row.response["data"])
-    demonstrated = []
     for generation_request in task.wanted(plain):
         reply = task.as_demonstration(response, generation_request, plain)
         if reply is not None:
             why = " ".join(task.describe(response, plain))[:600]
-            demonstrated.append(
-                (
-                    generation_request.key,
-                    Demonstration(find_original(item), row.public_id, task.put(plain), why, reply),
-                )
-            )
-    return demonstrated
+            demonstration = Demonstration(find_original(item), row.public_id, task.put(plain), why, reply)
+            yield generation_request.key, demonstration
 
 
 def sample(pool: Sequence[Demonstration], of: int, most: int, seed: int) -> list[Demonstration]:

@@ -109,11 +109,11 @@ def response_rows(batch: Batch) -> list[ResponseRow]:
 
 def _verdicts(batch: Batch) -> dict[int, Verdict]:
     """The newest verdict on what was submitted, by annotation; of the model in the loop."""
-    looked = Try.objects.filter(
+    checks = Try.objects.filter(
         assignment__batch=batch, annotation__isnull=False, predictor=batch.loop_model
     ).prefetch_related("verdicts")
     newest_by_annotation = {}
-    for row in looked:
+    for row in checks:
         row_verdicts = sorted(row.verdicts.all(), key=lambda verdict: verdict.pk)
         if row_verdicts and row_verdicts[-1].verdict not in OPEN and row.annotation_id is not None:
             newest_by_annotation[row.annotation_id] = row_verdicts[-1]

@@ -1,4 +1,4 @@
-"""How often people fool the models that look along: per person, kind, model and week, of a batch or of a project.
+"""How often people fool the models in the loop: per person, kind, model and week, of a batch or of a project.
 
 Fooled is what `tableqa.scoring.verdicts` says by the newest gold answer: right on the original, wrong on what was
 submitted. Rates are of the submissions whose original the model gets right: nobody can fool it about the others, whose
@@ -36,7 +36,7 @@ from tableqa.statistics.proportions import Proportion, proportion
 from tableqa.typesetting.report_tables import Cell, Column, Sheet, count, guarded, text
 
 AT_ONCE = 500
-"""Rows that are looked at together."""
+"""Rows that are read at once."""
 
 OPEN = ("pending", "model_error")
 """Verdicts that are none yet, or none about the person's work: they are not counted."""
@@ -44,7 +44,7 @@ OPEN = ("pending", "model_error")
 
 @dataclass(frozen=True)
 class FoolingCheck:
-    """One submission that a model has looked at. `panel`: another model than the one in the loop, asked afterwards.
+    """One submission that a model has answered. `panel`: another model than the one in the loop, asked afterwards.
 
     `origin` says whose the submission is, as `Provenance.origin` does: without help in crafting it is a person's own.
     `state` says why the model gave no answer that can be judged (`annotation.queue.reply_states`), "" where it gave one.
@@ -84,12 +84,12 @@ class Line:
 
 
 def of_batch(batch: Batch) -> list[FoolingCheck]:
-    """Every submission of a batch that a model has looked at."""
+    """Every submission of a batch that a model has answered."""
     return list(_fooling_checks(Try.objects.filter(assignment__batch=batch), batch.project))
 
 
 def of_project(project: Project, person: Person) -> tuple[list[FoolingCheck], list[str]]:
-    """Every submission of a project that a model has looked at, and the names of the batches that are left out.
+    """Every submission of a project that a model has answered, and the names of the batches that are left out.
 
     A batch in which the person annotates is left out until it is closed, as its agreement is.
     """
@@ -187,10 +187,10 @@ def _title(batch: Batch) -> str:
     return f"{title}, {batch.variant.replace('_', ' ')}" if batch.variant else title
 
 
-def lines(looked: Iterable[FoolingCheck], by: Sequence[str]) -> list[Line]:
+def lines(checks: Iterable[FoolingCheck], by: Sequence[str]) -> list[Line]:
     """The submissions grouped by these fields of `FoolingCheck`, in the order of the groups' names."""
     tallies: dict[tuple[str, ...], Counter[str]] = {}
-    for submission in looked:
+    for submission in checks:
         counts = tallies.setdefault(tuple(_field_title(submission, name) for name in by), Counter())
         counts["submitted"] += 1
         for name in ("judged", "right_before", "fooled", "checked", "verified"):
@@ -236,7 +236,7 @@ TABLES: tuple[tuple[str, str], ...] = (
     (gettext_noop("Per person"), "annotator"),
     (gettext_noop("Per week"), "week"),
 )
-"""Title and field of each table of the page; each is by model besides, because two models may look at one submission, and
+"""Title and field of each table of the page; each is by model besides, because two models may answer one submission, and
 by whose the submissions are."""
 
 CSV = (
@@ -260,9 +260,9 @@ STATES = (*STATES_OF_REPLIES, "too_large")
 """Why a model gives no answer that can be judged, in the order of their columns."""
 
 
-def columns(looked: Sequence[FoolingCheck]) -> list[tuple[str, str]]:
+def columns(checks: Sequence[FoolingCheck]) -> list[tuple[str, str]]:
     """The states that occur, each with its words: a column of the page for each."""
-    states = reply_states.columns([{submission.state: 1} for submission in looked])
+    states = reply_states.columns([{submission.state: 1} for submission in checks])
     return [(state, gettext(reply_states.WORDS[state])) for state in states]
 
 
@@ -275,17 +275,17 @@ NOTE = gettext_noop(
 )
 
 
-def figures(looked: Sequence[FoolingCheck]) -> list[Figure]:
+def figures(checks: Sequence[FoolingCheck]) -> list[Figure]:
     """The charts and tables of the page: both rates per model, task type, person and week."""
-    states = columns(looked)
-    return [_figure(looked, title, field, states) for title, field in TABLES] if looked else []
+    states = columns(checks)
+    return [_figure(checks, title, field, states) for title, field in TABLES] if checks else []
 
 
 def _figure(
-    looked: Sequence[FoolingCheck], title: str, field: str, states: Sequence[tuple[str, str]]
+    checks: Sequence[FoolingCheck], title: str, field: str, states: Sequence[tuple[str, str]]
 ) -> Figure:
     by = (field, "model", "origin") if field else ("model", "origin")
-    group_lines = lines(looked, by)
+    group_lines = lines(checks, by)
     heads = [HEADS[name] for name in by]
     series = [
         Series(gettext("Fooling rate"), [share_point(line.fooled) for line in group_lines]),
@@ -328,12 +328,12 @@ def _rate(rate: Proportion) -> Cell:
     return replace(cell, detail=f"{counted}; {cell.detail}" if rate.n else counted)
 
 
-def csv_rows(looked: Sequence[FoolingCheck]) -> Iterator[tuple[str | int | float | None, ...]]:
+def csv_rows(checks: Sequence[FoolingCheck]) -> Iterator[tuple[str | int | float | None, ...]]:
     """The head and every group of person, kind, model and week; shares have six decimals, none where nothing counts."""
     yield (*CSV, *STATES)
-    models = {(_field_title(submission, "model")): submission for submission in looked}
+    models = {(_field_title(submission, "model")): submission for submission in checks}
     origins = {words: name for name, words in WHOSE.items()}
-    for line in lines(looked, ("annotator", "kind", "model", "week", "origin")):
+    for line in lines(checks, ("annotator", "kind", "model", "week", "origin")):
         who, kind, model, week, whose = line.names
         yield (
             *(guarded(who), guarded(kind), guarded(models[model].model), int(models[model].panel), week),

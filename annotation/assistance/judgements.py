@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from django.utils.translation import gettext
 
@@ -106,6 +106,24 @@ class JudgedPair:
         if self.verdict == "pending" and not self.gold["perturbed"]:
             return gettext("Enter the correct answer after your change to check the model.")
         return verdicts.WORDS[self.verdict]
+
+
+class RawAnswers(Protocol):
+    """Raw answers to both examples, or why the model cannot read them."""
+
+    @property
+    def original(self) -> Any: ...
+
+    @property
+    def perturbed(self) -> Any: ...
+
+    @property
+    def error(self) -> str: ...
+
+
+def judge_answers(pair: ExamplePair, answers: RawAnswers, *, gold: Sequence[str] | None = None) -> JudgedPair:
+    """The verdict on what a model has answered; see `judge_pair`."""
+    return judge_pair(pair, answers.original, answers.perturbed, gold=gold, failed=bool(answers.error))
 
 
 def judge_pair(

@@ -22,6 +22,7 @@ from annotation.models import Example, ModelAnswer, Source
 from annotation.platform.bulk_rows import among
 from annotation.platform.refusals import refuse
 from annotation.queue import metered_models, metering, reply_states
+from annotation.queue.conversations import UnusableReplies
 from annotation.queue.parallel_requests import Crew
 from predictor import prompts
 from predictor.chat import chat_model
@@ -342,11 +343,14 @@ class _Survey:
     wait: Callable[[float], None]
     stored: int = 0
     failures: int = 0
-    unusable: int = 0
     reason: str = ""
     replaced_by: str = ""
     stop: str = ""
     """Why it asks no more: "setting", "replaced", "failures" or "unusable"; answers that arrive later do not change it."""
+
+    def __post_init__(self) -> None:
+        entry = settings.PREDICTORS[self.predictor]
+        self.unusable = UnusableReplies(self.predictor, entry.get("stop_after", STOP_AFTER))
 
     def answers(self, keys: Sequence[int]) -> Iterator[bool]:
         """Whether each question was answered; the answers are stored."""
@@ -389,9 +393,8 @@ class _Survey:
             self.replaced_by, self.stop = answer.model, self.stop or "replaced"
             return False
         self.failures = 0
-        self.unusable = self.unusable + 1 if answer.reply_state else 0
-        self.reason = answer.error or self.reason
-        if self.unusable >= _stop_after(self.predictor):
+        self.unusable.count(answer.unusable)
+        if self.unusable.is_stopped:
             self.stop = self.stop or "unusable"
         judgement = judgements.judge_pair(question.asked, answer.original, None).judgements["original"]
         is_right = None if judgement is None or answer.error else judgement.right
@@ -414,7 +417,7 @@ class _Survey:
 
     def require_no_stop(self, *, total: int, before: int) -> None:
         """Raise Refused(predictor_failed) with the reason where the job stopped before the end."""
-        done = before + self.stored
+        progress = {"done": before + self.stored, "total": total}
         if self.stop == "replaced":
             refuse(
                 "predictor_failed",
@@ -427,8 +430,7 @@ class _Survey:
                 "predictor_failed",
                 "{reason} {done} of {total} questions are answered and saved. Ask again to continue.",
                 reason=self.reason,
-                done=done,
-                total=total,
+                **progress,
             )
         if self.stop == "failures":
             refuse(
@@ -437,8 +439,7 @@ class _Survey:
                 "{done} of {total} questions are answered and saved. Ask again to continue.",
                 model=self.predictor,
                 failures=MAX_FAILURES,
-                done=done,
-                total=total,
+                **progress,
             )
         if self.stop == "unusable":
             refuse(
@@ -446,16 +447,10 @@ class _Survey:
                 "{model} gave {number} unusable replies in a row, so the job stopped. The last one: {reason} "
                 "{done} of {total} questions are answered and saved. Ask again to continue.",
                 model=self.predictor,
-                number=_stop_after(self.predictor),
-                reason=self.reason,
-                done=done,
-                total=total,
+                number=self.unusable.stop_after,
+                reason=self.unusable.reason,
+                **progress,
             )
-
-
-def _stop_after(predictor: str) -> int:
-    """Unusable replies in a row after which a job stops."""
-    return int(settings.PREDICTORS[predictor].get("stop_after", STOP_AFTER))
 
 
 def _at_once(predictor: str) -> int:

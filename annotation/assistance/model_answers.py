@@ -36,21 +36,13 @@ UNREAD: Mapping[str, Message] = {
         "The model did not return a list of answers for the changed example after {times} requests.",
     ),
 }
-"""What is said of a language model that talks and does not answer."""
+"""For a language model that replies and does not answer."""
 NO_LIST = message("predicting.no_list", "The reply holds no list of answers.")
 """The same of one that was asked once, by its predictor."""
 REJECTED = message("predicting.rejected", "The model's endpoint rejects the question: {error}")
 LONGEST_ERROR = 400
 NOT_UNTIL_CHANGED = ("budget", "parameters")
 """States of requests to a language model after which no request succeeds until somebody changes a setting."""
-STATE_OF: Mapping[str, State] = {
-    "busy": "busy",
-    "late": "unavailable",
-    "gone": "unavailable",
-    "wrong": "unavailable",
-    "superseded": "stale",
-    "replaced": "unavailable",
-}
 TEXTS: Mapping[str, str] = {
     "none": gettext_noop("This batch has no model in the loop."),
     "nothing": gettext_noop("There is no change to check yet."),
@@ -78,7 +70,7 @@ class Answer:
 
     `reason` says why there is no answer, `is_final` that no request can succeed until somebody changes a setting: a budget
     is used up, or the endpoint rejects parameters. `reply_state`: why the reply of a language model is unusable
-    (`work.reply_states`); "" where it is usable, and for other models.
+    (`queue.reply_states`); "" where it is usable, and for other models.
     """
 
     state: State
@@ -90,6 +82,11 @@ class Answer:
     reason: str = ""
     is_final: bool = False
     reply_state: str = ""
+
+    @property
+    def unusable(self) -> str:
+        """Why the reply of a language model is unusable; "" for a usable one, and for other models."""
+        return self.reply_state and self.error
 
     def write_to(self, row: Try, *, revision: str, now: datetime) -> None:
         """Set the answers of a try, which is not saved. `revision` names a model that does not name itself."""
@@ -120,7 +117,7 @@ def ask(
     try:
         payment = metered_models.begin(meter, entry, requests, within=within)
     except (ChatError, PredictionError) as error:
-        return _budget_answer(error)
+        return read_outcome(error)
     original, perturbed = requests
     try:
         if perturbed is None and is_fresh:
@@ -149,16 +146,17 @@ def build_requests(pair: judgements.ExamplePair, *, slot: str = "", seq: int = 0
     return original, perturbed
 
 
-def read_outcome(outcome: Outcomes) -> Answer:
-    """What came of a question, in the language of this thread."""
+def read_outcome(outcome: Outcomes | ChatError) -> Answer:
+    """The result of a question, in the language of this thread. A ChatError is a budget without room for it."""
+    if isinstance(outcome, ChatError):
+        return without_answer("unavailable", str(outcome), is_final=True)
     if isinstance(outcome, PredictionError):
         if outcome.kind == "too_large":
             return Answer("answered", model="", error=str(outcome)[:LONGEST_ERROR], reply_state=outcome.state)
         if outcome.kind == "superseded":
             return Answer("stale", gettext(TEXTS["stale"]))
-        words = f"{outcome} {gettext(CONTINUE)}"
-        is_final = outcome.state in NOT_UNTIL_CHANGED
-        return Answer(STATE_OF[outcome.kind], words, reason=str(outcome), is_final=is_final)
+        state: State = "busy" if outcome.kind == "busy" else "unavailable"
+        return without_answer(state, str(outcome), is_final=outcome.state in NOT_UNTIL_CHANGED)
     original, perturbed = outcome
     reply_state = original.state or (perturbed.state if perturbed is not None else "")
     return Answer(
@@ -171,11 +169,9 @@ def read_outcome(outcome: Outcomes) -> Answer:
     )
 
 
-def _budget_answer(error: ChatError | PredictionError) -> Answer:
-    """What is said where a budget has no room for a question, or nobody could find out what it may use."""
-    if isinstance(error, PredictionError):
-        return read_outcome(error)
-    return Answer("unavailable", f"{error} {gettext(CONTINUE)}", reason=str(error), is_final=True)
+def without_answer(state: State, reason: str, *, is_final: bool = False) -> Answer:
+    """Why there is no answer, for the record and for the page."""
+    return Answer(state, f"{reason} {gettext(CONTINUE)}", reason=reason, is_final=is_final)
 
 
 def _ask_chat(name: str, pair: judgements.ExamplePair, model: ChatModel) -> Answer:
@@ -187,10 +183,9 @@ def _ask_chat(name: str, pair: judgements.ExamplePair, model: ChatModel) -> Answ
     entry = settings.PREDICTORS[name]
     breaker, named = breaker_of(entry), f"{name}:{model.model}"
     if not breaker.lets_through():
-        rests = gettext(TEXTS["left_alone"])
-        return Answer("unavailable", f"{rests} {gettext(CONTINUE)}", reason=rests)
+        return without_answer("unavailable", gettext(TEXTS["left_alone"]))
     raw_answers: dict[str, dict[str, Any]] = {}
-    error_said = reply_state = ""
+    unread = reply_state = ""
     try:
         for part, example in (("original", pair.original), ("perturbed", pair.perturbed)):
             if example is None:
@@ -198,7 +193,7 @@ def _ask_chat(name: str, pair: judgements.ExamplePair, model: ChatModel) -> Answ
             listed = ask_for_list(model, example)
             raw_answers[part] = listed.raw()
             if listed.answers is None:  # there will be no verdict: the other example would only cost
-                error_said, reply_state = _why_unread(listed, part), listed.state
+                unread, reply_state = _why_unread(listed, part), listed.state
                 break
     except ChatError as error:
         is_final = error.kind in NOT_UNTIL_CHANGED
@@ -207,8 +202,7 @@ def _ask_chat(name: str, pair: judgements.ExamplePair, model: ChatModel) -> Answ
         else:
             breaker.report(error.is_about_example)
         if not error.is_about_example:
-            words = f"{error} {gettext(CONTINUE)}"
-            return Answer("unavailable", words, reason=str(error), is_final=is_final)
+            return without_answer("unavailable", str(error), is_final=is_final)
         return Answer("answered", model=named, error=str(error)[:LONGEST_ERROR], reply_state=error.kind)
     except BaseException:
         breaker.report(False)  # the one call that a pause lets through has ended, however it did
@@ -216,11 +210,10 @@ def _ask_chat(name: str, pair: judgements.ExamplePair, model: ChatModel) -> Answ
     breaker.report(True)
     return Answer(
         "answered",
-        "",
-        named,
-        raw_answers.get("original"),
-        raw_answers.get("perturbed"),
-        error=error_said,
+        model=named,
+        original=raw_answers.get("original"),
+        perturbed=raw_answers.get("perturbed"),
+        error=unread,
         reply_state=reply_state,
     )
 
@@ -260,26 +253,3 @@ def create_meter(
 ) -> metering.ProjectMeter:
     """The meter of a batch's requests to a predictor."""
     return metering.meter_of(predictor, project=batch.project_id, batch=batch.pk, purpose=purpose, crew=crew)
-
-
-def ask_loop_model(batch: Batch, pair: judgements.ExamplePair, crew: Crew) -> Answer:
-    """What the batch's model answers when it has all the time it needs, for whoever looks without a person (a search).
-
-    May run in a thread of the crew.
-    """
-    if batch.loop_model not in settings.PREDICTORS:
-        return Answer("unavailable", "")
-    return ask_patiently(batch.loop_model, pair, create_meter(batch, batch.loop_model, "search", crew))
-
-
-def is_from_loop_model(batch: Batch, answer: Answer) -> bool:
-    """Whether it is an answer, and of the model that the batch has frozen; the first answer freezes it."""
-    return answer.state == "answered" and (not answer.model or model_checks.freeze_model(batch, answer.model))
-
-
-def ask_about_original(batch: Batch, pair: judgements.ExamplePair, crew: Crew) -> Answer | None:
-    """What the batch's model answers to an example before any change; None where it gives no answer."""
-    if batch.loop_model not in settings.PREDICTORS:
-        return None
-    answer = ask_loop_model(batch, replace(pair, perturbed=None), crew)
-    return answer if is_from_loop_model(batch, answer) else None

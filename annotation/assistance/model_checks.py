@@ -1,5 +1,5 @@
-"""What a model is asked about a response, what is kept of its answers, and what they come to. Lies beneath the journeys:
-a submission rests on the last try of the same content, and calls no model.
+"""Stored checks of responses by models, and their verdicts. A submission uses the last try of the same content, and calls
+no model.
 """
 
 import zoneinfo
@@ -11,11 +11,12 @@ from django.conf import settings
 from django.db.models import OuterRef, Prefetch, Subquery
 from django.urls import reverse
 
-from annotation.assistance.judgements import JudgedPair, example_pair, judge_pair
+from annotation.assistance.judgements import ExamplePair, JudgedPair, example_pair, judge_answers
 from annotation.models import Annotation, Assignment, Batch, Try, Verdict
 from annotation.platform import keyset
 from predictor.configuration import is_live
 from predictor.protocol import Prediction
+from tasks.contract import TaskType
 
 KEPT = ("answers", "text", "op", "cells", "score", "topk", "rows_seen", "rows_total", "truncated")
 
@@ -28,20 +29,27 @@ def stored_prediction(prediction: Prediction) -> dict[str, Any]:
 
 
 def loop_description(batch: Batch) -> dict[str, Any] | None:
-    """What a page says about the model that looks along: its name and licence, and when it does.
+    """What a page says about the model in the loop of a batch, with the models of its panel."""
+    gateway = f"{reverse('home')}gateway/" if settings.MODEL_GATEWAY else ""
+    return describe_loop(batch.task(), batch.loop_model, gateway, panel(batch))
 
-    None where the kind knows no model; the name is "" where the batch has none.
+
+def describe_loop(
+    task: TaskType, model: str, gateway: str = "", panel: Sequence[str] = ()
+) -> dict[str, Any] | None:
+    """What a page says about a model in the loop: its name and licence, and when it answers.
+
+    None where the task type knows no model; the name is "" where there is none.
     """
-    when = batch.task().predicts
-    if not when:
+    if not task.predicts:
         return None
-    licence = settings.PREDICTORS.get(batch.loop_model, {}).get("licence", "")
+    licence = settings.PREDICTORS.get(model, {}).get("licence", "")
     return {
-        "model": batch.loop_model,
+        "model": model,
         "licence": licence,
-        "when": when,
-        "gateway": f"{reverse('home')}gateway/" if settings.MODEL_GATEWAY else "",
-        "panel": panel(batch),
+        "when": task.predicts,
+        "gateway": gateway,
+        "panel": list(panel),
     }
 
 
@@ -105,7 +113,7 @@ def keep_verdict(row: Try, judged_pair: JudgedPair, *, now: datetime) -> Verdict
 def record_submission(annotation: Annotation, *, assignment: Assignment, now: datetime) -> Try | None:
     """Keep what a submission rests on: the answers of the person's last try of the same, else a row that waits for them.
 
-    None where no model looks along, or where the response makes nothing that could be tried.
+    None where the batch has no model in the loop, or where the response makes nothing that could be tried.
     """
     batch, task = assignment.batch, assignment.batch.task()
     if not batch.loop_model or task.predicts != "live" or annotation.response is None:
@@ -129,7 +137,7 @@ def record_submission(annotation: Annotation, *, assignment: Assignment, now: da
         row.model, row.original, row.perturbed = last.model, last.original, last.perturbed
         row.error, row.answered_at = last.error, last.answered_at
     row.save(force_insert=True)
-    keep_verdict(row, judge_pair(pair, row.original, row.perturbed, failed=bool(row.error)), now=now)
+    keep_verdict(row, judge_answers(pair, row), now=now)
     return row
 
 
@@ -154,11 +162,13 @@ def freeze_model(batch: Batch, model: str) -> bool:
     return batch.loop_revision == model
 
 
-def load_try(key: int) -> Try:
-    """A try with what its verdict needs."""
-    return Try.objects.select_related(
+def load_try(key: int) -> tuple[Try, ExamplePair]:
+    """A try, and what its model is asked."""
+    row = Try.objects.select_related(
         "assignment__batch__project", "assignment__item__example__stored_table", "annotation"
     ).get(pk=key)
+    assignment = row.assignment
+    return row, example_pair(assignment.batch.task(), assignment.plain_item, row.response.get("data"))
 
 
 # -- in a release -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -17,6 +17,7 @@ import tableqa
 from annotation.models import Example, ModelAnswer, Source
 from annotation.platform.refusals import refuse
 from annotation.queue import metered_models, metering
+from annotation.queue.conversations import UnusableReplies
 from annotation.queue.parallel_requests import Crew
 from predictor import prompts
 from predictor.chat import ChatError, ChatModel, chat_model
@@ -82,11 +83,13 @@ def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> 
     return QueriedModel(ask, entry or {}, f"{predictor}:{chat.model}", chat)
 
 
-def unanswered_examples(sources: list[Source], *, purpose: str, model: str) -> QuerySet[Example]:
-    """Original examples without this model's answer for the purpose, in the order of their sources."""
+def find_unanswered(
+    sources: list[Source], *, purpose: str, model: str, limit: int | None = None
+) -> list[int]:
+    """Original examples (keys) without this model's answer for the purpose, in the order of their sources."""
     answered = ModelAnswer.objects.filter(example=OuterRef("pk"), purpose=purpose, model=model)
     examples = Example.objects.originals().usable().filter(~Exists(answered), source__in=sources)
-    return examples.select_related("stored_table").order_by("source_id", "position", "pk")
+    return list(examples.order_by("source_id", "position", "pk").values_list("pk", flat=True)[:limit])
 
 
 def ask_model(
@@ -105,18 +108,14 @@ def ask_model(
     Every answer is written as it comes. Raises Refused(predictor_failed) where the endpoint gives none.
     """
     queried_model = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
-    keys = list(
-        unanswered_examples(sources, purpose=purpose, model=queried_model.name).values_list("pk", flat=True)[
-            :limit
-        ]
-    )
-    crew, done, unusable = Crew(queried_model.chat.at_once if queried_model.chat else 1), 0, 0
+    keys = find_unanswered(sources, purpose=purpose, model=queried_model.name, limit=limit)
+    crew, done = Crew(queried_model.chat.at_once if queried_model.chat else 1), 0
     problem: Exception | None = None
-    stop_after = queried_model.entry.get("stop_after", STOP_AFTER)
+    unusable = UnusableReplies(queried_model.name, queried_model.entry.get("stop_after", STOP_AFTER))
 
     def questions() -> Iterator[tuple[Example, tableqa.Example, QueriedModel]]:
         for key in keys:
-            if unusable >= stop_after:
+            if unusable.is_stopped:
                 return
             row = Example.objects.select_related("stored_table", "source").get(pk=key)
             yield row, row.example(), _with_meter(queried_model, predictor, row, crew)
@@ -131,14 +130,14 @@ def ask_model(
                 example=row, purpose=purpose, model=queried_model.name, data=data, made_at=now()
             )
             done += 1
-            unusable = unusable + 1 if _is_unusable(queried_model, data) else 0
+            unusable.count("unusable" if _is_unusable(queried_model, data) else "")
             progress(done, len(keys))
     except (ChatError, PredictionError) as error:
         problem = error
-    if unusable >= stop_after and problem is None:
+    if unusable.is_stopped and problem is None:
         problem = ChatError(
             gettext("{model} gave {number} unusable replies in a row.").format(
-                model=queried_model.name, number=unusable
+                model=unusable.model, number=unusable.stop_after
             )
         )
     if problem is not None:
@@ -175,11 +174,7 @@ def estimate(
     queried_model = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
     if not metered_models.is_language_model(predictor):
         return None
-    keys = list(
-        unanswered_examples(sources, purpose=purpose, model=queried_model.name).values_list("pk", flat=True)[
-            :limit
-        ]
-    )
+    keys = find_unanswered(sources, purpose=purpose, model=queried_model.name, limit=limit)
     chosen = keys[:: max(1, len(keys) // MEASURED)][:MEASURED]
     rows = Example.objects.select_related("stored_table", "source").filter(pk__in=chosen)
     conversations = [_conversation(queried_model, row.example())[0] for row in rows]

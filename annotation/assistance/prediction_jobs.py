@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,6 +25,7 @@ from annotation.background import jobs
 from annotation.models import Assignment, Batch, Decision, Job, Person, Try
 from annotation.platform.refusals import refuse
 from annotation.queue import metering
+from annotation.queue.conversations import UnusableReplies
 from annotation.queue.parallel_requests import Crew
 from predictor.client import PredictionError
 from predictor.configuration import STOP_AFTER
@@ -42,9 +44,9 @@ def enqueue(*, batch: Batch, now: datetime, by: Person | None = None) -> Job | N
 
 
 def enqueue_panel(*, batch: Batch, predictor: str, by: Person | None, now: datetime) -> Job | None:
-    """Have another model look at everything that was submitted, so that one sees what fools only the model in the loop.
+    """Have another model check everything that was submitted, which shows what fools only the model in the loop.
 
-    Rows that it has looked at already stay. Raises Refused(invalid_request).
+    Its earlier answers stay. Raises Refused(invalid_request).
     """
     task = batch.task()
     if task.predicts != "live":
@@ -138,7 +140,9 @@ def _pause(before: Sequence[Job], *, new: bool) -> timedelta:
 def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     """Freeze the model of a batch that has none yet, ask what is open, and take verdicts again. Safe to run twice."""
     batch = Batch.objects.select_related("project").get(pk=job.ids["batch"])
-    _freeze_now(batch)
+    if not batch.loop_revision and batch.loop_model in settings.PREDICTORS:
+        with suppress(PredictionError):  # the first answer freezes it
+            model_checks.freeze_model(batch, model_answers.identify(batch.loop_model))
     left_alone = {} if job.made_by_id else find_stop_reasons(batch, before=job)
     filled = fill_all(batch=batch, now=timezone.now(), progress=progress, but=left_alone)
     result: dict[str, Any] = {"asked": filled.asked, "left": filled.left}
@@ -147,18 +151,8 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     result["log"] = audit_log.settled(batch.project_id, before)
     after = before["through"] if before else 0
     result["verdicts"] = verdict_rechecks.recheck(batch=batch, now=timezone.now(), after=after)
-    reasons = {"stopped": left_alone | dict(filled.stopped), "refused": dict(filled.refused)}
+    reasons = {"stopped": left_alone | filled.stopped, "refused": filled.refused}
     return result | {name: value for name, value in reasons.items() if value}
-
-
-def _freeze_now(batch: Batch) -> None:
-    entry = settings.PREDICTORS.get(batch.loop_model)
-    if batch.loop_revision or entry is None:
-        return
-    try:
-        model_checks.freeze_model(batch, model_answers.identify(batch.loop_model))
-    except PredictionError:
-        return  # the first answer freezes it
 
 
 def fill_all(
@@ -167,7 +161,7 @@ def fill_all(
     now: datetime,
     progress: Callable[[int, int], None] = lambda done, total: None,
     but: Collection[str] = (),
-) -> AnswerCounts:
+) -> AnswerRun:
     """Ask the models for the answers that are still open. Those in `but` are not asked.
 
     A model that does not answer, or that was exchanged since, leaves its rows open. What somebody waits for comes first;
@@ -180,46 +174,34 @@ def fill_all(
     by_predictor: dict[str, list[int]] = {}
     for key, _, predictor in waiting:
         by_predictor.setdefault(predictor, []).append(key)
-    filling, completed_count = AnswerRun(batch, now), 0
+    run, completed_count = AnswerRun(batch, now, left=len(waiting)), 0
     for predictor, keys in by_predictor.items():
         if predictor in but:
             continue
-        for _ in filling.answers(predictor, keys):
+        for _ in run.answers(predictor, keys):
             completed_count += 1
             progress(completed_count, len(waiting))
-    return AnswerCounts(filling.done, len(waiting) - filling.done, filling.stopped, filling.refused)
-
-
-@dataclass(frozen=True)
-class AnswerCounts:
-    """How many questions were answered, how many are left, and why a predictor was not asked any more.
-
-    stopped    after too many unusable replies in a row: not asked again until a manager wants it
-    refused    no request can succeed until somebody changes a setting: a budget, a parameter
-    """
-
-    asked: int
-    left: int
-    stopped: Mapping[str, str]
-    refused: Mapping[str, str]
+    return run
 
 
 @dataclass
 class AnswerRun:
     """The questions of one job, predictor by predictor; those to a chat model in parallel (`parallel` of its entry).
 
-    A predictor is left alone after `MOST_SILENT` questions without an answer, after `stop_after` unusable replies in a
-    row (`stopped`), and after an answer that says that no other can succeed (`refused`).
+    A predictor is left alone after `MAX_SILENT` questions without an answer; after `stop_after` unusable replies in a row,
+    until a manager wants it again (`stopped`); and after an answer that says that no request can succeed until a setting
+    changes (`refused`: a budget, a parameter). Both give the reason.
     """
 
     batch: Batch
     now: datetime
-    done: int = 0
+    left: int
+    """Questions without an answer so far."""
+    asked: int = 0
+    """Questions that were answered."""
     stopped: dict[str, str] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     silent: int = 0
-    unusable: int = 0
-    reason: str = ""
 
     def answers(self, predictor: str, keys: Sequence[int]) -> Iterator[bool]:
         """Whether each question was answered."""
@@ -228,22 +210,22 @@ class AnswerRun:
             yield from (False for _ in keys)
             return
         crew = model_answers.create_crew(predictor)
-        self.silent, self.unusable, self.reason = 0, 0, ""
-        begun = 0
+        unusable = UnusableReplies(predictor, entry.get("stop_after", STOP_AFTER))
+        self.silent = begun = 0
         for row, pair, answer, seconds in crew.map(
             lambda question: self._ask(*question), self._questions(predictor, keys, crew)
         ):
             begun += 1
-            is_stored = answer is None or self._keep(row, pair, answer, seconds)
-            self.done += is_stored
+            is_stored = answer is None or self._store(row, pair, answer, seconds)
+            self.asked += is_stored
+            self.left -= is_stored
             self.silent += not is_stored
             if answer is not None and answer.is_final:
                 self.refused[predictor] = answer.reason
             if answer is not None and is_stored:
-                self.unusable = self.unusable + 1 if answer.reply_state else 0
-                self.reason = answer.error or self.reason
-            if self.unusable >= entry.get("stop_after", STOP_AFTER):
-                self.stopped[predictor] = self.reason
+                unusable.count(answer.unusable)
+            if unusable.is_stopped:
+                self.stopped[predictor] = unusable.reason
             yield is_stored
         yield from (False for _ in range(len(keys) - begun))
 
@@ -253,10 +235,7 @@ class AnswerRun:
         for key in keys:
             if self.silent >= MAX_SILENT or predictor in self.stopped or predictor in self.refused:
                 return
-            row = model_checks.load_try(key)
-            pair = judgements.example_pair(
-                self.batch.task(), row.assignment.plain_item, row.response.get("data")
-            )
+            row, pair = model_checks.load_try(key)
             purpose = "panel" if row.kind == Try.Kind.PANEL else "loop"
             yield row, pair, model_answers.create_meter(self.batch, predictor, purpose, crew)
 
@@ -269,7 +248,7 @@ class AnswerRun:
         began = time.monotonic()
         return row, pair, model_answers.ask_patiently(row.predictor, pair, meter), time.monotonic() - began
 
-    def _keep(
+    def _store(
         self, row: Try, pair: judgements.ExamplePair, answer: model_answers.Answer, seconds: float
     ) -> bool:
         if answer.state != "answered":

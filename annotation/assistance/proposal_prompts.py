@@ -75,7 +75,7 @@ class ParsedReply:
 
     outcome: str
     reason: str = ""
-    held: impressions.ValidProposal | None = None
+    valid_proposal: impressions.ValidProposal | None = None
 
 
 def read_reply(
@@ -100,7 +100,7 @@ def read_reply(
     )
     if valid_proposal is None:
         return ParsedReply(Reply.Outcome.INVALID, "The reply changes nothing.")
-    return ParsedReply(Reply.Outcome.PROPOSED, held=valid_proposal)
+    return ParsedReply(Reply.Outcome.PROPOSED, valid_proposal=valid_proposal)
 
 
 def _object(text: str) -> dict[str, Any] | None:

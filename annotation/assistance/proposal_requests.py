@@ -14,13 +14,14 @@ from django.conf import settings
 
 import tasks.contract
 from annotation.assistance import demonstrations, impressions, proposal_prompts, proposal_trials
+from annotation.assistance.model_answers import create_meter
 from annotation.models import Batch, Item, Proposal, Reply
 from annotation.models.batch_options.assistance import REPETITIONS
 from annotation.models.proposals import UNUSABLE
 from annotation.platform.refusals import refuse
-from annotation.queue import metering
+from annotation.queue.conversations import UnusableReplies
 from annotation.queue.parallel_requests import Crew
-from predictor.chat import ChatError, ChatModel, chat_model
+from predictor.chat import ChatError, chat_model
 from predictor.usage import Call, Meter
 from tasks.contract import GenerationRequest
 
@@ -42,7 +43,7 @@ class ProposalGenerator:
         self.model = model
         self.name = name
         self.maker = f"{name}:{model.model}"[:200]
-        self.unusable, self.reason = 0, ""
+        self.unusable = UnusableReplies(self.maker, model.stop_after)
         self.problem: ChatError | None = None
         self.is_loop_away = False
 
@@ -59,13 +60,12 @@ class ProposalGenerator:
             if isinstance(reply, ChatError) and not reply.is_about_example:
                 self.problem = self.problem or reply
                 continue
-            self._keep(request, reply, now)
+            self._store(request, reply, now)
             answered += 1
         if self.problem is not None:
             refuse("predictor_failed", "{error} Proposals received so far are saved.", error=self.problem)
-        if self._is_unusable:
-            proposal_trials.refuse_unusable(self.maker, self.unusable, self.reason)
-        self.loop.require_usable()
+        proposal_trials.require_usable(self.unusable)
+        proposal_trials.require_usable(self.loop)
         if self.is_loop_away:
             refuse(
                 "predictor_failed",
@@ -74,15 +74,11 @@ class ProposalGenerator:
             )
         return answered
 
-    @property
-    def _is_unusable(self) -> bool:
-        return self.unusable >= self.model.stop_after
-
     def _requests(self, keys: Sequence[int], tell: Callable[[], None]) -> Iterator[PreparedRequest]:
         for key in keys:
             item = load_item(key)
             for request in self._requests_about(item, item.plain()):
-                if self.problem is not None or self._is_unusable or self.loop.is_stopped:
+                if self.problem is not None or self.unusable.is_stopped or self.loop.is_stopped:
                     return
                 yield request
             if self.is_loop_away:
@@ -118,58 +114,51 @@ class ProposalGenerator:
                     seed,
                     [demonstration.id for demonstration in shown_demonstrations],
                     messages,
-                    self._metered(),
+                    LastRequest(create_meter(self.batch, self.name, "proposals", self.crew)),
                 )
 
-    def _metered(self) -> ChatModel:
-        meter = metering.meter_of(
-            self.name, project=self.batch.project_id, batch=self.batch.pk, purpose="proposals", crew=self.crew
-        )
-        return dataclasses.replace(self.model, meter=LastRequest(meter))
-
-    @staticmethod
-    def _send(request: PreparedRequest) -> tuple[PreparedRequest, str | ChatError]:
+    def _send(self, request: PreparedRequest) -> tuple[PreparedRequest, str | ChatError]:
         """Runs in a thread, without the database."""
         try:
-            (text,) = request.model.ask(
+            (text,) = dataclasses.replace(self.model, meter=request.meter).ask(
                 request.messages,
                 temperature=TEMPERATURE,
                 seed=request.seed,
-                schema=proposal_prompts.create_schema(request.wanted.form),
+                schema=proposal_prompts.create_schema(request.generation_request.form),
                 most_tokens=MAX_TOKENS,
             )
         except ChatError as error:
             return request, error
         return request, text
 
-    def _keep(self, request: PreparedRequest, reply: str | ChatError, now: Callable[[], datetime]) -> None:
-        item, plain = request.item, request.plain
+    def _store(self, request: PreparedRequest, reply: str | ChatError, now: Callable[[], datetime]) -> None:
+        item = request.item
         text = reply.text if isinstance(reply, ChatError) else reply
         if isinstance(reply, ChatError):
-            read = proposal_prompts.ParsedReply(Reply.Outcome(reply.kind), str(reply))
+            parsed = proposal_prompts.ParsedReply(Reply.Outcome(reply.kind), str(reply))
         else:
-            read = proposal_prompts.read_reply(reply, self.task, request.wanted, plain)
-        proposal, outcome = None, read.outcome
-        if read.held is not None:
-            proposal = Proposal.objects.filter(item=item, maker=self.maker, digest=read.held.made).first()
-            outcome = Reply.Outcome.AGAIN if proposal else Reply.Outcome.PROPOSED
-            if proposal is None:
+            parsed = proposal_prompts.read_reply(reply, self.task, request.generation_request, request.plain)
+        proposal, outcome = None, parsed.outcome
+        if valid := parsed.valid_proposal:
+            same = Proposal.objects.filter(item=item, maker=self.maker, digest=valid.made)
+            if same.exists():
+                outcome = Reply.Outcome.AGAIN
+            else:
                 impressions.store_proposals(
-                    item, [read.held], source=Proposal.Source.MODEL, maker=self.maker, now=now()
+                    item, [valid], source=Proposal.Source.MODEL, maker=self.maker, now=now()
                 )
-                proposal = Proposal.objects.get(item=item, maker=self.maker, digest=read.held.made)
-        self.unusable = self.unusable + 1 if outcome in UNUSABLE else 0
-        self.reason = read.reason
-        key, call = request.model.meter.last if isinstance(request.model.meter, LastRequest) else (None, None)
+            proposal = same.get()
+        self.unusable.count(parsed.reason if outcome in UNUSABLE else "")
+        key, call = request.meter.last
         Reply.objects.create(
             item=item,
             maker=self.maker,
-            category=request.wanted.key,
+            category=request.generation_request.key,
             repetition=request.repetition,
             seed=request.seed,
             demonstrations=request.demonstration_ids,
             outcome=outcome,
-            reason=read.reason[:400],
+            reason=parsed.reason[:400],
             text=text[: proposal_prompts.MAX_REPLY],
             proposal=proposal,
             prompt_tokens=call.prompt_tokens if call and call.is_counted else None,
@@ -190,12 +179,12 @@ class PreparedRequest:
 
     item: Item
     plain: tasks.contract.Item
-    wanted: GenerationRequest
+    generation_request: GenerationRequest
     repetition: int
     seed: int
     demonstration_ids: list[str]
     messages: Sequence[Mapping[str, str]]
-    model: ChatModel
+    meter: LastRequest
 
 
 @dataclass

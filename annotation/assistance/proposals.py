@@ -5,8 +5,8 @@ Every request and its result is stored, so a job that runs again repeats no requ
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -20,7 +20,8 @@ from annotation.models.proposals import UNUSABLE
 from annotation.platform.refusals import Refused
 from annotation.queue import resources
 
-Tell = Callable[[int, int], None]
+COUNTED = ("requests", "does_not_apply", "again", *UNUSABLE)
+"""What is counted of each maker."""
 
 
 @jobs.kind("proposals")
@@ -34,7 +35,7 @@ def make_proposals(
     *,
     batch: Batch,
     now: Callable[[], datetime] = timezone.now,
-    progress: Tell = lambda done, total: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, int]:
     """What is missing: rules for every item first, then trials, then language models with trials of theirs.
 
@@ -46,22 +47,26 @@ def make_proposals(
     keys = list(batch.items.order_by("position").values_list("pk", flat=True))
     counts, loop = {"rules": 0, "replies": 0, "trials": 0}, proposal_trials.LoopReplies(batch.loop_model)
     names = wants.get("models") or ()
-    steps = JobProgress(
-        progress, len(keys) * (bool(wants.get("rules")) + bool(wants.get("search")) + len(names))
-    )
+    total = len(keys) * (bool(wants.get("rules")) + bool(wants.get("search")) + len(names))
+    steps = itertools.count(1)
+
+    def tell() -> None:
+        """Tell that one more item is done in one of the phases."""
+        progress(next(steps), total)
+
     context = resources.context_without_waiting(batch.project, task.needs)
     for key in keys if wants.get("rules") else ():
         item = proposal_requests.load_item(key)
         if not item.proposals.filter(maker=impressions.RULES).exists():
             counts["rules"] += len(impressions.propose_by_rules(item, context, now=now()))
-        steps.take()
+        tell()
     refused: Refused | None = None
     if wants.get("search"):
-        counts["trials"] += proposal_trials.try_proposals(batch, keys, loop, now=now, tell=steps.take)
+        counts["trials"] += proposal_trials.try_proposals(batch, keys, loop, now=now, tell=tell)
     for name in names:
         try:
             counts["replies"] += proposal_requests.ProposalGenerator(batch, name, loop).ask(
-                keys, now=now, tell=steps.take
+                keys, now=now, tell=tell
             )
         except Refused as error:  # the other models are asked all the same
             refused = refused or error
@@ -70,20 +75,6 @@ def make_proposals(
     if refused is not None:
         raise refused
     return counts
-
-
-@dataclass
-class JobProgress:
-    """How far a job is: an item is one step of each phase."""
-
-    tell: Tell
-    total: int
-    done: int = 0
-
-    def take(self) -> None:
-        """Tell that one more is done."""
-        self.done += 1
-        self.tell(self.done, self.total)
 
 
 def count_by_maker(batch: Batch) -> list[dict[str, Any]]:
@@ -103,10 +94,6 @@ def count_by_maker(batch: Batch) -> list[dict[str, Any]]:
     for line in line_by_maker.values():
         line["unusable"] = {name: line[name] for name in UNUSABLE if line[name]}
     return [line_by_maker[maker] for maker in sorted(line_by_maker)]
-
-
-COUNTED = ("requests", "does_not_apply", "again", *UNUSABLE)
-"""What is counted of each maker."""
 
 
 def _new_line(maker: str) -> dict[str, Any]:

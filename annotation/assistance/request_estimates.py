@@ -16,8 +16,8 @@ from predictor import prompts
 
 SAMPLE = 3
 """Items whose conversations are measured."""
-PER_LOOK = 2
-"""Requests for one look of a model: the original and the changed example."""
+REQUESTS_PER_CHECK = 2
+"""The original and the changed example."""
 USUAL_PROPOSALS = 5
 """Proposals of the rules for one item, where none are made yet."""
 
@@ -55,19 +55,19 @@ def _lines(batch: Batch) -> Iterator[Line]:
         loop_tries = Try.objects.filter(assignment__batch=batch, predictor=batch.loop_model)
         answered = loop_tries.filter(kind=Try.Kind.SUBMISSION, answered_at__isnull=False).count()
         slots = batch.items_count * max(batch.overlap, 1)
-        yield Line("loop", batch.loop_model, _of_looks(batch, batch.loop_model, "loop", slots - answered))
+        yield Line("loop", batch.loop_model, _of_checks(batch, batch.loop_model, "loop", slots - answered))
     for name in sorted(models - {batch.loop_model}):
-        looked = Try.objects.filter(
+        checked = Try.objects.filter(
             annotation=OuterRef("annotation"), predictor=name, answered_at__isnull=False
         )
-        unanswered_count = submitted.exclude(Exists(looked)).count()
-        yield Line("panel", name, _of_looks(batch, name, "panel", unanswered_count))
+        unanswered_count = submitted.exclude(Exists(checked)).count()
+        yield Line("panel", name, _of_checks(batch, name, "panel", unanswered_count))
 
 
 def _sample(batch: Batch) -> Iterator[Item]:
     keys = list(batch.items.order_by("position").values_list("pk", flat=True))
     for key in keys[:: max(1, len(keys) // SAMPLE)][:SAMPLE]:
-        yield Item.objects.select_related("batch__project", "example__stored_table").get(pk=key)
+        yield proposal_requests.load_item(key)
 
 
 def _of_proposals(batch: Batch, name: str) -> Estimate:
@@ -107,20 +107,20 @@ def _of_search(batch: Batch, replies: int) -> Estimate:
     if wants.get("search"):
         proposals = Proposal.objects.filter(item__batch=batch)
         tested = Trial.objects.filter(proposal=OuterRef("pk"), predictor=batch.loop_model)
-        looks = proposals.exclude(Exists(tested)).count() + replies
+        checks = proposals.exclude(Exists(tested)).count() + replies
         if wants.get("rules"):
             without = batch.items.exclude(
                 Exists(proposals.filter(item=OuterRef("pk"), maker=impressions.RULES))
             )
-            looks += USUAL_PROPOSALS * without.count()
-        requests += PER_LOOK * looks
+            checks += USUAL_PROPOSALS * without.count()
+        requests += REQUESTS_PER_CHECK * checks
     if replies and batch.task().predicts:
         requests += min(batch.items_count, replies)
     return _of_questions(batch, batch.loop_model, "search", requests)
 
 
-def _of_looks(batch: Batch, name: str, purpose: str, looks: int) -> Estimate:
-    return _of_questions(batch, name, purpose, PER_LOOK * max(0, looks))
+def _of_checks(batch: Batch, name: str, purpose: str, checks: int) -> Estimate:
+    return _of_questions(batch, name, purpose, REQUESTS_PER_CHECK * max(0, checks))
 
 
 def _of_questions(batch: Batch, name: str, purpose: str, requests: int) -> Estimate:

@@ -44,22 +44,12 @@ class ModelAnswerView:
         return verdict_line.confidence(self.score)
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "answers": list(self.answers),
-            "expected": list(self.expected),
-            "score": self.score,
-            "confidence": self.confidence,
-            "cells": [list(cell) for cell in self.cells],
-            "rows_seen": self.rows_seen,
-            "rows_total": self.rows_total,
-            "right": self.right,
-            "next_best": self.next_best_in_words,
-        }
+        return {**vars(self), "confidence": self.confidence, "next_best": self.next_best_in_words}
 
 
 @dataclass(frozen=True)
 class VisibleVerdict:
-    """What the page learns of a look: a state with a sentence, both answers and a verdict where there are any.
+    """What a page shows of a check: a state with a sentence, both answers and a verdict where there are any.
 
     `forms`: for `unsure`, the form of the model's answer and of the given one that were compared. `tries` counts
     what the person has tried on this item, None where nothing is counted. `line` is the verdict in one line
@@ -91,32 +81,22 @@ class VisibleVerdict:
         return newest.expected if newest is not None else ()
 
     def to_dict(self, seq: int) -> dict[str, Any]:
+        views = {"original": self.original, "perturbed": self.perturbed}
         return {
             "seq": seq,
-            "state": self.state,
-            "words": self.words,
-            "original": self.original.to_dict() if self.original else None,
-            "perturbed": self.perturbed.to_dict() if self.perturbed else None,
-            "verdict": self.verdict,
-            "forms": list(self.forms) if self.forms else None,
-            "tries": self.tries,
-            "line": [list(part) for part in self.line],
-            "meaning": self.meaning,
-            "fooled_today": self.fooled_today,
+            **vars(self),
+            **{name: view.to_dict() if view else None for name, view in views.items()},
         }
 
 
 def describe_verdict(
-    pair: judgements.ExamplePair,
-    original: Mapping[str, Any] | None,
-    perturbed: Mapping[str, Any] | None,
-    judged_pair: judgements.JudgedPair,
-    error: str,
-    counted: int | None,
-    task: TaskType,
+    pair: judgements.ExamplePair, answers: judgements.RawAnswers, task: TaskType, tries: int | None
 ) -> VisibleVerdict:
-    """What a page shows of raw answers and their verdict; `counted` is the number of the person's tries."""
+    """What a page shows of raw answers and their verdict."""
+    original, perturbed, error = answers.original, answers.perturbed, answers.error
+    judged_pair = judgements.judge_answers(pair, answers)
     judged = judged_pair.judgements["perturbed"]
+    own_texts = task.verdict_words if isinstance(task, ModelInTheLoop) else {}
     nothing_yet = pair.perturbed is None and not error
     newest = perturbed or original
     of_meaning = ""
@@ -130,7 +110,7 @@ def describe_verdict(
         perturbed=perturbed["answers"] if perturbed else None,
         score=newest["score"] if newest else None,
         of_meaning=of_meaning,
-        own=_own_words(task),
+        own=own_texts,
     )
     return VisibleVerdict(
         state="answered",
@@ -138,7 +118,7 @@ def describe_verdict(
         or (
             _verdict_on_original(judged_pair)
             if nothing_yet
-            else gettext(_own_words(task).get(judged_pair.verdict, judged_pair.words))
+            else gettext(own_texts.get(judged_pair.verdict, judged_pair.words))
         ),
         # A model that cannot read the example, or be read, has said nothing that is right or wrong.
         original=_answer_view(
@@ -149,14 +129,10 @@ def describe_verdict(
         ),
         verdict=None if nothing_yet else judged_pair.verdict,
         forms=judged.forms if judged is not None and judged_pair.verdict == "unsure" else None,
-        tries=counted,
+        tries=tries,
         line=tuple(line),
         meaning=gettext(verdict_line.MEANING[of_meaning]) if of_meaning and perturbed else "",
     )
-
-
-def _own_words(task: TaskType) -> Mapping[str, str]:
-    return task.verdict_words if isinstance(task, ModelInTheLoop) else {}
 
 
 def _verdict_on_original(judged_pair: judgements.JudgedPair) -> str:

@@ -25,7 +25,10 @@ class TooManyUnusable(Exception):
 
 
 class UnusableReplies:
-    """The unusable replies of a language model in a row. May be used by several threads."""
+    """The unusable replies of a language model in a row. May be used by several threads.
+
+    After `stop_after` of them the model is not asked any more. Replies that were under way do not change that.
+    """
 
     def __init__(self, model: str, stop_after: int) -> None:
         self.model, self.stop_after = model, stop_after
@@ -33,6 +36,8 @@ class UnusableReplies:
 
     def count(self, reason: str) -> None:
         """Count a reply: why it is unusable, or "" for a usable one, which ends the row."""
+        if self.is_stopped:
+            return
         if reason:
             self._reasons.append(reason)
         else:
@@ -43,13 +48,16 @@ class UnusableReplies:
         """Whether the model is not asked any more."""
         return len(self._reasons) == self.stop_after
 
+    @property
+    def reason(self) -> str:
+        """Why the last reply is unusable; "" for a usable one."""
+        return self._reasons[-1] if self._reasons else ""
+
     def require_few(self) -> None:
         """Raise TooManyUnusable after `stop_after` of them."""
         if self.is_stopped:
             message = gettext("{model} gave {number} unusable replies in a row. The last one: {error}")
-            raise TooManyUnusable(
-                message.format(model=self.model, number=self.stop_after, error=self._reasons[-1])
-            )
+            raise TooManyUnusable(message.format(model=self.model, number=self.stop_after, error=self.reason))
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,6 @@ def results_per_item(
             yield item
 
     for answer in Crew(model.at_once).map(ask, open_items()):
-        if not unusable.is_stopped:
-            unusable.count(answer.unusable)
+        unusable.count(answer.unusable)
         yield answer.record
     unusable.require_few()

@@ -89,7 +89,7 @@ def test_an_estimate_names_the_tests_of_proposals(world: World, loop: Endpoint) 
 
     replies = lines["proposals"].requests
     looks = replies + request_estimates.USUAL_PROPOSALS * ITEMS
-    assert lines["search"].requests == request_estimates.PER_LOOK * looks + ITEMS
+    assert lines["search"].requests == request_estimates.REQUESTS_PER_CHECK * looks + ITEMS
     assert lines["search"].usd
     proposals.make_proposals(batch=batch, now=lambda: NOON)
     assert "search" not in {line.purpose for line in request_estimates.of_batch(batch)}

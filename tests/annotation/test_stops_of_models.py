@@ -12,6 +12,7 @@ import tableqa
 from annotation.assistance import model_queries
 from annotation.models import ModelAnswer
 from annotation.platform.refusals import Refused
+from annotation.queue.conversations import UnusableReplies
 from annotation.releases.model_evaluation import queries
 from predictor.configuration import STOP_AFTER
 from tableqa.scoring.predictions import EvaluationError
@@ -66,3 +67,10 @@ def test_a_list_ends_a_row_of_unusable_replies(llm: Endpoint) -> None:
     for _ in range(2 * STOP_AFTER):
         ask(EXAMPLE)
     assert len(llm.requests) == 2 * STOP_AFTER
+
+
+def test_a_usable_reply_that_was_under_way_does_not_start_a_stopped_model_again() -> None:
+    replies = UnusableReplies("llm", stop_after=2)
+    for reason in ("no list", "", "no list", "declined", ""):
+        replies.count(reason)
+    assert (replies.is_stopped, replies.reason) == (True, "declined")

@@ -101,15 +101,7 @@ class Gateway:
         """
         preparing = asyncio.ensure_future(
             self._in_thread(
-                lambda: draft_checks.prepare(
-                    assignment=assignment,
-                    response=data["response"],
-                    kind=data["kind"],
-                    seq=data["seq"],
-                    counted=None,
-                    now=timezone.now(),
-                    model=data["model"],
-                ),
+                lambda: draft_checks.prepare(assignment=assignment, tries=None, now=timezone.now(), **data),
                 language,
             )
         )
