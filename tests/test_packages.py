@@ -1,5 +1,6 @@
 """The layout of the platform: few packages, and one name for each subject."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -30,3 +31,11 @@ def test_no_name_has_more_than_two_meanings() -> None:
     subjects = {"views", "forms", "api", "models", "batch_options", "templatetags"}
     counted = Counter(path.stem for path in modules("annotation") if path.parent.name not in subjects)
     assert {name for name, number in counted.items() if number > 2} - SHARED == set()
+
+
+def test_annotation_names_no_task_type() -> None:
+    """It uses what a task type declares (`tasks.contract`)."""
+    task_types = sorted(path.parent.name for path in (ROOT / "tasks").glob("*/task.py"))
+    name = re.compile(rf"\b({'|'.join(task_types)})\b")
+    paths = [path for path in (ROOT / "annotation").rglob("*.py") if "migrations" not in path.parts]
+    assert [f"{path}: {match}" for path in paths for match in name.findall(path.read_text("utf-8"))] == []

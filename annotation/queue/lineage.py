@@ -549,7 +549,7 @@ def marked_cells(run: PerturbationRun, original: Example) -> list[tuple[str, str
 
 def instances(run: PerturbationRun, original: Example) -> Iterator[Instance]:
     """What a run makes of one original: the same today as on the day when it ran."""
-    return instances_of(original.example(), run.kinds, run.seeds, relevant_cells=marked_cells(run, original))
+    return instances_of(original.example(), run.kinds, run.seeds, marked_cells=marked_cells(run, original))
 
 
 def is_made_by_run(run: PerturbationRun, example: Example) -> bool:

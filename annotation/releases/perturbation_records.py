@@ -44,7 +44,7 @@ def id_of(line: Mapping[str, Any]) -> str:
 def recreate(line: Mapping[str, Any], original: tableqa.Example) -> Instance:
     """What the line says was made, made once more. Raises LookupError for a kind that there is not."""
     cells = [(row, column) for row, column in line.get("cells", ())]
-    return next(iter(instances(original, [line["kind"]], [line["seed"]], relevant_cells=cells)))
+    return next(iter(instances(original, [line["kind"]], [line["seed"]], marked_cells=cells)))
 
 
 def supports_kind(format: str, kind: str) -> bool:

@@ -56,18 +56,18 @@ def instances(
     example: Example,
     kinds: Sequence[str],
     seeds: Sequence[int] = SEEDS,
-    relevant_cells: Sequence[CellRef] = (),
+    marked_cells: Sequence[CellRef] = (),
 ) -> Iterator[Instance]:
     """Every instance of the example, kind by kind. A kind that draws nothing is made once, with the seed 0.
 
-    `relevant_cells` are those that people marked; without them the source's own count (`tableqa.programs.evidence`).
+    `marked_cells` are relevant in the eyes of people; without them the source's own count (`tableqa.programs.evidence`).
     What the example's program gives on each must be its answer: `Example.program`, or else what the source says in its
     own form (`tableqa.programs.executable_answers.own_program`), found once. An `Example.program` that contradicts the
     gold refuses every instance of which the answer must stay, because nothing tells which of the two is wrong.
     Raises KeyError for a kind that is none of `PERTURBATIONS`.
     """
-    meta = {**example.meta, "relevant_cells": [list(cell) for cell in relevant_cells]}
-    marked_example = replace(example, meta=meta) if relevant_cells else example
+    meta = {**example.meta, "relevant_cells": [list(cell) for cell in marked_cells]}
+    marked_example = replace(example, meta=meta) if marked_cells else example
     program = own_program(example) if example.program is None else example.program
     program = None if program == NONE else program
     for name in kinds:

@@ -354,7 +354,7 @@ def _automatic_example(fields: Fields, raw: _Raw, names: Names) -> Example:
     original = raw.original(source, id)
     listed = fields.listed("cells") if "cells" in fields else []
     cells = [(row, column) for row, column in marked_cells(fields.place, original.table, "cells", listed)]
-    instance = next(iter(instances(original, [kind], [seed], relevant_cells=cells)))
+    instance = next(iter(instances(original, [kind], [seed], marked_cells=cells)))
     perturbed = instance.perturbed.example
     if instance.outcome().get("digest") != fields.text("digest"):
         raise fields.error(
