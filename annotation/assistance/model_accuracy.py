@@ -417,7 +417,7 @@ class _Survey:
 
     def require_no_stop(self, *, total: int, before: int) -> None:
         """Raise Refused(predictor_failed) with the reason where the job stopped before the end."""
-        progress = {"done": before + self.stored, "total": total}
+        progress: dict[str, Any] = {"done": before + self.stored, "total": total}
         if self.stop == "replaced":
             refuse(
                 "predictor_failed",
