@@ -268,9 +268,10 @@ def _store_try(
 ) -> Try:
     """Store a try. Returns the earlier one where another request has stored it meanwhile."""
     key = _try_key(assignment, pair)
-    row = Try(**key, asked=pair.keys, response=dict(response), milliseconds=milliseconds, made_at=now)
-    if answer is not None:
-        answer.write_to(row, revision=assignment.batch.loop_revision, now=now)
+    answered = answer.try_fields(revision=assignment.batch.loop_revision, now=now) if answer else {}
+    row = Try(
+        **key, **answered, asked=pair.keys, response=dict(response), milliseconds=milliseconds, made_at=now
+    )
     try:
         with transaction.atomic():
             row.save(force_insert=True)

@@ -37,8 +37,6 @@ MAX_FAILURES: Final = 3
 """Requests in a row that may stay without an answer before a job gives up."""
 TRIES: Final = 5
 """How often a busy model is asked about one example."""
-SAMPLE: Final = 3
-"""Examples whose conversations are measured for an estimate."""
 RECENT: Final = 100
 """Answers from which the time of the next ones is estimated."""
 
@@ -183,8 +181,8 @@ def estimate(
     """What so many requests about examples like these (keys) would use; None for a model that is no language model."""
     if not metered_models.is_language_model(predictor):
         return None
-    chosen = list(keys)[:: max(1, len(keys) // SAMPLE)][:SAMPLE]
-    rows = list(Example.objects.select_related("stored_table", "source").filter(pk__in=chosen))
+    examples = Example.objects.select_related("stored_table", "source")
+    rows = list(examples.filter(pk__in=metering.sample(list(keys))))
     form = settings.PREDICTORS[predictor].get("serialisation", "")
     samples = [
         prompts.asking_for_answers(judgements.unchanged_pair(task, row.example()).original, form)[0]

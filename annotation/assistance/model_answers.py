@@ -14,7 +14,7 @@ from django.conf import settings
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.assistance import judgements, model_checks
-from annotation.models import Batch, Try
+from annotation.models import Batch
 from annotation.queue import metered_models, metering
 from annotation.queue.parallel_requests import Crew
 from predictor.chat import ChatError, ChatModel, chat_model
@@ -88,10 +88,15 @@ class Answer:
         """Why the reply of a language model is unusable; "" for a usable one, and for other models."""
         return self.reply_state and self.error
 
-    def write_to(self, row: Try, *, revision: str, now: datetime) -> None:
-        """Set the answers of a try, which is not saved. `revision` names a model that does not name itself."""
-        row.model, row.error, row.answered_at = self.model or revision, self.error, now
-        row.original, row.perturbed = self.original, self.perturbed
+    def try_fields(self, *, revision: str, now: datetime) -> dict[str, Any]:
+        """Fields of a `Try` with this answer. `revision` names a model that does not name itself."""
+        return {
+            "model": self.model or revision,
+            "error": self.error,
+            "answered_at": now,
+            "original": self.original,
+            "perturbed": self.perturbed,
+        }
 
 
 def ask_patiently(name: str, pair: judgements.ExamplePair, meter: metering.ProjectMeter) -> Answer:

@@ -27,8 +27,6 @@ from predictor.protocol import PredictRequest
 from tasks.contract import ModelQuery, Preparing, task_types
 
 MOST_SAMPLES = 50
-MEASURED = 3
-"""Examples whose conversations are measured for an estimate."""
 SEED = 0
 
 
@@ -175,8 +173,7 @@ def estimate(
     if not metered_models.is_language_model(predictor):
         return None
     keys = find_unanswered(sources, purpose=purpose, model=queried_model.name, limit=limit)
-    chosen = keys[:: max(1, len(keys) // MEASURED)][:MEASURED]
-    rows = Example.objects.select_related("stored_table", "source").filter(pk__in=chosen)
+    rows = Example.objects.select_related("stored_table", "source").filter(pk__in=metering.sample(keys))
     conversations = [_conversation(queried_model, row.example())[0] for row in rows]
     project = sources[0].project_id if sources else None
     replies = samples if queried_model.ask.several else 1

@@ -257,17 +257,11 @@ class AnswerRun:
         in_loop = row.predictor == batch.loop_model and row.kind != Try.Kind.PANEL
         if in_loop and answer.model and not model_checks.freeze_model(batch, answer.model):
             return False
-        answer.write_to(row, revision=batch.loop_revision if in_loop else row.predictor, now=now)
-        row.milliseconds = int(seconds * 1000)
+        fields = answer.try_fields(revision=batch.loop_revision if in_loop else row.predictor, now=now)
+        fields["milliseconds"] = int(seconds * 1000)
         with transaction.atomic():
-            won = Try.objects.filter(pk=row.pk, answered_at__isnull=True).update(
-                model=row.model,
-                error=row.error,
-                answered_at=row.answered_at,
-                original=row.original,
-                perturbed=row.perturbed,
-                milliseconds=row.milliseconds,
-            )
-            if won:
+            if Try.objects.filter(pk=row.pk, answered_at__isnull=True).update(**fields):
+                for name, value in fields.items():
+                    setattr(row, name, value)
                 model_checks.keep_verdict(row, verdict_rechecks.judge_try(row, pair), now=now)
         return True

@@ -14,8 +14,6 @@ from annotation.queue import metered_models, metering
 from annotation.queue.metering import Estimate
 from predictor import prompts
 
-SAMPLE = 3
-"""Items whose conversations are measured."""
 REQUESTS_PER_CHECK = 2
 """The original and the changed example."""
 USUAL_PROPOSALS = 5
@@ -66,8 +64,7 @@ def _lines(batch: Batch) -> Iterator[Line]:
 
 def _sample(batch: Batch) -> Iterator[Item]:
     keys = list(batch.items.order_by("position").values_list("pk", flat=True))
-    for key in keys[:: max(1, len(keys) // SAMPLE)][:SAMPLE]:
-        yield proposal_requests.load_item(key)
+    yield from map(proposal_requests.load_item, metering.sample(keys))
 
 
 def _of_proposals(batch: Batch, name: str) -> Estimate:

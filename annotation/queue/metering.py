@@ -319,6 +319,11 @@ class Estimate:
         return words if self.usd is None else f"{words}, {_amount('usd', self.usd)}"
 
 
+def sample(keys: Sequence[int], size: int = 3) -> Sequence[int]:
+    """Some of the keys, spread over all: their conversations are measured for an estimate."""
+    return keys[:: max(1, len(keys) // size)][:size]
+
+
 def estimate(
     name: str,
     samples: Iterable[Sequence[Mapping[str, str]]],
