@@ -305,7 +305,7 @@ def _figure(
             *map(text, line.names),
             *map(count, (line.submitted, line.judged)),
             *(count(line.states.get(state, 0)) for state, _ in states),
-            *map(_rate, (line.wrong_before,)),
+            _rate(line.wrong_before),
             _rate(line.fooled),
             count(line.checked),
             _rate(line.verified),
