@@ -33,7 +33,7 @@ MESSAGES = (
     "annotation.workflow.adjudication",
     "annotation.releases.restoration.restored_responses",
     "annotation.quality.snapshots",
-    "tableqa.agreement.coefficients",
+    "tableqa.agreement.measures",
     "tableqa.agreement.cell_sets",
     "tableqa.perturbations.related_tables",
     "tableqa.agreement.edits",

@@ -19,8 +19,9 @@ from django.db.models.functions import Coalesce
 from annotation.models import Assignment, Batch, Item, SentBack
 from annotation.models import Tally as Counts
 from annotation.quality import response_patterns
-from tableqa.agreement.coefficients import Agreement, from_patterns, influence_of_patterns, over_clusters
+from tableqa.agreement.coefficients import from_patterns, influence_of_patterns, over_clusters
 from tableqa.agreement.label_figures import LabelFigures, Share
+from tableqa.agreement.measures import Agreement
 from tableqa.agreement.sample_size import Basis, basis
 from tableqa.statistics.bootstrap import Bootstrap
 from tableqa.statistics.zero_width_intervals import honest_interval
@@ -281,7 +282,7 @@ def wants_shapes(task: TaskType, overlap: int = 1) -> bool:
 
 
 def statistics_of(measure: Measure) -> list[str]:
-    """The statistics of a measure under the names of `agreement.coefficients`: the kind's own, then those of its level.
+    """The statistics of a measure under the names of `agreement.measures`: the kind's own, then those of its level.
 
     AC1 depends on how many categories there could be: it is given where the measure names them.
     """

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 
-from tableqa.agreement import cell_sets, coefficients, edits, rankings
+from tableqa.agreement import cell_sets, edits, measures, rankings
 from tableqa.core.translation import JOINED, Message, joined, template_of
 
 FORMER: Mapping[str, Sequence[str]] = {
@@ -89,21 +89,21 @@ def note_of(text: str) -> str:
 @cache
 def _notes() -> dict[str, str]:
     reasons = (
-        coefficients.NO_PAIR,
-        coefficients.ONE_CATEGORY,
-        coefficients.ONE_UNIT,
+        measures.NO_PAIR,
+        measures.ONE_CATEGORY,
+        measures.ONE_UNIT,
         cell_sets.NO_CHOICE,
         edits.NO_CHOICE,
         rankings.ONE_OPTION,
     )
     notes = (
-        coefficients.GENERALISED,
-        coefficients.UNEQUAL,
+        measures.GENERALISED,
+        measures.UNEQUAL,
         cell_sets.WITHIN_TABLES,
         edits.WITHIN_TABLES,
         rankings.WITHIN_ITEMS,
     )
-    with_one_unit = (joined([note, coefficients.ONE_UNIT]) for note in notes)
+    with_one_unit = (joined([note, measures.ONE_UNIT]) for note in notes)
     messages = [
         candidate for candidate in (*reasons, *notes, *with_one_unit) if isinstance(candidate, Message)
     ]

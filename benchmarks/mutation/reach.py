@@ -31,6 +31,8 @@ import pytest
 
 PYTHON = (
     "tableqa/agreement/coefficients.py",
+    "tableqa/agreement/estimators.py",
+    "tableqa/agreement/rating_patterns.py",
     "annotation/queue/*.py",
     "annotation/access/authorization.py",
     "tasks/value_change/task.py",

@@ -25,7 +25,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
-from tableqa.agreement.coefficients import NO_PAIR, ONE_UNIT, Agreement
+from tableqa.agreement.measures import NO_PAIR, ONE_UNIT, Agreement
 from tableqa.agreement.set_distances import Distance, check_distance, distance_of_sizes
 from tableqa.core.translation import joined, message
 from tableqa.statistics.bootstrap import Bootstrap, Resampling

@@ -32,7 +32,7 @@ from tableqa.agreement.cell_sets import (
     ratio_influence,
     with_interval_over,
 )
-from tableqa.agreement.coefficients import Agreement
+from tableqa.agreement.measures import Agreement
 from tableqa.agreement.set_distances import Distance, check_distance, distance_of_sizes
 from tableqa.core.translation import message
 from tableqa.operations import Operation

@@ -18,14 +18,9 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, TypeAlias, Unpack
 
-from tableqa.agreement.coefficients import (
-    NO_PAIR,
-    ONE_CATEGORY,
-    ONE_UNIT,
-    Agreement,
-    from_patterns,
-    is_missing,
-)
+from tableqa.agreement.coefficients import from_patterns
+from tableqa.agreement.measures import NO_PAIR, ONE_CATEGORY, ONE_UNIT, Agreement
+from tableqa.agreement.rating_patterns import is_missing
 from tableqa.statistics.bootstrap import Bootstrap, Resampling
 
 COHEN = "cohen_kappa"
@@ -177,7 +172,7 @@ def by_pair(
     """How far every two people agree, over the items that both rated.
 
     rows: (item, person, rating) in any order, at most one for an item and person; None and NaN are missing. measure:
-    `cohen_kappa`, any name of `tableqa.agreement.coefficients`, or a function from the shared items to an Agreement
+    `cohen_kappa`, any name of `tableqa.agreement.measures`, or a function from the shared items to an Agreement
     (sets of cells, edits: what needs the item's table). `order` goes to the measures that have a use for it.
 
     Raises ValueError for a second rating of one item by one person, and as the measure does.

@@ -29,7 +29,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
 
 from tableqa.agreement.cell_sets import of_ratios, ratio_influence, with_interval_over
-from tableqa.agreement.coefficients import Agreement
+from tableqa.agreement.measures import Agreement
 from tableqa.core.translation import message
 from tableqa.statistics.bootstrap import Bootstrap, Resampling
 

@@ -25,13 +25,8 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, Unpack
 
-from tableqa.agreement.coefficients import (
-    Agreement,
-    agreement,
-    from_patterns,
-    influence,
-    influence_of_patterns,
-)
+from tableqa.agreement.coefficients import agreement, from_patterns, influence, influence_of_patterns
+from tableqa.agreement.measures import Agreement
 from tableqa.core.translation import joined, message, number
 from tableqa.statistics.bootstrap import Resampling
 

@@ -28,7 +28,7 @@ from annotation.quality.snapshots import SnapshotView
 from annotation.web.views import dashboards as views
 from annotation.workflow import adjudication, assignments
 from tableqa import Example, Table
-from tableqa.agreement.coefficients import ONE_CATEGORY
+from tableqa.agreement.measures import ONE_CATEGORY
 from tableqa.statistics.clustered_intervals import mean_over
 from tableqa.statistics.proportions import proportion
 from tasks.contract import task_types

@@ -20,7 +20,7 @@ from annotation.platform.refusals import refuse
 from annotation.queue import practice
 from annotation.releases.former_wordings import FORMER, is_wording, note_of
 from annotation.workflow import adjudication
-from tableqa.agreement import coefficients
+from tableqa.agreement import measures
 from tableqa.core import translation as core_translation
 from tableqa.core.translation import Message, joined
 from tasks.contract import Context, Suggesting, task_type, task_types
@@ -62,7 +62,7 @@ def test_a_note_in_a_manifest_is_shown_in_the_readers_language() -> None:
     )
     message = note_of(note)
 
-    assert message == joined([coefficients.UNEQUAL, coefficients.ONE_UNIT])
+    assert message == joined([measures.UNEQUAL, measures.ONE_UNIT])
     with translation.override("de"):
         assert "Konfidenzintervall" in display_text.shown(message)
     assert note_of("What somebody wrote.") == "What somebody wrote."

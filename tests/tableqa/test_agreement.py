@@ -19,7 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
-from tableqa.agreement.coefficients import (
+from tableqa.agreement.coefficients import agreement, from_patterns, influence, influence_of_patterns
+from tableqa.agreement.measures import (
     GENERALISED,
     MEASURES,
     NO_PAIR,
@@ -29,12 +30,8 @@ from tableqa.agreement.coefficients import (
     UNEQUAL,
     WITH_SINGLE,
     Agreement,
-    agreement,
-    from_patterns,
-    influence,
-    influence_of_patterns,
-    second_opinion,
 )
+from tableqa.agreement.reference_implementations import second_opinion
 
 percent_agreement = partial(agreement, measure="percent_agreement")
 fleiss_kappa = partial(agreement, measure="fleiss_kappa")
@@ -492,7 +489,7 @@ def test_masi_forgives_a_set_within_a_set_more_than_an_overlap() -> None:
 def test_what_is_no_set_and_too_many_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="needs frozensets of labels; 1 is none"):
         krippendorff_alpha([[1, frozenset()]], "masi")
-    monkeypatch.setattr("tableqa.agreement.coefficients.MOST_SETS", 1)
+    monkeypatch.setattr("tableqa.agreement.rating_patterns.MOST_SETS", 1)
     with pytest.raises(ValueError, match="2 different sets were chosen"):
         krippendorff_alpha([[frozenset("a"), frozenset("b")]], "jaccard")
 
@@ -849,7 +846,7 @@ def test_drawing_in_chunks_changes_nothing(measure: str, monkeypatch: pytest.Mon
     ratings = simulated(400, 4, 6, 0.5, 0.1, seed=13)
     at_once = agreement(ratings, measure, replicates=60)
 
-    monkeypatch.setattr("tableqa.agreement.coefficients._DENSE", 700)
+    monkeypatch.setattr("tableqa.agreement.estimators._DENSE", 700)
     in_chunks = agreement(ratings, measure, replicates=60)
 
     assert in_chunks.value == pytest.approx(at_once.value, abs=1e-12)
@@ -864,7 +861,7 @@ def test_a_table_of_rows_and_sorted_rows_count_the_same(
     ratings = simulated(300, 4, 4, 0.5, 0.2, seed=14)
     by_table = agreement(ratings, measure, replicates=60)
 
-    monkeypatch.setattr("tableqa.agreement.coefficients._TABLE", 1)
+    monkeypatch.setattr("tableqa.agreement.rating_patterns._TABLE", 1)
 
     assert agreement(ratings, measure, replicates=60) == by_table
 

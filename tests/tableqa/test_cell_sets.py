@@ -24,7 +24,7 @@ from tableqa.agreement.cell_sets import (
     cell_set_agreement,
     pattern_of,
 )
-from tableqa.agreement.coefficients import NO_PAIR, ONE_UNIT
+from tableqa.agreement.measures import NO_PAIR, ONE_UNIT
 from tableqa.agreement.set_distances import Distance, distance_of_sizes
 
 DISTANCES: tuple[Distance, ...] = ("jaccard", "masi")

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tableqa.agreement.cell_sets import cell_set_agreement
-from tableqa.agreement.coefficients import NO_PAIR
 from tableqa.agreement.edits import (
     NO_CHOICE,
     Edit,
@@ -20,6 +19,7 @@ from tableqa.agreement.edits import (
     influence,
     places_of,
 )
+from tableqa.agreement.measures import NO_PAIR
 from tableqa.agreement.sample_size import units_needed
 from tableqa.agreement.set_distances import distance_of_sizes
 from tableqa.operations import OPERATIONS, from_list

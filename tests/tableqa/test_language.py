@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.platform import display_text
-from tableqa.agreement import coefficients, sample_size
+from tableqa.agreement import measures, sample_size
 from tableqa.core import translation
 from tableqa.core.translation import Message, joined, pack, pack_all, unpack, unpack_object
 from tableqa.quality_control import careless_responding
@@ -30,7 +30,7 @@ GERMAN = {
     decision_rules.ALL_DIFFERENT: "{number} verschiedene Bearbeitungen von {people} Personen",
     decision_rules.DIFFER: "{number} von {of} Antworten weichen ab: {names}.",
     sample_size.NOT_YET: "Noch nicht bestimmbar.",
-    coefficients.NO_PAIR: "Nichts zu vergleichen.",
+    measures.NO_PAIR: "Nichts zu vergleichen.",
     metric_failure.PEOPLE_GIVE: "Menschen geben {each}, von {highest_score}: {standing}.",
     metric_failure.FOR_BOTH: "{score} für Treue und {score_2} für Vollständigkeit",
     metric_failure.SOME_LOWER_HALF: "{below} der {others} anderen liegen darunter (gleiche zählen halb)",
@@ -211,7 +211,7 @@ def test_an_unknown_code_is_looked_for_once_in_all_modules_and_then_named() -> N
         ),
         (joined(map(translation.word, ["sign", "neither"]), " and "), "Vorzeichen und keines von beiden"),
         (
-            joined([sample_size.NOT_YET, coefficients.NO_PAIR]),
+            joined([sample_size.NOT_YET, measures.NO_PAIR]),
             "Noch nicht bestimmbar. Nichts zu vergleichen.",
         ),
         (joined(["", sample_size.NOT_YET, ""]), "Noch nicht bestimmbar."),

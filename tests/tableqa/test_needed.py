@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tableqa.agreement import cell_sets
-from tableqa.agreement.coefficients import NO_PAIR, ONE_CATEGORY, Agreement, agreement
+from tableqa.agreement.coefficients import agreement
+from tableqa.agreement.measures import NO_PAIR, ONE_CATEGORY, Agreement
 from tableqa.agreement.sample_size import FEWEST_UNITS, RequiredUnits, for_patterns, for_ratings, units_needed
 
 SHARES = (0.6, 0.3, 0.1)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
 from tableqa.agreement.cell_sets import cell_set_agreement
-from tableqa.agreement.coefficients import NO_PAIR, ONE_CATEGORY, ONE_UNIT, agreement
+from tableqa.agreement.coefficients import agreement
+from tableqa.agreement.measures import NO_PAIR, ONE_CATEGORY, ONE_UNIT
 from tableqa.agreement.pairs import by_pair, cohen_kappa
 
 unhurried = settings(deadline=None)
