@@ -1,9 +1,10 @@
 """Which rows and columns of an edited table are which of its base, where nobody recorded the edits."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import count, pairwise
 
 from tableqa.data.tables import Table
 
@@ -31,13 +32,15 @@ def align(base: Table, edited: Table) -> Table:
     before = [tuple(row[columns[k]] for k in shared) for row in base.rows]
     after = [tuple(row[k] for k in shared) for row in edited.rows]
     rows = _pair_lines(before, after)
+    return with_ids_of(base, edited, columns, rows)
+
+
+def with_ids_of(base: Table, edited: Table, columns: Mapping[int, int], rows: Mapping[int, int]) -> Table:
+    """`edited` with the ids of `base`; `columns` and `rows` map positions in `edited` to positions in `base`."""
     fresh = _fresh_names(base)
-    return Table(
-        header=edited.header,
-        rows=edited.rows,
-        title=edited.title,
-        caption=edited.caption,
-        header_rows=edited.header_rows,
+    return replace(
+        edited,
+        spans=(),
         column_ids=[
             base.column_ids[columns[k]] if k in columns else next(fresh) for k in range(edited.shape[1])
         ],
@@ -48,11 +51,7 @@ def align(base: Table, edited: Table) -> Table:
 
 def _fresh_names(base: Table) -> Iterator[str]:
     used_ids = {*base.row_ids, *base.column_ids}
-    number = 0
-    while True:
-        number += 1
-        if f"n{number}" not in used_ids:
-            yield f"n{number}"
+    return (name for number in count(1) if (name := f"n{number}") not in used_ids)
 
 
 def _pair_columns(base: Table, edited: Table) -> _Pairs:
@@ -64,7 +63,7 @@ def _pair_columns(base: Table, edited: Table) -> _Pairs:
     pairs: _Pairs = {}
     _pair_equal(before, after, pairs)
     _pair_equal(base.header, edited.header, pairs)
-    for old, new in _gaps(len(before), len(after), pairs):
+    for old, new in gaps(len(before), len(after), pairs):
         pairs.update(_cheapest([before[i] for i in old], [after[k] for k in new], old, new))
     in_place = {j: j for j in range(len(before))}
     if len(before) == len(after) and _cost(in_place, before, after) <= _cost(pairs, before, after):
@@ -124,7 +123,7 @@ def _pair_lines(before: Sequence[tuple[str, ...]], after: Sequence[tuple[str, ..
     pairs: _Pairs = {k: k for k in range(top)}
     pairs.update((len(after) - 1 - step, len(before) - 1 - step) for step in range(bottom))
     _pair_equal(before, after, pairs, repeated=True)
-    for old, new in _gaps(len(before), len(after), pairs):
+    for old, new in gaps(len(before), len(after), pairs):
         if len(old) * len(new) > _LARGEST_BLOCK:
             pairs.update(zip(new, old, strict=False))
         else:
@@ -132,7 +131,7 @@ def _pair_lines(before: Sequence[tuple[str, ...]], after: Sequence[tuple[str, ..
     return pairs
 
 
-def _gaps(olds: int, news: int, pairs: _Pairs) -> list[tuple[list[int], list[int]]]:
+def gaps(olds: int, news: int, pairs: _Pairs) -> list[tuple[list[int], list[int]]]:
     """What has no partner, in blocks between the pairs that stand in order."""
     anchors = [(-1, -1)]
     for k, i in sorted(pairs.items()):

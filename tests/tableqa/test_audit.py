@@ -15,15 +15,9 @@ from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tableqa.operations import InsertRow, Operation, RemoveRow, diff, from_list, replay
-from tableqa.quality_control.edit_audit import (
-    CONTRACTS,
-    Audit,
-    AuditedItem,
-    audit,
-    audit_item,
-    match_ids,
-    meaning_of,
-)
+from tableqa.quality_control.audit_findings import meaning_of
+from tableqa.quality_control.edit_alignment import match_ids
+from tableqa.quality_control.edit_audit import CONTRACTS, Audit, AuditedItem, audit, audit_item
 from tableqa.readers import READERS
 from tests.tableqa.strategies import edits, tables
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, CommandError, UsageError, ended_by
-from tableqa.quality_control.edit_audit import CONTRACTS, Audit, audit, meaning_of
+from tableqa.quality_control.audit_findings import meaning_of
+from tableqa.quality_control.edit_audit import CONTRACTS, Audit, audit
 from tableqa.readers import READERS, ReaderError
 
 
