@@ -29,9 +29,11 @@ from tableqa.readers.interface import (
     read_text,
     start_of,
 )
+from tableqa.readers.json_values import Number
 from tableqa.readers.mapped_records import check_fields, mapped_example
 from tableqa.readers.reading_options import option, with_options
-from tableqa.readers.records import Fields, Location, Number, read_records
+from tableqa.readers.record_fields import Fields, Location
+from tableqa.readers.records import read_records
 from tableqa.readers.split_names import parquet_files
 from tableqa.writers.hub import CROISSANT, NO_URL, SPDX
 from tableqa.writers.whole_examples import FIELDS, HUB, example_of

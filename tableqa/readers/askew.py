@@ -18,6 +18,7 @@ from tableqa.data.examples import BESIDE, Example, ExampleError
 from tableqa.data.positional_ids import with_positional_ids
 from tableqa.data.tables import Table, TableError
 from tableqa.operations import OperationError, from_dict, replay
+from tableqa.readers.example_parts import marked_cells
 from tableqa.readers.interface import (
     Credit,
     FileReader,
@@ -28,7 +29,9 @@ from tableqa.readers.interface import (
     joined_credit,
     read_text,
 )
-from tableqa.readers.records import Fields, Location, fields_of, marked_cells, plain, read_records
+from tableqa.readers.json_values import plain
+from tableqa.readers.record_fields import Fields, Location, fields_of
+from tableqa.readers.records import read_records
 from tableqa.readers.report import in_record
 from tableqa.readers.table_files import TableLines, line_at, lines_with_places
 

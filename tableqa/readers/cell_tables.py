@@ -4,9 +4,11 @@ from typing import Any, TypeGuard
 
 from tableqa.core.translation import phrase
 from tableqa.data.tables import Span, Table, default_ids
+from tableqa.readers.example_parts import table_of
 from tableqa.readers.html_tables import Cell, HtmlTableError, table_of_cells
 from tableqa.readers.interface import ReaderError
-from tableqa.readers.records import Fields, Location, kind, table_of, text_of
+from tableqa.readers.json_values import kind, text_of
+from tableqa.readers.record_fields import Fields, Location
 
 _REGION = ("first_row", "last_row", "first_column", "last_column")
 

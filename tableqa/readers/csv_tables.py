@@ -10,8 +10,9 @@ from pathlib import Path
 from tableqa.core.translation import gettext_noop, phrase
 from tableqa.data.examples import Example
 from tableqa.readers.delimited import names_columns, read_questions, read_table
+from tableqa.readers.example_parts import context_of, example
 from tableqa.readers.interface import FileReader, Rejected, file_at, outcomes_of_rows
-from tableqa.readers.records import Location, context_of, example
+from tableqa.readers.record_fields import Location
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import check_kind
 

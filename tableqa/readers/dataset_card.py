@@ -7,7 +7,7 @@ from typing import Any
 from tableqa.core import guarded_yaml
 from tableqa.core.translation import phrase
 from tableqa.readers.interface import ReaderError, read_text
-from tableqa.readers.records import kind
+from tableqa.readers.json_values import kind
 
 README = "README.md"
 _LICENCES = {

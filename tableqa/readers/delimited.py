@@ -21,7 +21,8 @@ from tableqa.readers.interface import (
     separator_hint,
 )
 from tableqa.readers.reading_options import offering, option, unescaped
-from tableqa.readers.records import ADDED, Fields, Location
+from tableqa.readers.record_fields import Fields, Location
+from tableqa.readers.records import ADDED
 from tableqa.readers.text_form import ROWS_COMPARED, fields_of_lines, separator_name, text_lines
 
 QUOTES = "quotes"

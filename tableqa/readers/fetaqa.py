@@ -7,7 +7,9 @@ header and row 1 the first one below it.
 from tableqa.core.translation import phrase
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
-from tableqa.readers.records import Fields, Record, RecordFile, cell_at, example, table_of
+from tableqa.readers.example_parts import cell_at, example, table_of
+from tableqa.readers.record_fields import Fields
+from tableqa.readers.records import Record, RecordFile
 
 _META = ("page_wikipedia_url", "table_source_json")
 

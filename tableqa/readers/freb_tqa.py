@@ -28,19 +28,11 @@ from typing import Any
 from tableqa.core.translation import phrase
 from tableqa.data.examples import Context, Example
 from tableqa.data.tables import Table
+from tableqa.readers.example_parts import cell_at, context_of, example, table_of
 from tableqa.readers.interface import FileReader, Names, ReaderError, Rejected
-from tableqa.readers.records import (
-    Fields,
-    Location,
-    Record,
-    cell_at,
-    context_of,
-    example,
-    kind,
-    outcomes_of,
-    plain,
-    table_of,
-)
+from tableqa.readers.json_values import kind, plain
+from tableqa.readers.record_fields import Fields, Location
+from tableqa.readers.records import Record, outcomes_of
 
 _FIELDS = ("id", "question", "answers", "table")
 _MADE = ("context", "table_form", "nested", "relevant_cells")

@@ -15,7 +15,9 @@ from tableqa.core.translation import phrase
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.ingestion import ROWS, ReadRequest, ReadResult, Rows, checksum_of
 from tableqa.readers.interface import Ids, ReaderError, Rejected
-from tableqa.readers.records import Fields, Record, decode_json, each_record, plain
+from tableqa.readers.json_values import plain
+from tableqa.readers.record_fields import Fields, decode_json
+from tableqa.readers.records import Record, each_record
 from tableqa.readers.rejections import Rejections
 from tableqa.readers.text_form import text_form
 

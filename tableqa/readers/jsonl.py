@@ -8,23 +8,12 @@ from typing import Any
 from tableqa.core.translation import gettext_noop, phrase, reason_of
 from tableqa.data.examples import Context, Example, Turn
 from tableqa.data.tables import Span, Table, TableError
+from tableqa.readers.example_parts import check_parted, context_of, example, marked_cells, table_of, turn_of
 from tableqa.readers.interface import Ids, Rejected
+from tableqa.readers.json_values import kind, plain
 from tableqa.readers.mapped_records import gold
-from tableqa.readers.records import (
-    Fields,
-    Record,
-    RecordFile,
-    RepeatedObjects,
-    check_parted,
-    context_of,
-    example,
-    kind,
-    marked_cells,
-    outcomes_of,
-    plain,
-    table_of,
-    turn_of,
-)
+from tableqa.readers.record_fields import Fields
+from tableqa.readers.records import Record, RecordFile, RepeatedObjects, outcomes_of
 
 MARKED = ("answer_cells", "highlighted_cells", "relevant_cells")
 """The fields that hold marked cells, as lists of [row id, column id]; they lie in `Example.meta`."""

@@ -13,9 +13,11 @@ from typing import Any
 from tableqa.core.translation import gettext_noop, grouped, joined, phrase
 from tableqa.data.examples import Example
 from tableqa.readers.interface import Credit, Names, Rejected, joined_credit, stated_credit
+from tableqa.readers.json_values import plain
 from tableqa.readers.mapped_records import check_fields, mapped_example
 from tableqa.readers.reading_options import with_options
-from tableqa.readers.records import Fields, Record, RecordFile, outcomes_of, plain, read_records
+from tableqa.readers.record_fields import Fields
+from tableqa.readers.records import Record, RecordFile, outcomes_of, read_records
 
 _FROM = "annotations."
 _KEPT = ("annotations", "predictions")

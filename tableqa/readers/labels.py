@@ -18,7 +18,9 @@ from tableqa.core.translation import phrase
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.ingestion import ROWS, ReadRequest, ReadResult, Rows, checksum_of
 from tableqa.readers.interface import ReaderError, Rejected
-from tableqa.readers.records import ADDED, Fields, decode_json, plain
+from tableqa.readers.json_values import plain
+from tableqa.readers.record_fields import Fields, decode_json
+from tableqa.readers.records import ADDED
 from tableqa.readers.rejections import Rejections
 from tableqa.readers.text_form import text_form
 

@@ -14,10 +14,12 @@ from tableqa.core.disk_collections import Shelf
 from tableqa.core.translation import gettext_noop, phrase
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
+from tableqa.readers.example_parts import example
 from tableqa.readers.fetaqa import fetaqa_table
 from tableqa.readers.interface import FileReader, Ids, Rejected, file_at
 from tableqa.readers.qtsumm import qtsumm_table
-from tableqa.readers.records import Fields, Location, Record, example, has_fields, outcomes_of, read_records
+from tableqa.readers.record_fields import Fields, Location
+from tableqa.readers.records import Record, has_fields, outcomes_of, read_records
 
 DIMENSIONS = ("faithfulness", "comprehensiveness")
 """What people rate from 1 to 5 (2.3); a score is the mean of theirs."""

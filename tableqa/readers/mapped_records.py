@@ -18,23 +18,12 @@ from tableqa.data.answers import with_alternatives
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers.cell_tables import hitab_table, is_hitab, is_totto, totto_table
+from tableqa.readers.example_parts import check_parted, context_of, example, passage_of, table_of
 from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.interface import Names, ReaderError, separator_hint
+from tableqa.readers.json_values import kind, plain, text_of, value_in
 from tableqa.readers.reading_options import check_options, offering, option, unescaped
-from tableqa.readers.records import (
-    Fields,
-    Location,
-    check_parted,
-    context_of,
-    decode_json,
-    example,
-    kind,
-    passage_of,
-    plain,
-    table_of,
-    text_of,
-    value_in,
-)
+from tableqa.readers.record_fields import Fields, Location, decode_json
 
 USUAL: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "example_id", "question_id", "uid", "_id"),

@@ -23,13 +23,16 @@ from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_quest
 from tableqa.readers.class_labels import with_label_names
 from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
+from tableqa.readers.example_parts import context_of, example, passage_of
 from tableqa.readers.header_rows import check_header_row, names_header, with_header
 from tableqa.readers.interface import Credit, Ids, ReaderError, Rejected, TolerantReader
+from tableqa.readers.json_values import plain
 from tableqa.readers.mapped_records import table_from, text_in, texts_of_answers, with_titles
 from tableqa.readers.open_document import open_workbook
 from tableqa.readers.plain_copies import plain_copy
 from tableqa.readers.question_files import header_at, is_page, questions_of, rows_of_page, sheets_of_questions
 from tableqa.readers.reading_options import READING, check_options, option, reading_options, with_options
+from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.record_forms import (
     OF_GOLD,
     PARTS,
@@ -46,16 +49,7 @@ from tableqa.readers.record_forms import (
     with_nested,
     with_unboxed_texts,
 )
-from tableqa.readers.records import (
-    Fields,
-    Location,
-    context_of,
-    corrected_record,
-    each_record,
-    example,
-    passage_of,
-    plain,
-)
+from tableqa.readers.records import corrected_record, each_record
 from tableqa.readers.repeated_ids import add_id, is_same_question, joined_answers
 from tableqa.readers.report import about_columns, note
 from tableqa.readers.split_names import check_split

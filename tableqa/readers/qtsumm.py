@@ -3,7 +3,9 @@
 from tableqa.core.translation import phrase
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
-from tableqa.readers.records import Fields, Record, RecordFile, example, table_of
+from tableqa.readers.example_parts import example, table_of
+from tableqa.readers.record_fields import Fields
+from tableqa.readers.records import Record, RecordFile
 
 
 class Qtsumm(RecordFile):

@@ -18,6 +18,8 @@ from tableqa.core.foreign_values import in_column
 from tableqa.core.translation import gettext_noop, joined, phrase
 from tableqa.data.answers import alternatives_of, in_words
 from tableqa.readers.interface import ReaderError, start_of
+from tableqa.readers.json_stream import read_members, starts_array, whole_object
+from tableqa.readers.json_values import list_in, text_of
 from tableqa.readers.mapped_records import (
     USUAL,
     gold,
@@ -27,7 +29,7 @@ from tableqa.readers.mapped_records import (
     texts_of_answers,
 )
 from tableqa.readers.reading_options import option
-from tableqa.readers.records import Fields, list_in, read_members, starts_array, text_of, whole_object
+from tableqa.readers.record_fields import Fields
 from tableqa.readers.report import note
 
 PARTS: Mapping[str, tuple[str, ...]] = {

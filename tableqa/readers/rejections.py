@@ -14,7 +14,8 @@ from typing import Any
 from tableqa.core.foreign_values import printable, printable_in
 from tableqa.core.translation import joined, phrase, with_texts
 from tableqa.readers.interface import ReaderError, Rejected
-from tableqa.readers.records import ADDED, Number, decoded_line, source_json
+from tableqa.readers.json_values import Number, decoded_line, source_json
+from tableqa.readers.records import ADDED
 
 MOST_DESCRIBED = 100
 """Problems of one import that are listed; the file of rejected records has all."""

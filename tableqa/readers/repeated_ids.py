@@ -7,7 +7,7 @@ from tableqa.core.translation import phrase
 from tableqa.data.examples import Example
 from tableqa.readers.interface import Ids, ReaderError, Rejected
 from tableqa.readers.reading_options import offering, option
-from tableqa.readers.records import Location
+from tableqa.readers.record_fields import Location
 
 
 def is_same_question(before: Example, example: Example) -> bool:

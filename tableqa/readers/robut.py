@@ -15,19 +15,12 @@ from tableqa.core.disk_collections import Shelf
 from tableqa.core.translation import gettext_noop, phrase
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
+from tableqa.readers.example_parts import example, table_of
 from tableqa.readers.interface import Names, ReaderError, Rejected, TolerantReader, ways_to_tables
-from tableqa.readers.records import (
-    Fields,
-    Location,
-    Record,
-    example,
-    has_fields,
-    list_in,
-    outcomes_of,
-    plain,
-    read_members,
-    table_of,
-)
+from tableqa.readers.json_stream import read_members
+from tableqa.readers.json_values import list_in, plain
+from tableqa.readers.record_fields import Fields, Location
+from tableqa.readers.records import Record, has_fields, outcomes_of
 from tableqa.readers.table_files import TableLines
 
 _FIELDS = ("id", "question", "answers", "table")

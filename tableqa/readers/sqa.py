@@ -13,8 +13,10 @@ from tableqa.core.translation import gettext_noop, phrase
 from tableqa.data.examples import Example, Turn
 from tableqa.data.tables import Table
 from tableqa.readers.delimited import names_columns, read_questions
+from tableqa.readers.example_parts import cell_at, example
 from tableqa.readers.interface import FileReader, Ids, ReaderError, Rejected, file_at
-from tableqa.readers.records import Location, cell_at, example, list_in
+from tableqa.readers.json_values import list_in
+from tableqa.readers.record_fields import Location
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.wtq import read_table
 

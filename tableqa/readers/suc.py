@@ -7,7 +7,10 @@ a table as running text and are not read.
 
 from tableqa.core.translation import phrase
 from tableqa.data.examples import Example
-from tableqa.readers.records import Fields, Record, RecordFile, context_of, example, kind, plain, table_of
+from tableqa.readers.example_parts import context_of, example, table_of
+from tableqa.readers.json_values import kind, plain
+from tableqa.readers.record_fields import Fields
+from tableqa.readers.records import Record, RecordFile
 
 _FIELDS = ("id", "title", "context", "table", "query", "label")
 WRITTEN = "written"

@@ -13,8 +13,12 @@ from tableqa.core.translation import gettext_noop, phrase
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers.delimited import table_of_rows
+from tableqa.readers.example_parts import example
 from tableqa.readers.interface import FileReader, ReaderError, Rejected, file_at, read_lines
-from tableqa.readers.records import ADDED, Location, example, kind, read_members
+from tableqa.readers.json_stream import read_members
+from tableqa.readers.json_values import kind
+from tableqa.readers.record_fields import Location
+from tableqa.readers.records import ADDED
 from tableqa.readers.table_files import TableFiles
 
 LABELS = {1: "entailed", 0: "refuted"}

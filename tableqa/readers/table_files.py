@@ -12,7 +12,8 @@ from tableqa.core.disk_collections import Shelf
 from tableqa.core.translation import gettext_noop, joined, phrase, reason_of
 from tableqa.data.tables import Table
 from tableqa.readers.interface import ReaderError, path_in_folder, read_lines, start_of
-from tableqa.readers.records import MAX_RECORD_BYTES, Fields, Location, fields_of
+from tableqa.readers.json_stream import MAX_RECORD_BYTES
+from tableqa.readers.record_fields import Fields, Location, fields_of
 
 CACHED_CELLS = 250_000
 """Cells of tables that are kept while reading: all 1,679 tables of WTQ's release, and a bound for anything larger."""

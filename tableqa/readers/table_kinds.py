@@ -13,7 +13,7 @@ from tableqa.readers.interface import MAX_TABLE_BYTES, ReaderError
 from tableqa.readers.mapped_records import markdown_rows, table_from
 from tableqa.readers.open_document import open_workbook
 from tableqa.readers.reading_options import offering, option
-from tableqa.readers.records import Location, decode_json
+from tableqa.readers.record_fields import Location, decode_json
 from tableqa.readers.table_encodings import PAGES, TableEncoding, is_page
 from tableqa.readers.text_form import ROWS_COMPARED, has_columns, may_have_row_names, text_form, text_lines
 from tableqa.readers.workbook import is_workbook, table_of_sheet

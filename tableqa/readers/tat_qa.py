@@ -12,18 +12,11 @@ from typing import Any
 from tableqa.core.translation import phrase
 from tableqa.data.examples import Context, Example
 from tableqa.data.tables import Table
+from tableqa.readers.example_parts import context_of, example, table_of
 from tableqa.readers.interface import Ids, ReaderError, Rejected
-from tableqa.readers.records import (
-    Fields,
-    Record,
-    RecordFile,
-    context_of,
-    each_record,
-    example,
-    kind,
-    table_of,
-    text_of,
-)
+from tableqa.readers.json_values import kind, text_of
+from tableqa.readers.record_fields import Fields
+from tableqa.readers.records import Record, RecordFile, each_record
 
 _READ = ("uid", "question", "answer")
 """Fields of a question that are fields of its example; the others go into `meta`."""

@@ -17,6 +17,7 @@ from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.programs import ProgramError, program_of, run
 from tableqa.readers.archive import is_archive, unpacked, with_archive_name
+from tableqa.readers.example_parts import example, table_of
 from tableqa.readers.interface import (
     FileReader,
     Ids,
@@ -26,7 +27,9 @@ from tableqa.readers.interface import (
     only_file,
     ways_to_tables,
 )
-from tableqa.readers.records import Fields, Record, example, has_fields, outcomes_of, table_of, text_of
+from tableqa.readers.json_values import text_of
+from tableqa.readers.record_fields import Fields
+from tableqa.readers.records import Record, has_fields, outcomes_of
 from tableqa.readers.split_names import SPLITS, check_split, is_same_split, split_of
 from tableqa.readers.table_encodings import PAGES
 from tableqa.readers.table_files import TableLines, lines_with_places

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tableqa.readers.records import value_in
+from tableqa.readers.json_values import value_in
 from tableqa.serialisations.printed_values import json_of
 
 

@@ -16,19 +16,11 @@ from hypothesis import strategies as st
 
 from tableqa import Table
 from tableqa.core.foreign_values import decimal
-from tableqa.readers import READERS, ReaderError
-from tableqa.readers import records as reading
-from tableqa.readers.records import (
-    Fields,
-    Location,
-    Number,
-    cell_at,
-    plain,
-    read_records,
-    source_json,
-    table_of,
-    text_of,
-)
+from tableqa.readers import READERS, ReaderError, json_stream
+from tableqa.readers.example_parts import cell_at, table_of
+from tableqa.readers.json_values import Number, plain, source_json, text_of
+from tableqa.readers.record_fields import Fields, Location
+from tableqa.readers.records import read_records
 
 
 def stored(objects: list[dict[str, Any]]) -> Any:
@@ -84,7 +76,7 @@ def test_it_does_not_matter_where_a_block_of_the_file_ends(
 ) -> None:
     path = written(tmp_path_factory.getbasetemp(), json.dumps(given_objects, indent=1, ensure_ascii=False))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "_BLOCK", block)
+        patch.setattr(json_stream, "_BLOCK", block)
         found = list(read_records(path))
     assert [plain(record.fields.value) for record in found] == stored(given_objects)
     lines = path.read_text("utf-8").split("\n")
@@ -150,8 +142,8 @@ def test_a_record_of_a_hundred_levels_is_read_and_written(tmp_path: Path) -> Non
 def test_a_record_that_is_never_closed_is_not_read_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "MAX_RECORD_BYTES", 10_000)
-    monkeypatch.setattr(reading, "_BLOCK", 1_000)
+    monkeypatch.setattr(json_stream, "MAX_RECORD_BYTES", 10_000)
+    monkeypatch.setattr(json_stream, "_BLOCK", 1_000)
     path = written(tmp_path, '[{"a": "' + "x" * 100_000)
     with pytest.raises(ReaderError, match="longer than 10,000 bytes, or is never closed"):
         list(read_records(path))
@@ -160,7 +152,7 @@ def test_a_record_that_is_never_closed_is_not_read_for_ever(
 def test_memory_stays_flat_however_many_records_an_array_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_BLOCK", 10_000)
+    monkeypatch.setattr(json_stream, "_BLOCK", 10_000)
 
     def peak(number: int) -> int:
         path = written(tmp_path, "[" + ",".join('{"a": "' + "x" * 500 + '"}' for _ in range(number)) + "]")

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.core.translation import gettext_noop
-from tableqa.readers.records import Fields, read_records
+from tableqa.readers.record_fields import Fields
+from tableqa.readers.records import read_records
 from tableqa.readers.responses.folder import files, open_export, read_object
 from tableqa.readers.responses.tool_export import (
     GivenResponse,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tableqa.readers.archive import unpacked
 from tableqa.readers.interface import ReaderError
-from tableqa.readers.records import Fields, Location, decode_json
+from tableqa.readers.record_fields import Fields, Location, decode_json
 
 
 @contextlib.contextmanager

@@ -18,7 +18,9 @@ from typing import Any
 
 from tableqa.core.translation import gettext_noop, phrase
 from tableqa.readers.interface import ReaderError, Rejected
-from tableqa.readers.records import Fields, decode_json, plain, read_records
+from tableqa.readers.json_values import plain
+from tableqa.readers.record_fields import Fields, decode_json
+from tableqa.readers.records import read_records
 from tableqa.readers.responses import tool_export
 from tableqa.readers.responses.folder import files, open_export
 from tableqa.readers.responses.tool_export import GivenPrediction, GivenResponse, Nature, Task, Tool

@@ -17,7 +17,8 @@ from tableqa.core import guarded_yaml
 from tableqa.core.foreign_values import decimal
 from tableqa.core.translation import gettext_noop, phrase
 from tableqa.readers.interface import ReaderError
-from tableqa.readers.records import Fields, Location, plain, text_of
+from tableqa.readers.json_values import plain, text_of
+from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.responses import tool_export
 from tableqa.readers.responses.folder import files, open_export, read_object
 from tableqa.readers.responses.tool_export import GivenResponse, Nature, Task, Tool

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.core.translation import gettext_noop
-from tableqa.readers.records import Fields, Record, plain, read_records, text_of
+from tableqa.readers.json_values import plain, text_of
+from tableqa.readers.record_fields import Fields
+from tableqa.readers.records import Record, read_records
 from tableqa.readers.responses import tool_export
 from tableqa.readers.responses.tool_export import GivenResponse, Nature, Task, Tool
 

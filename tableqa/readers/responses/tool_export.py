@@ -12,7 +12,8 @@ from tableqa.core.canonical_json import canonical
 from tableqa.core.foreign_values import LONGEST_SECONDS, TIMES
 from tableqa.core.translation import gettext, gettext_noop, joined, phrase
 from tableqa.readers.interface import Credit, ReaderError, Rejected, stated_credit
-from tableqa.readers.records import Fields, Location, plain
+from tableqa.readers.json_values import plain
+from tableqa.readers.record_fields import Fields, Location
 
 OWN = "askew"
 """The control or question that holds a whole response in exports of Askew for other tools."""
