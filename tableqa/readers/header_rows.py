@@ -14,7 +14,6 @@ HEADER_ROWS = {
     NONE: gettext_noop("None: columns get numbers as names"),
 }
 """The rows that a page offers; any number can be said."""
-_OF_OBJECTS = re.compile(r"\s*(?:\{|\[\s*\{)")
 _KNOWN = re.compile(rf"[1-9][0-9]?|{NONE}|{FULL}")
 
 
@@ -29,13 +28,6 @@ def check_header_row(choice: str) -> None:
                 none=NONE,
             )
         )
-
-
-def names_header(value: object) -> bool:
-    """Whether the table of a record says itself what its header is: an object of it, or a list of objects."""
-    if isinstance(value, str):
-        return bool(_OF_OBJECTS.match(value))
-    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
 
 
 def with_header(table: Table, choice: str) -> Table:

@@ -36,10 +36,10 @@ from tableqa.readers import (
 )
 from tableqa.readers import credit as credit_of
 from tableqa.readers.archive import has_many_tables, partly_unpacked, unpack, use_unpacked_folders
+from tableqa.readers.column_names import PARTS
 from tableqa.readers.doubtful_values import note_doubts
 from tableqa.readers.interface import Credit, Tolerant, cannot_open
 from tableqa.readers.own_data import ONLY_SPLIT, OwnData
-from tableqa.readers.record_forms import PARTS
 from tableqa.readers.rejections import Problem, Rejections
 from tableqa.readers.report import Report, about_columns, collect_notes, in_record
 

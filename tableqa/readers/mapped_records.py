@@ -1,55 +1,22 @@
-"""Records of any tool or dataset as examples: which field is the question, the table, the answers, and what forms they take.
+"""Records of any tool or dataset as examples: which field is the question, the table, the answers, and what they hold."""
 
-A table may be {"header", "rows"} or {"columns", "data"}; a list of rows, the header first; a list of objects with equal
-names; an object of columns; the objects of HiTab and ToTTo; or a text that holds one of these as JSON, as HTML, or as csv.
-"""
-
-import csv
-import io
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from tableqa.core.foreign_values import in_column
-from tableqa.core.translation import phrase, reason_of, word
+from tableqa.core.translation import phrase, word
 from tableqa.data.answers import with_alternatives
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
-from tableqa.readers.cell_tables import hitab_table, is_hitab, is_totto, totto_table
-from tableqa.readers.example_parts import check_parted, context_of, example, passage_of, table_of
-from tableqa.readers.html_tables import HtmlTableError, html_table
-from tableqa.readers.interface import Names, ReaderError, separator_hint
-from tableqa.readers.json_values import kind, plain, text_of, value_in
-from tableqa.readers.reading_options import check_options, offering, option, unescaped
-from tableqa.readers.record_fields import Fields, Location, decode_json
-
-USUAL: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "example_id", "question_id", "uid", "_id"),
-    "question": ("question", "query", "utterance", "statement", "text"),
-    "table": ("table", "table_array", "table_text"),
-    "answers": ("answers", "answer", "label", "answer_text", "target"),
-    "alternatives": ("answer_alternatives", "answer_aliases"),
-    "title": ("title", "table_page_title", "page_title"),
-    "caption": ("caption", "table_section_title", "table_caption"),
-    "context": ("context", "passage", "paragraph"),
-}
-"""For each part of an example the names of fields that it is looked for under, where nobody says which."""
-
-_PATH = re.compile(
-    r"[^\n]*\.(?:csv|tsv|txt|jsonl?|html?|xlsx?|ods|parquet)|[^\s,;]*[/\\][^\s,;]*", re.IGNORECASE
-)
-_TABLE_BEGINS = re.compile(r"<table\b", re.IGNORECASE)
-_MARKDOWN = re.compile(r"\s*\|[^\n]*\n\s*\|(?:\s*:?-+:?\s*\|)+\s*(?:\n|$)")
-_INDEXED = re.compile(r"\s*col\s*:.*?\brow 1\s*:", re.DOTALL)
-_RULE = re.compile(r"(?:[+:| ]|[-=](?![-=]))*[-=]{2}[-+=:| ]*")
-_SPACES = re.compile(r"\S? {2,}\S")
-_LATEX = "\\begin{tabular}"
-_LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_BAR = re.compile(r"(?<!\\)\|")
-_HEADER = ("header", "columns", "head")
-_ROWS = ("rows", "data")
+from tableqa.readers.column_names import USUAL
+from tableqa.readers.example_parts import check_parted, context_of, example, passage_of
+from tableqa.readers.interface import Names, ReaderError
+from tableqa.readers.json_values import plain, text_of, value_in
+from tableqa.readers.reading_options import check_options
+from tableqa.readers.record_fields import Fields
+from tableqa.readers.record_tables import beside_the_cells, is_list_of_objects, table_from
 
 
 def check_fields(fields: Mapping[str, str]) -> dict[str, str]:
@@ -112,27 +79,38 @@ def _mapped_example(
         fields, columns.get("answers"), texts_of_answers(in_column(fields.value, columns.get("answers")))
     )
     answers = gold(fields, columns, answer_texts)
-    passage = passage_of(in_column(fields.value, columns.get("context")))
-    used = {name for part, name in columns.items() if part != "context" or passage is not None}
-    if (
-        texts_of_answers(answers_value := in_column(fields.value, columns.get("answers")))
-        is not answers_value
-    ):
-        used.discard(columns["answers"])  # it says more than the texts
-    meta = {name: plain(value) for name, value in fields.value.items() if name not in used}
-    if about := _beside_the_cells(fields.value[columns["table"]]):
-        meta["table"] = plain(about)
     unique = names.unique(published)
-    if unique != published:
-        meta["id"] = published
+    beside = {"table": plain(about)} if (about := beside_the_cells(fields.value[columns["table"]])) else {}
+    own_id = {"id": published} if unique != published else {}
+    question = fields.text(columns["question"])
+    return example_of_columns(
+        fields, columns, unique, question, table, answers, {**beside, **own_id, **further}
+    )
+
+
+def example_of_columns(
+    record: Fields,
+    columns: Mapping[str, str],
+    example_id: str,
+    question: str,
+    table: Table,
+    answers: Sequence[str],
+    further: Mapping[str, Any],
+) -> Example:
+    """The example of a record whose columns are known; what no part is made of goes into meta, and `further`."""
+    passage = passage_of(in_column(record.value, columns.get("context")))
+    used = {name for part, name in columns.items() if part != "context" or passage is not None}
+    answers_value = in_column(record.value, columns.get("answers"))
+    if texts_of_answers(answers_value) is not answers_value:
+        used.discard(columns["answers"])  # it says more than the texts
     return example(
-        fields.place,
-        unique,
-        fields.text(columns["question"]),
+        record.place,
+        example_id,
+        question,
         table,
         answers,
-        {**meta, **further},
-        context=context_of(fields.place, text=passage or ""),
+        {**{name: plain(value) for name, value in record.value.items() if name not in used}, **further},
+        context=context_of(record.place, text=passage or ""),
         columns=columns,
     )
 
@@ -193,258 +171,3 @@ def texts_of_answers(value: Any) -> Any:
     if is_list_of_objects(content) and all(text_of(inner.get("text")) is not None for inner in content):
         return [inner["text"] for inner in content]
     return value
-
-
-def is_list_of_objects(value: object) -> bool:
-    """Whether a value is a list of objects and not empty."""
-    return isinstance(value, list) and bool(value) and all(isinstance(inner, dict) for inner in value)
-
-
-def _beside_the_cells(value: object) -> dict[str, Any]:
-    """What an object of header and rows says besides: in WikiTableQuestions the name of its file."""
-    if not isinstance(value, dict) or not any(name in value for name in _HEADER):
-        return {}
-    return {
-        name: field_value
-        for name, field_value in value.items()
-        if name not in (*_HEADER, *_ROWS, "title", "caption")
-    }
-
-
-def table_from(location: Location, value: object, title: str = "", caption: str = "") -> Table:
-    """The table of a record in any of the forms; ReaderError."""
-    if isinstance(value, str):
-        value = _from_text(location, value)
-    if isinstance(value, Table):
-        return with_titles(value, title, caption)
-    if is_totto(value):
-        return totto_table(location, value, title, caption)
-    if is_hitab(value):
-        return hitab_table(location, value, title, caption)
-    if isinstance(value, list):
-        return _from_list(location, value, title, caption)
-    if isinstance(value, dict):
-        fields = Fields(location, value)
-        header = next((name for name in _HEADER if name in value), None)
-        rows = next((name for name in _ROWS if name in value), None)
-        if header and rows:
-            titles = fields.text("title", default="") or title, fields.text("caption", default="") or caption
-            cells = value[rows]
-            if isinstance(cells, list):
-                cells = [_without_links(row) for row in cells]
-            labels = value.get("index") if (header, rows) == ("columns", "data") else None
-            return table_of(
-                location, *_with_row_labels(_without_links(value[header]), cells, labels), *titles
-            )
-        if (columns := _columns(value)) is not None:
-            names, labels, cells = columns
-            if len(set(map(len, cells))) > 1:
-                mend = phrase("Give every column the same number of cells")
-                raise location.error(phrase("the columns are not of one length"), mend)
-            rows_of = list(map(list, zip(*cells, strict=True)))
-            return table_of(location, *_with_row_labels(names, rows_of, labels), title, caption)
-    mend = phrase('Write {"header", "rows"}, a list of rows, a list of objects, an object of columns, or csv')
-    error = location.error(phrase("there is {kind} that is not a table", kind=kind(value)), mend)
-    if isinstance(value, dict) and (names := [name for name in value if isinstance(value[name], list)]):
-        error.ways = {"table": names}
-    raise error
-
-
-def is_numbered(labels: Iterable[object]) -> bool:
-    """Whether labels are the numbers from 0, as pandas gives rows without labels."""
-    return all(str(label) == str(number) for number, label in enumerate(labels))
-
-
-def _columns(value: dict[str, Any]) -> tuple[list[str], list[str], list[list[Any]]] | None:
-    """The names, labels of rows and cells of columns: lists, or objects as pandas writes them; None for others."""
-    names, members = list(value), list(value.values())
-    if members and all(isinstance(member, list) for member in members):
-        return names, [], members
-    if (
-        not all(isinstance(member, dict) and list(member) == list(members[0]) for member in members)
-        or not names
-    ):
-        return None
-    labels, cells = list(members[0]), [list(member.values()) for member in members]
-    of_names, of_labels = (2 * is_numbered(keys) or all(map(str.isdecimal, keys)) for keys in (names, labels))
-    if of_labels < of_names:
-        return labels, names, list(map(list, zip(*cells, strict=True)))
-    return (
-        (names, labels, cells) if of_labels == 2 or of_labels > of_names else None
-    )  # unknown which are names
-
-
-def _with_row_labels(header: Any, rows: Any, labels: Any) -> tuple[Any, Any]:
-    """Header and rows with the labels of the rows as their first column, unless these are numbers from 0."""
-    are_lists = all(
-        isinstance(part, list) for part in (header, labels, rows, *(rows if isinstance(rows, list) else ()))
-    )
-    if not are_lists or len(labels) != len(rows) or is_numbered(labels):
-        return header, rows
-    return ["", *header], [[label, *row] for label, row in zip(labels, rows, strict=True)]
-
-
-def _without_links(row: object) -> object:
-    """A row of HybridQA, in which a cell is a text and a list of links, as its texts; any other as it is."""
-    if not isinstance(row, list) or not all(
-        isinstance(cell, list) and len(cell) == 2 and isinstance(cell[0], str) and isinstance(cell[1], list)
-        for cell in row
-    ):
-        return row
-    return [cell[0] for cell in row]
-
-
-def with_titles(table: Table, title: str, caption: str) -> Table:
-    """The same table with the title and caption of its record, where that has any."""
-    return Table(
-        table.header,
-        table.rows,
-        title or table.title,
-        caption or table.caption,
-        header_rows=table.header_rows,
-        spans=table.spans,
-    )
-
-
-def _from_list(location: Location, value: list[Any], title: str, caption: str) -> Table:
-    """A list of rows, the header first, or of objects with the same names in any order."""
-    if value and all(isinstance(row, dict) for row in value):
-        header = list(dict.fromkeys(name for row in value for name in row))
-        for i, row in enumerate(value):
-            if len(row) < len(header) and not option("missing"):
-                name = next(name for name in header if name not in row)
-                what = phrase("object {i} has no {name!r}", i=i + 1, name=name)
-                error = location.error(what, phrase("Give every object the same names"))
-                raise offering(error, "missing", "empty")
-        return table_of(
-            location, header, [[row.get(name) for name in header] for row in value], title, caption
-        )
-    if not value:
-        raise location.error(
-            phrase("the table has no header"), phrase("The first row of a table is its header")
-        )
-    return table_of(location, value[0], value[1:], title, caption)
-
-
-def is_table_text(line: str) -> bool:
-    """Whether a text of one line holds a table itself, and is not the name of a file."""
-    return line.lstrip()[:1] in ("{", "[", "<") or _INDEXED.match(line) is not None
-
-
-def _from_text(location: Location, text: str) -> object:
-    """What a text holds: JSON, HTML, or csv as RFC 4180 has it."""
-    start = text.lstrip()[:1]
-    if start in ("{", "["):
-        return _literal(location, text)
-    if _INDEXED.match(text):
-        return _indexed_table(location, text)
-    if start == "<" and _TABLE_BEGINS.search(text):
-        try:
-            return html_table(text)
-        except HtmlTableError as error:
-            what = phrase("the text is not an HTML table: {error}", error=error.what)
-            raise location.error(what, error.mend) from error
-    if (rows := markdown_rows(text)) is not None:
-        return rows
-    try:
-        if (rows := _unlike_csv(text)) is not None:
-            return rows
-        lines = list(_csv(text))
-        if len(lines) == 1 and _PATH.fullmatch(text.strip()):
-            what = phrase(
-                "the text {text!r} looks like the path of a file, and gives a table without rows",
-                text=text.strip()[:80],
-            )
-            mend = phrase("Put the table itself there. The reader csv reads tables in separate files")
-            raise location.error(what, mend)
-        if _is_uneven(lines) and (rows := _split_rows(text)) is not None:
-            return rows
-        if lines and (hint := separator_hint(lines[0])):
-            raise location.error(
-                phrase("the table has one column: {header!r}", header=lines[0][0][:80]), hint
-            )
-        if (
-            len(lines) > 1
-            and len(lines[0]) == 1
-            and (_LATEX in text or all(map(_SPACES.search, text.splitlines())))
-        ):
-            what = phrase("the table has one column: {header!r}", header=lines[0][0][:80])
-            raise location.error(what, phrase("Write the table as JSON, HTML or csv"))
-        return lines
-    except csv.Error as error:
-        mend = phrase("Put fields with a comma, a quote or a line break in quotes")
-        raise location.error(phrase("the text is not CSV: {error}", error=reason_of(error)), mend) from error
-
-
-def _literal(location: Location, text: str) -> object:
-    """What a text holds as JSON, or as Python and NumPy print lists and objects."""
-    with suppress(ValueError):
-        return value_in(text)
-    try:
-        return decode_json(location, text, phrase("Write the table as JSON, HTML or csv"))
-    except ReaderError as error:
-        with suppress(ValueError):
-            value_in(unescaped(text))
-            raise offering(error, "quotes", "escapes") from None
-        raise
-
-
-def _indexed_table(location: Location, text: str) -> Table:
-    """The table of a text such as TAPEX reads: "col : a | b row 1 : 1 | 2"."""
-    from tableqa.serialisations import SERIALISATIONS
-
-    try:
-        return SERIALISATIONS["indexed_row_major"].loads(text.strip("\n"))
-    except ValueError as error:
-        what = phrase("the text is not a table of “col :” and “row 1 :”: {error}", error=reason_of(error))
-        raise location.error(what, phrase("Write the table as JSON, HTML or csv")) from error
-
-
-def _unlike_csv(text: str) -> list[list[str]] | None:
-    """The rows of a text that tabs, as of a spreadsheet, part evenly, or only semicolons do; None for csv."""
-    even: dict[str, list[list[str]]] = {}
-    for sign in (sign for sign in ",\t;" if sign in text):
-        with suppress(csv.Error):
-            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
-            if len(rows) > 1 and len(rows[0]) > 1 and len(set(map(len, rows))) == 1:
-                even[sign] = rows
-    return even.get("\t") or (None if "," in even else even.get(";"))
-
-
-def _is_uneven(rows: list[list[str]]) -> bool:
-    """Whether commas part the lines of a text into one field each, or differently."""
-    return len(rows) > 1 and (len(rows[0]) == 1 or len({len(row) for row in rows}) > 1)
-
-
-def _split_rows(text: str) -> list[list[str]] | None:
-    """The rows of a text whose lines bars or number signs part into equally many fields; None where they do not."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    of_bars = [line for line in lines if not _RULE.fullmatch(line.strip())]
-    is_framed = all(line.lstrip().startswith("|") for line in of_bars)
-    bars = [
-        _markdown_cells(line) if is_framed else [cell.strip() for cell in _BAR.split(line)]
-        for line in of_bars
-    ]
-    signs = [line.split("#") for line in lines]
-    forms = [
-        rows for rows in (bars, signs) if len(rows) > 1 and len(rows[0]) > 1 and len(set(map(len, rows))) == 1
-    ]
-    return forms[0] if len(forms) == 1 else None
-
-
-def markdown_rows(text: str) -> list[list[str]] | None:
-    """The rows of a Markdown table, the header first; None where the text does not start with one."""
-    if not _MARKDOWN.match(text):
-        return None
-    return [_markdown_cells(line) for at, line in enumerate(text.strip().splitlines()) if at != 1]
-
-
-def _markdown_cells(line: str) -> list[str]:
-    """The cells of a line between vertical bars; a bar in a cell is written \\|."""
-    inner = line.strip().removeprefix("|")
-    cells = _BAR.split(inner.removesuffix("|") if not inner.endswith("\\|") else inner)
-    return [_LINE_BREAK.sub("\n", cell.strip().replace("\\|", "|")) for cell in cells]
-
-
-def _csv(text: str) -> Iterator[list[str]]:
-    yield from csv.reader(io.StringIO(text, newline=""), strict=True)

@@ -16,48 +16,44 @@ from tableqa.core.disk_collections import Shelf
 from tableqa.core.foreign_values import in_column
 from tableqa.core.translation import gettext_noop, joined, phrase, word
 from tableqa.data.examples import Example
-from tableqa.data.tables import Table
 from tableqa.readers import arrow, hub_folder, wikisql
 from tableqa.readers.archive import is_archive, unpacked, with_archive_name
 from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_question
 from tableqa.readers.class_labels import with_label_names
+from tableqa.readers.column_names import PARTS, is_header, parts_of
 from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
-from tableqa.readers.example_parts import context_of, example, passage_of
-from tableqa.readers.header_rows import check_header_row, names_header, with_header
+from tableqa.readers.example_parts import passage_of
+from tableqa.readers.header_rows import check_header_row
 from tableqa.readers.interface import Credit, Ids, ReaderError, Rejected, TolerantReader
 from tableqa.readers.json_values import plain
-from tableqa.readers.mapped_records import table_from, text_in, texts_of_answers, with_titles
+from tableqa.readers.mapped_records import example_of_columns, text_in, texts_of_answers
 from tableqa.readers.open_document import open_workbook
+from tableqa.readers.own_tables import OwnTables
 from tableqa.readers.plain_copies import plain_copy
 from tableqa.readers.question_files import header_at, is_page, questions_of, rows_of_page, sheets_of_questions
 from tableqa.readers.reading_options import READING, check_options, option, reading_options, with_options
 from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.record_forms import (
     OF_GOLD,
-    PARTS,
     AnswerLists,
-    file_named,
     gold_in,
-    is_header,
     is_json,
     nested_names,
     part_of_object,
-    parts_of,
     questions_in,
     records_inside,
     with_nested,
     with_unboxed_texts,
 )
+from tableqa.readers.record_tables import file_named
 from tableqa.readers.records import corrected_record, each_record
 from tableqa.readers.repeated_ids import add_id, is_same_question, joined_answers
 from tableqa.readers.report import about_columns, note
 from tableqa.readers.split_names import check_split
 from tableqa.readers.table_encodings import TableEncoding
-from tableqa.readers.table_files import TableFiles, folders_around
-from tableqa.readers.table_kinds import SUFFIXES, check_kind, table_in
 from tableqa.readers.text_form import TextForm, check_separator, may_have_row_names, text_form, text_lines
-from tableqa.readers.workbook import Sheet, is_open_document, is_workbook, starts_as_zip, table_of_sheet
+from tableqa.readers.workbook import Sheet, is_open_document, is_workbook, starts_as_zip
 from tableqa.writers.whole_examples import FIELDS
 
 OPTIONS = ("separator", "encoding", "table_encoding", "answer_separator", "header_row", *READING)
@@ -71,9 +67,6 @@ MOST_FOR_ENCODING = 5_000
 """Records whose table files are compared to guess their encoding."""
 MOST_COMPARED = 50
 """Records of which the names of fields are collected: those of JSON may differ."""
-
-_HITAB_TABLES = ("tables/raw", "raw", "tables/hmt", "hmt")
-"""Folders of table files in HiTab, whose questions name only the files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,28 +82,6 @@ class Layout:
     encoding: str = ""
     separator: str = ""
     table_encoding: str = ""
-
-
-class Sheets:
-    """The sheets of a workbook as tables, each read once; none where the questions are no workbook."""
-
-    def __init__(self, path: Path, header_row: str = "") -> None:
-        self._header_row = header_row
-        workbook = open_workbook(path) if is_workbook(path) else None
-        self.names = workbook.sheet_names if workbook else []
-        # Excel knows no capitals in names.
-        self._sheets = {name.casefold(): partial(workbook.sheet, name) for name in self.names if workbook}
-        self._tables: dict[str, Table] = {}
-
-    def __contains__(self, name: str) -> bool:
-        return name.casefold() in self._sheets
-
-    def __getitem__(self, name: str) -> Table:
-        """The table of a sheet; KeyError, and ReaderError where it cannot be read."""
-        if name.casefold() not in self._tables:
-            table = table_of_sheet(self._sheets[name.casefold()]())
-            self._tables[name.casefold()] = with_header(table, self._header_row)
-        return self._tables[name.casefold()]
 
 
 @dataclass(eq=False)
@@ -186,17 +157,16 @@ class OwnData(TolerantReader):
             else:
                 yield from questions_of(data_path, self._fits) if data_path.is_dir() else [data_path]
             with self._plain_copy(data_path, tables) as (questions, beside):
-                library = _library(questions, beside, self._table_encoding(questions, beside))
-                yield from self._named_tables(questions, library, None)
+                yield from self._named_tables(questions, beside, None)
 
-    def _named_tables(self, path: Path, library: TableFiles, most: int | None) -> Iterator[Path]:
+    def _named_tables(self, path: Path, folder: str | Path | None, most: int | None) -> Iterator[Path]:
         """Each table file that the first `most` records name and that is there, once."""
+        tables = OwnTables(path, folder, TableEncoding("", lambda: iter(())))
         with suppress(ReaderError):  # reading tells the problems, and those of all records
-            sheets = Sheets(path)
             for name, line in self._table_names(path, most):
                 with suppress(ReaderError):
-                    if name not in sheets:
-                        yield library.find(name, line)
+                    if (file := tables.file(name, line)) is not None:
+                        yield file
 
     def _table_names(self, path: Path, most: int | None) -> Iterator[tuple[str, int]]:
         """Each sheet or file that the first `most` records name as their table, once, and the line that names it."""
@@ -210,8 +180,7 @@ class OwnData(TolerantReader):
 
     def _table_encoding(self, path: Path, tables: str | Path | None) -> TableEncoding:
         chosen = self.fields.get("table_encoding") or self.fields.get("encoding", "")
-        located = _library(path, tables, TableEncoding(chosen, lambda: iter(())))
-        return TableEncoding(chosen, lambda: self._named_tables(path, located, MOST_FOR_ENCODING))
+        return TableEncoding(chosen, lambda: self._named_tables(path, tables, MOST_FOR_ENCODING))
 
     def layout(self, path: str | Path, tables: str | Path | None = None) -> Layout:
         """How the file of questions is laid out, by what is said and else by what is detected; ReaderError."""
@@ -283,9 +252,8 @@ class OwnData(TolerantReader):
 
     def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         ids = Ids(path)
-        header_row = self.fields.get("header_row", "")
-        library = _library(path, tables, self._table_encoding(path, tables), header_row)
-        sheets = Sheets(path, header_row)
+        encoding = self._table_encoding(path, tables)
+        own_tables = OwnTables(path, tables, encoding, self.fields.get("header_row", ""))
         lists = {part: AnswerLists(partial(self._texts_of_answers, path, part)) for part in OF_GOLD}
         number = 0
         before: Example | None = None
@@ -305,7 +273,7 @@ class OwnData(TolerantReader):
                 example_id = _id(record, columns.get("id"), number)
                 separator = self.fields.get("answer_separator", "")
                 answers = gold_in(record, columns, separator, lists)
-                read = _example(record, columns, example_id, library, sheets, answers, header_row)
+                read = _example(record, columns, example_id, own_tables, answers)
                 is_further = before is not None and is_same_question(before, read)
                 if not (is_further and option("rows")):
                     add_id(ids, example_id, record.place, "id" in columns, is_further)
@@ -415,50 +383,20 @@ class OwnData(TolerantReader):
 
 
 def _example(
-    record: Fields,
-    columns: Mapping[str, str],
-    example_id: str,
-    library: TableFiles,
-    sheets: Sheets,
-    answers: tuple[str, ...],
-    header_row: str,
+    record: Fields, columns: Mapping[str, str], example_id: str, tables: OwnTables, answers: tuple[str, ...]
 ) -> Example:
     """The example of a record whose columns are known; ReaderError."""
-    location, value = record.place, record.value
+    value = record.value
     title, caption = (text_in(record, columns.get(part)) for part in ("title", "caption"))
-    further: dict[str, Any] = {}
-    try:
-        if (file := file_named(value[columns["table"]])) is not None:
-            table = _table_named(file, sheets, library, location)
-            table = with_titles(table, title, caption)
-            further["table"] = file
-        else:
-            table = table_from(location.inside(columns["table"]), value[columns["table"]], title, caption)
-            if not names_header(value[columns["table"]]):
-                table = with_header(table, header_row)
-    except ReaderError as error:
-        error.column = columns["table"]
-        raise
-    passage = passage_of(in_column(value, columns.get("context")))
-    used = {name for part, name in columns.items() if part != "context" or passage is not None}
-    if texts_of_answers(answers_value := in_column(value, columns.get("answers"))) is not answers_value:
-        used.discard(columns["answers"])  # it says more than the texts
-    if is_totto(value[columns["table"]]) and value.get("highlighted_cells") is not None:
-        further["highlighted_cells"] = highlighted_ids(
-            location, value[columns["table"]], value["highlighted_cells"]
-        )
+    table, file = tables.of_record(record, columns["table"], title, caption)
+    further: dict[str, Any] = {} if file is None else {"table": file}
+    table_value, highlighted = value[columns["table"]], value.get("highlighted_cells")
+    if is_totto(table_value) and highlighted is not None:
+        further["highlighted_cells"] = highlighted_ids(record.place, table_value, highlighted)
     if "split" in columns and value.get(columns["split"]) is not None:
         further["split"] = plain(value[columns["split"]])
-    return example(
-        location,
-        example_id,
-        _question(record, columns["question"]),
-        table,
-        answers,
-        {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
-        context=context_of(location, text=passage or ""),
-        columns=columns,
-    )
+    question = _question(record, columns["question"])
+    return example_of_columns(record, columns, example_id, question, table, answers, further)
 
 
 def _columns(record: Fields, fields: Mapping[str, str]) -> dict[str, str]:
@@ -503,21 +441,6 @@ def _form(path: Path, fields: Mapping[str, str]) -> TextForm:
     names = {name for synonyms in PARTS.values() for name in synonyms}
     mapped_names = {fields[part] for part in PARTS if part in fields}
     return text_form(path, fields.get("encoding", ""), fields.get("separator", ""), [*names, *mapped_names])
-
-
-def _library(
-    path: Path, tables: str | Path | None, encoding: TableEncoding, header_row: str = ""
-) -> TableFiles:
-    """The table files that questions name, looked for around them."""
-    inside = path / README if path.is_dir() else path
-    folders = folders_around(path, inside, tables, levels_up=0)
-    if path.is_dir() and tables is None:
-        folders = [*folders, *(folder / "data" for folder in folders if (folder / "data").is_dir())]
-    of_hitab = (folder / below for folder in folders for below in _HITAB_TABLES)
-    folders = [*folders, *(folder for folder in of_hitab if folder.is_dir())]
-    suffixes = [suffix for suffix in SUFFIXES if suffix]
-    read = partial(table_in, encoding=encoding, header_row=header_row)
-    return TableFiles(path, folders, read, field="table", prefix="tables/", suffixes=suffixes)
 
 
 def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
@@ -600,17 +523,6 @@ def _id(record: Fields, column: str | None, number: int) -> str:
         mend = phrase("Give each question its own id")
         raise record.error(column, phrase("{field} is empty", field=column), mend)
     return record.name(column).strip()
-
-
-def _table_named(name: str, sheets: Sheets, library: TableFiles, location: Location) -> Table:
-    """The table of a sheet or file; ReaderError where there is neither."""
-    if name in sheets:
-        return sheets[name]
-    if sheets.names and not Path(name).suffix:
-        what = phrase("there is no sheet {name!r}", name=name)
-        raise location.error(what, phrase("The sheets are: {names}", names=", ".join(sheets.names)))
-    check_kind(location, name)
-    return library.table(name, location.line)
 
 
 def _question(record: Fields, column: str) -> str:

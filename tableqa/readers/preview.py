@@ -12,13 +12,13 @@ from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked_outcomes
 from tableqa.readers import credit as credit_of
+from tableqa.readers.column_names import PARTS, guess_columns
 from tableqa.readers.doubtful_values import note_doubts
 from tableqa.readers.format_detection import detect_reader
 from tableqa.readers.ingestion import OF_FILES, ReadRequest, unpacking
 from tableqa.readers.interface import Credit
 from tableqa.readers.omissions import columns_of, losses
 from tableqa.readers.own_data import OPTIONS, REQUIRED, Layout, OwnData
-from tableqa.readers.record_forms import PARTS, guess_columns
 from tableqa.readers.rejections import Problem, describe
 from tableqa.readers.report import Report, about_columns, collect_notes, in_record
 from tableqa.readers.split_names import split_in_name

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from tableqa.core.translation import phrase
+from tableqa.readers.column_names import is_header
 from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.interface import ReaderError, any_case, not_the_only_file, start_of
 from tableqa.readers.reading_options import EVERY, offering, option
-from tableqa.readers.record_forms import JSON_SUFFIXES, TEXT_SUFFIXES, is_header
+from tableqa.readers.record_forms import JSON_SUFFIXES, TEXT_SUFFIXES
 from tableqa.readers.report import note
 from tableqa.readers.table_encodings import PAGES
 from tableqa.readers.table_kinds import MARKDOWN, in_markdown

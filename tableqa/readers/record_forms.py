@@ -1,12 +1,11 @@
-"""Which column of a person's own data is which part of an example, and where records lie that are inside others.
+"""Where the records of a person's own data lie: lines or members of a file, objects by their ids, columns, or inside others.
 
-Records are the lines or members of a file, objects by their ids, columns of objects, or questions in the record of their
-table. A table is in its column, in two columns (header and rows), or in a file that the column names.
+A record may be several questions about its table.
 """
 
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,36 +16,15 @@ from typing import Any
 from tableqa.core.foreign_values import in_column
 from tableqa.core.translation import gettext_noop, joined, phrase
 from tableqa.data.answers import alternatives_of, in_words
+from tableqa.readers.column_names import guess_columns
 from tableqa.readers.interface import ReaderError, start_of
 from tableqa.readers.json_stream import read_members, starts_array, whole_object
 from tableqa.readers.json_values import list_in, text_of
-from tableqa.readers.mapped_records import (
-    USUAL,
-    gold,
-    is_list_of_objects,
-    is_numbered,
-    is_table_text,
-    texts_of_answers,
-)
+from tableqa.readers.mapped_records import gold, texts_of_answers
 from tableqa.readers.reading_options import option
 from tableqa.readers.record_fields import Fields
+from tableqa.readers.record_tables import TABLE_COLUMNS, is_list_of_objects, is_numbered, with_joined_table
 from tableqa.readers.report import note
-
-PARTS: Mapping[str, tuple[str, ...]] = {
-    "id": (*USUAL["id"], "qid", "idx", "index", "nr", "feta_id"),
-    "question": ("question", "query", "utterance", "statement", "q", "frage", "prompt", "text"),
-    "answers": (*USUAL["answers"], "gold", "gold_answer", "gold_answers", "targetvalue", "antwort", "antworten"),
-    "table": (
-        *USUAL["table"], "table_file", "table_path", "table_csv", "table_name", "table_id", "sheet", "file", "path",
-        "tabelle",
-    ),
-    "alternatives": USUAL["alternatives"],
-    "title": (*USUAL["title"], "titel"),
-    "caption": USUAL["caption"],
-    "context": USUAL["context"],
-    "split": ("split", "subset", "partition", "fold"),
-}  # fmt: skip
-"""For each part of an example the names of columns that are taken for it; capitals, spaces and signs do not count."""
 
 OF_GOLD = ("answers", "alternatives")
 """Parts whose columns may hold lists as texts."""
@@ -56,50 +34,13 @@ TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 MOST_NESTED = 50
 """Names inside objects that a person can choose from."""
 
-_SIGNS = re.compile(r"[\W_]+")
 _JSON = re.compile(rb"\{|\[\s*[{\[]")
 _OPENS_LINES = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\n")
 _QUESTIONS = frozenset(("question", "query", "utterance", "frage"))
 """Columns by which an object inside a record is known as a question; "text" may be anything there."""
 _ARRAY = re.compile(r"(?:np\.|numpy\.)?array\(")
 _QUOTED = re.compile(r"\s*\[\s*['\"]")
-_TABLES = frozenset(USUAL["table"])
-_HEADERS = ("table_header", "table_headers", "header", "headers", "column_headers", "column_names", "columns")
-_ROWS = ("table_data", "table_rows", "rows", "data", "cells")
 _OF_PANDAS = {"columns", "index", "data", "index_names", "column_names"}
-
-
-def parts_of(columns: Collection[str], fields: Mapping[str, str]) -> dict[str, str]:
-    """Which column is which part of an example: as `fields` say, "" for none, else by its name."""
-    chosen_parts = {part: name for part, name in fields.items() if part in PARTS}
-    return {
-        **guess_columns(columns, chosen_parts),
-        **{part: name for part, name in chosen_parts.items() if name and name in columns},
-    }
-
-
-def is_header(row: Sequence[Any], fields: Mapping[str, str]) -> bool:
-    """Whether a row names the columns of the question and the table."""
-    are_texts = all(isinstance(name, str) for name in row)
-    return are_texts and {"question", "table"} <= parts_of(row, fields).keys()
-
-
-def guess_columns(columns: Iterable[str], chosen_parts: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Which column is probably which part of an example, {part: column}, without the columns of `chosen_parts`."""
-    chosen_parts = chosen_parts or {}
-    free = {_plain_name(name): name for name in columns if name not in chosen_parts.values()}
-    guess: dict[str, str] = {}
-    if "task_hash" in free:
-        free.pop("answer", None)  # accept or reject, of Prodigy
-    for part, names in PARTS.items():
-        if part not in chosen_parts and (name := next((free[name] for name in names if name in free), None)):
-            guess[part] = name
-            del free[_plain_name(name)]
-    return guess
-
-
-def _plain_name(name: str) -> str:
-    return name if name == "_id" else _SIGNS.sub("_", name.strip().casefold()).strip("_")
 
 
 def is_json(path: Path) -> bool:
@@ -152,7 +93,7 @@ def _of_object(members: Mapping[str, Any], question: str) -> list[dict[str, Any]
         labels = members.get("index") or ()
         return (records if is_numbered(labels) else list(map(_with_id, map(str, labels), records))) or None
     lists = [value for value in values if is_list_of_objects(value)]
-    if len(lists) == 1 and _TABLES.isdisjoint(members):
+    if len(lists) == 1 and TABLE_COLUMNS.isdisjoint(members):
         context = guess_columns(members).get("context")
         outer = {context: members[context]} if context else {}
         return [record if "context" in guess_columns(record) else {**outer, **record} for record in lists[0]]
@@ -188,7 +129,7 @@ def questions_in(record: Fields, question: str, table: str) -> Iterator[Fields]:
         if isinstance(value, dict | list) and _holds_questions(value)
     ]
     if len(holders) != 1 or question in record.value or "question" in guess_columns(record.value):
-        yield _with_table(record, table)
+        yield with_joined_table(record, table)
         return
     value = record.value[holders[0]]
     outer = _with_answers(
@@ -200,7 +141,7 @@ def questions_in(record: Fields, question: str, table: str) -> Iterator[Fields]:
         if isinstance(value, list) and id_column and "id" not in guess_columns(inner):
             merged[id_column] = f"{text_of(outer[id_column])}-{at + 1}"
         within = f"{holders[0]}[{at}]" if isinstance(value, list) else holders[0]
-        yield _with_table(Fields(record.place.inside(within), {**merged, **inner}), table)
+        yield with_joined_table(Fields(record.place.inside(within), {**merged, **inner}), table)
 
 
 def _with_answers(outer: dict[str, Any], inner: object) -> dict[str, Any]:
@@ -291,19 +232,6 @@ def _with_member_as_column(value: dict[str, Any], name: str) -> dict[str, Any]:
     return copy
 
 
-def _with_table(record: Fields, chosen: str) -> Fields:
-    """The record with its header and rows as one table, where they lie in separate columns."""
-    value = record.value
-    if chosen in value or not _TABLES.isdisjoint(value):
-        return record
-    header = next((name for name in _HEADERS if isinstance(value.get(name), list)), None)
-    rows = next((name for name in _ROWS if isinstance(value.get(name), list)), None)
-    if header is None or rows is None:
-        return record
-    others = {name: column for name, column in value.items() if name not in (header, rows)}
-    return Fields(record.place, {**others, "table": {"header": value[header], "rows": value[rows]}})
-
-
 @dataclass(frozen=True)
 class AnswerLists:
     """Whether a column of answers holds lists, decided by the `texts` of all records: [1] may be a cell."""
@@ -384,12 +312,3 @@ def looks_like_list(text: str) -> bool:
     if text.startswith("("):
         return text.endswith(")") and (text[1] in "'\"" or ", " in text)
     return (text.startswith("[") and text.endswith("]")) or bool(_ARRAY.match(text) and text.endswith(")"))
-
-
-def file_named(value: object) -> str | None:
-    """The name of a file, where the table of a record is one: a number, or a text of one line that holds no table itself."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str) or "\n" in value.strip() or is_table_text(value):
-        return None
-    return value.strip().replace("\\", "/").removeprefix("./")

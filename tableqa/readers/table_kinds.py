@@ -10,10 +10,10 @@ from tableqa.readers.delimited import read_delimited, table_of_rows, widened_hea
 from tableqa.readers.header_rows import with_header
 from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.interface import MAX_TABLE_BYTES, ReaderError
-from tableqa.readers.mapped_records import markdown_rows, table_from
 from tableqa.readers.open_document import open_workbook
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.record_fields import Location, decode_json
+from tableqa.readers.record_tables import markdown_rows, table_from
 from tableqa.readers.table_encodings import PAGES, TableEncoding, is_page
 from tableqa.readers.text_form import ROWS_COMPARED, has_columns, may_have_row_names, text_form, text_lines
 from tableqa.readers.workbook import is_workbook, table_of_sheet

@@ -11,7 +11,7 @@ import pytest
 
 from tableqa import Example
 from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked_outcomes
-from tableqa.readers.record_forms import guess_columns
+from tableqa.readers.column_names import guess_columns
 from tests.tableqa.reports import findings_of, report_of
 
 TABLE = [["Name", "Wins"], ["Ann", "3"], ["Bob", "4"]]
