@@ -27,7 +27,7 @@ PUBLIC = {
     "tableqa/agreement/coefficients.py:_influence": FIGURE,
     "tableqa/agreement/coefficients.py:_resamples": FIGURE,
     "tableqa/agreement/coefficients.py:over_clusters": FIGURE,
-    "tableqa/agreement/cell_sets.py:_interval": FIGURE,
+    "tableqa/agreement/cell_sets.py:DistanceSums._interval": FIGURE,
     "tableqa/statistics/clustered_intervals.py:median_over": FIGURE,
     "tableqa/statistics/clustered_intervals.py:proportion_over": FIGURE,
     "tableqa/agreement/label_figures.py:of_patterns": FIGURE,

@@ -19,11 +19,11 @@ Sources:
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
 
 from tableqa.agreement.measures import NO_PAIR, ONE_UNIT, Agreement
 from tableqa.agreement.set_distances import Distance, check_distance, distance_of_sizes
@@ -33,9 +33,7 @@ from tableqa.statistics.bootstrap import Bootstrap, Resampling
 if TYPE_CHECKING:
     import numpy as np
 
-CellSetMeasure = Literal["cell_sets_jaccard", "cell_sets_masi"]
-"""The measures by their names in a manifest: `cell_sets_` and the distance."""
-
+P = TypeVar("P")
 Cell: TypeAlias = tuple[str, str]
 """(row id, column id)."""
 CellSet: TypeAlias = Set[Cell]
@@ -92,16 +90,11 @@ def from_patterns(
     raters: people with at least one set, which patterns cannot tell. The result equals that of the sets written out, to the
     last digit of the interval. Raises ValueError as `cell_set_agreement` does.
     """
-    check_distance(distance)
-    ordered = sorted((pattern for pattern in patterns if pattern.pairs), key=Pattern.key)
-    return of_ratios(
-        [pattern.ratings * pattern.observed(distance) for pattern in ordered],
-        [pattern.ratings * pattern.expected(distance) for pattern in ordered],
-        [patterns[pattern] for pattern in ordered],
+    return _sums_of_units(patterns, distance).agreement(
         measure=f"cell_sets_{distance}",
         note=WITHIN_TABLES,
         no_choice=NO_CHOICE,
-        ratings=sum(pattern.ratings * patterns[pattern] for pattern in ordered),
+        ratings=sum(pattern.ratings * count for pattern, count in patterns.items() if pattern.pairs),
         raters=raters,
         bootstrap=Bootstrap(**resampling),
     )
@@ -112,27 +105,8 @@ def over_clusters(
     clusters: Mapping[tuple["Pattern", ...], int],
     distance: Distance = "masi",
 ) -> Agreement:
-    """The same figure with the interval of a bootstrap over clusters of units, as `coefficients.over_clusters`."""
-    ordered = sorted(clusters, key=lambda cluster: [pattern.key() for pattern in cluster])
-    return with_interval_over(
-        coefficient,
-        [sum(unit.ratings * unit.observed(distance) for unit in cluster) for cluster in ordered],
-        [sum(unit.ratings * unit.expected(distance) for unit in cluster) for cluster in ordered],
-        [clusters[cluster] for cluster in ordered],
-    )
-
-
-def with_interval_over(
-    coefficient: Agreement, observed: Sequence[float], expected: Sequence[float], counts: Sequence[int]
-) -> Agreement:
-    """A figure of `of_ratios` with the interval over clusters, from the sums of each; of one cluster there is none."""
-    if coefficient.value is None or not coefficient.replicates:
-        return coefficient
-    if sum(counts) == 1:
-        return replace(coefficient, low=None, high=None, left_out=0)
-    bootstrap = Bootstrap(coefficient.replicates, coefficient.seed, coefficient.confidence)
-    low, high, left_out = _interval(observed, expected, counts, bootstrap)
-    return replace(coefficient, low=low, high=high, left_out=left_out)
+    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    return _sums(clusters, distance).with_interval(coefficient)
 
 
 def influence(
@@ -143,21 +117,28 @@ def influence(
     Of a ratio of two sums it is known without leaving units out: what a unit's own disagreement exceeds the one that the
     value would lead to expect, over the mean expected one. Empty where the value is undefined.
     """
-    import numpy as np
+    return _sums_of_units(patterns, distance).influence()
 
+
+def _sums_of_units(patterns: Mapping["Pattern", int], distance: Distance) -> "DistanceSums":
     check_distance(distance)
-    ordered = sorted((pattern for pattern in patterns if pattern.pairs), key=Pattern.key)
-    observed = np.array([pattern.ratings * pattern.observed(distance) for pattern in ordered])
-    expected = np.array([pattern.ratings * pattern.expected(distance) for pattern in ordered])
-    return ratio_influence(observed, expected, np.array([patterns[pattern] for pattern in ordered]))
+    return _sums({(pattern,): count for pattern, count in patterns.items() if pattern.pairs}, distance)
+
+
+def _sums(clusters: Mapping[tuple["Pattern", ...], int], distance: Distance) -> "DistanceSums":
+    return DistanceSums.of(
+        clusters,
+        observed=lambda unit: unit.ratings * unit.observed(distance),
+        expected=lambda unit: unit.ratings * unit.expected(distance),
+    )
 
 
 # ---- one unit ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Pattern:
-    """All that a unit's part in the figure depends on, in whole numbers.
+    """All that a unit's part in the figure depends on, in whole numbers: no rounding can change the order.
 
     cells   cells of the table
     ratings sets that were given
@@ -168,9 +149,14 @@ class Pattern:
     ratings: int
     pairs: tuple[tuple[int, int, int], ...]
 
-    def key(self) -> tuple[int, int, tuple[tuple[int, int, int], ...]]:
-        """An order that no rounding can change, so that the same seed draws the same units on every machine."""
-        return self.cells, self.ratings, self.pairs
+    @classmethod
+    def of_sets(cls, cells: int, sets: Sequence[Set[Any]]) -> "Pattern":
+        """The pattern of sets of cells, or of edits at as many places."""
+        pairs = sorted(
+            (min(len(first), len(second)), max(len(first), len(second)), len(first & second))
+            for first, second in combinations(sets, 2)
+        )
+        return cls(cells, len(sets), tuple(pairs))
 
     def observed(self, distance: Distance) -> float:
         return sum(
@@ -196,11 +182,7 @@ def pattern_of(shape: tuple[int, int], sets: Sequence[CellSet | None], name: obj
             raise ValueError(
                 f"Unit {name} holds a set of {len(cells)} cells; its table of {rows} x {columns} has {rows * columns}."
             )
-    pairs = sorted(
-        (min(len(first), len(second)), max(len(first), len(second)), len(first & second))
-        for first, second in combinations(rated_sets, 2)
-    )
-    return Pattern(rows * columns, len(rated_sets), tuple(pairs))
+    return Pattern.of_sets(rows * columns, rated_sets)
 
 
 # ---- two sets ------------------------------------------------------------------------------------------------
@@ -247,94 +229,108 @@ def _expected_distance(small: int, large: int, cells: int, distance: Distance) -
     return mean / total
 
 
-# ---- all units -----------------------------------------------------------------------------------------------
-
-
-def of_ratios(
-    observed: Sequence[float],
-    expected: Sequence[float],
-    counts: Sequence[int],
-    *,
-    measure: str,
-    note: str,
-    no_choice: str,
-    ratings: int,
-    raters: int,
-    bootstrap: Bootstrap,
-) -> Agreement:
-    """One minus the sum of the observed over that of the expected distances of units, with its bootstrap interval.
-
-    One entry for each pattern of units, weighted already, and how many units show it; `no_choice` is the reason where
-    nothing is expected. The order of the patterns fixes what a seed draws.
-    """
-    number = sum(counts)
-    value = low = high = None
-    reason: str | None = None
-    left_out = 0
-    if not number:
-        reason = NO_PAIR
-    elif not any(expected):
-        reason = no_choice
-    else:
-        value = 1 - _weighed(observed, counts) / _weighed(expected, counts)
-        if bootstrap.replicates and number == 1:
-            note = joined([note, ONE_UNIT])
-        elif bootstrap.replicates:
-            low, high, left_out = _interval(observed, expected, counts, bootstrap)
-    return Agreement(
-        value=value,
-        low=low,
-        high=high,
-        units=number,
-        raters=raters,
-        ratings=ratings,
-        measure=measure,
-        reason=reason,
-        note=note,
-        left_out=left_out,
-        **asdict(bootstrap),
-    )
-
-
-def ratio_influence(
-    observed: "np.ndarray[Any, Any]", expected: "np.ndarray[Any, Any]", counts: "np.ndarray[Any, Any]"
-) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-    """The influence of units on one minus the ratio of two sums; empty where nothing is expected."""
-    import numpy as np
-
-    if not len(counts) or not expected.any():
-        return np.zeros(0), np.zeros(0, np.int64)
-    ratio = (observed @ counts) / (expected @ counts)
-    return (ratio * expected - observed) / ((expected @ counts) / counts.sum()), counts
-
-
-def _weighed(values: Sequence[float], counts: Sequence[int]) -> float:
-    return sum(value * count for value, count in zip(values, counts, strict=True))
+# ---- sums of distances -----------------------------------------------------------------------------------------------
 
 
 _BLOCK = 1 << 17
 """Draws held at a time by the bootstrap: few enough that they stay in the processor's cache."""
 
 
-def _interval(
-    observed: Sequence[float],
-    expected: Sequence[float],
-    counts: Sequence[int],
-    bootstrap: Bootstrap,
-) -> tuple[float | None, float | None, int]:
-    """Ends of the percentile interval over units drawn with replacement, and how many draws left it undefined."""
-    import numpy as np
+@dataclass(frozen=True, slots=True)
+class DistanceSums:
+    """Sums of observed and of expected distances, weighted already: an entry for each unit or cluster of units.
 
-    generator = np.random.default_rng(bootstrap.seed)
-    # Both numbers of a unit side by side, so that each draw looks up one place in memory.
-    pairs = np.repeat(np.array(observed) + 1j * np.array(expected), counts)
-    number = len(pairs)
-    sums = np.zeros(bootstrap.replicates, complex)
-    step = max(1, _BLOCK // number)
-    narrow = np.int32 if number < 2**31 else np.int64  # the same draws, and half the memory
-    for done in range(0, bootstrap.replicates, step):
-        size = min(step, bootstrap.replicates - done)
-        chosen = generator.integers(0, number, (size, number), dtype=narrow)
-        sums[done : done + size] = pairs[chosen].sum(axis=1)
-    drawn = sums[sums.imag > 0]
-    return bootstrap.ends(1 - drawn.real / drawn.imag)
+    counts  how many units or clusters are like the entry; the order of the entries fixes what a seed draws
+    """
+
+    observed: Sequence[float]
+    expected: Sequence[float]
+    counts: Sequence[int]
+
+    @classmethod
+    def of(
+        cls,
+        clusters: Mapping[tuple[P, ...], int],
+        observed: Callable[[P], float],
+        expected: Callable[[P], float],
+    ) -> "DistanceSums":
+        """The sums over the patterns of each cluster."""
+        ordered = sorted(clusters)
+        return cls(
+            [sum(map(observed, cluster)) for cluster in ordered],
+            [sum(map(expected, cluster)) for cluster in ordered],
+            [clusters[cluster] for cluster in ordered],
+        )
+
+    def agreement(
+        self, *, measure: str, note: str, no_choice: str, ratings: int, raters: int, bootstrap: Bootstrap
+    ) -> Agreement:
+        """One minus the ratio of the sums over units, with its interval; `no_choice` says that nothing is expected."""
+        units = sum(self.counts)
+        value = low = high = None
+        reason: str | None = None
+        left_out = 0
+        if not units:
+            reason = NO_PAIR
+        elif not any(self.expected):
+            reason = no_choice
+        else:
+            value = 1 - self._total(self.observed) / self._total(self.expected)
+            if bootstrap.replicates and units == 1:
+                note = joined([note, ONE_UNIT])
+            elif bootstrap.replicates:
+                low, high, left_out = self._interval(bootstrap)
+        return Agreement(
+            value=value,
+            low=low,
+            high=high,
+            units=units,
+            raters=raters,
+            ratings=ratings,
+            measure=measure,
+            reason=reason,
+            note=note,
+            left_out=left_out,
+            **asdict(bootstrap),
+        )
+
+    def with_interval(self, coefficient: Agreement) -> Agreement:
+        """The same figure with the interval over the clusters of these sums; of one cluster there is none."""
+        if coefficient.value is None or not coefficient.replicates:
+            return coefficient
+        if sum(self.counts) == 1:
+            return replace(coefficient, low=None, high=None, left_out=0)
+        bootstrap = Bootstrap(coefficient.replicates, coefficient.seed, coefficient.confidence)
+        low, high, left_out = self._interval(bootstrap)
+        return replace(coefficient, low=low, high=high, left_out=left_out)
+
+    def influence(self) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+        """The influence of units on one minus the ratio of the sums, and their counts; empty where nothing is expected."""
+        import numpy as np
+
+        if not any(self.expected):
+            return np.zeros(0), np.zeros(0, np.int64)
+        observed, expected, counts = map(np.array, (self.observed, self.expected, self.counts))
+        ratio = (observed @ counts) / (expected @ counts)
+        return (ratio * expected - observed) / ((expected @ counts) / counts.sum()), counts
+
+    def _total(self, values: Sequence[float]) -> float:
+        return sum(value * count for value, count in zip(values, self.counts, strict=True))
+
+    def _interval(self, bootstrap: Bootstrap) -> tuple[float | None, float | None, int]:
+        """Ends of the percentile interval over entries drawn with replacement, and how many draws left it undefined."""
+        import numpy as np
+
+        generator = np.random.default_rng(bootstrap.seed)
+        # Both numbers of a unit side by side, so that each draw looks up one place in memory.
+        pairs = np.repeat(np.array(self.observed) + 1j * np.array(self.expected), self.counts)
+        number = len(pairs)
+        sums = np.zeros(bootstrap.replicates, complex)
+        step = max(1, _BLOCK // number)
+        narrow = np.int32 if number < 2**31 else np.int64  # the same draws, and half the memory
+        for done in range(0, bootstrap.replicates, step):
+            size = min(step, bootstrap.replicates - done)
+            chosen = generator.integers(0, number, (size, number), dtype=narrow)
+            sums[done : done + size] = pairs[chosen].sum(axis=1)
+        drawn = sums[sums.imag > 0]
+        return bootstrap.ends(1 - drawn.real / drawn.imag)

@@ -20,18 +20,11 @@ Krippendorff's alpha (2018, chapter 12), over pairs from different units.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
-from tableqa.agreement.cell_sets import (
-    Pattern,
-    common_by_chance,
-    of_ratios,
-    ratio_influence,
-    with_interval_over,
-)
+from tableqa.agreement.cell_sets import DistanceSums, Pattern, common_by_chance
 from tableqa.agreement.measures import Agreement
 from tableqa.agreement.set_distances import Distance, check_distance, distance_of_sizes
 from tableqa.core.translation import message
@@ -40,9 +33,6 @@ from tableqa.statistics.bootstrap import Bootstrap, Resampling
 
 if TYPE_CHECKING:
     import numpy as np
-
-EditMeasure = Literal["edits_jaccard", "edits_masi"]
-"""The measures by their names in a manifest: `edits_` and the distance."""
 
 Edit: TypeAlias = tuple[str, str, str]
 """(row, column, new value); "*" stands for all of a row's columns or of a column's rows, "h" for the header."""
@@ -77,15 +67,12 @@ def edit_agreement(
     check_distance(distance)
     bootstrap = Bootstrap(**resampling)
     used = {rater for _, sets in units for rater in range(len(sets)) if sets[rater] is not None}
-    counted, observed, expected = _prepared(units, distance)
-    return of_ratios(
-        observed,
-        expected,
-        list(counted.values()),
+    counts = _counts_of_units(units)
+    return _sums(counts, units, distance).agreement(
         measure=f"edits_{distance}",
         note=WITHIN_TABLES,
         no_choice=NO_CHOICE,
-        ratings=sum(pattern.ratings * count for pattern, count in counted.items()),
+        ratings=sum(pattern.ratings * count for (pattern,), count in counts.items()),
         raters=len(used),
         bootstrap=bootstrap,
     )
@@ -94,35 +81,17 @@ def edit_agreement(
 def over_clusters(
     coefficient: Agreement, clusters: Sequence[Sequence[Unit]], distance: Distance = "masi"
 ) -> Agreement:
-    """The same figure with the interval of a bootstrap over clusters of units, as `coefficients.over_clusters`."""
-    same = equal_by_chance([unit for cluster in clusters for unit in cluster])
-    sums: Counter[tuple[Pattern, ...]] = Counter()
-    for cluster in clusters:
-        patterns = (_pattern(places, sets, number) for number, (places, sets) in enumerate(cluster))
-        sums[
-            tuple(sorted((unit_pattern for unit_pattern in patterns if unit_pattern.pairs), key=Pattern.key))
-        ] += 1
-    ordered = sorted(sums, key=lambda cluster: [pattern.key() for pattern in cluster])
-    return with_interval_over(
-        coefficient,
-        [
-            sum(unit_pattern.ratings * unit_pattern.observed(distance) for unit_pattern in cluster)
-            for cluster in ordered
-        ],
-        [sum(_by_chance(unit_pattern, same, distance) for unit_pattern in cluster) for cluster in ordered],
-        [sums[cluster] for cluster in ordered],
-    )
+    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    units = [unit for cluster in clusters for unit in cluster]
+    return _sums(_counts_of_clusters(clusters), units, distance).with_interval(coefficient)
 
 
 def influence(
     units: Sequence[Unit], distance: Distance = "masi"
 ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-    """How much one unit of each pattern moves the value, and how many units have it, as `coefficients.influence`."""
-    import numpy as np
-
+    """How much one unit of each pattern moves the value, and how many units have it, as `agreement.influence`."""
     check_distance(distance)
-    counted, observed, expected = _prepared(units, distance)
-    return ratio_influence(np.array(observed), np.array(expected), np.array(list(counted.values())))
+    return _sums(_counts_of_units(units), units, distance).influence()
 
 
 def equal_by_chance(units: Sequence[Unit]) -> float:
@@ -205,15 +174,31 @@ def places_of(shape: tuple[int, int], operations: Iterable[str]) -> int:
     return sum(counts.values())
 
 
-def _prepared(units: Sequence[Unit], distance: Distance) -> tuple[Counter[Pattern], list[float], list[float]]:
-    """Patterns in an order that no rounding can change, with their weighted observed and expected distances."""
-    patterns = Counter(_pattern(places, sets, number) for number, (places, sets) in enumerate(units))
-    counted = Counter(
-        {pattern: patterns[pattern] for pattern in sorted(patterns, key=Pattern.key) if pattern.pairs}
-    )
+def _counts_of_units(units: Sequence[Unit]) -> Counter[tuple[Pattern, ...]]:
+    """How many units with two or more ratings have the same pattern, each a cluster of its own."""
+    patterns = (_pattern(places, sets, number) for number, (places, sets) in enumerate(units))
+    return Counter((pattern,) for pattern in patterns if pattern.pairs)
+
+
+def _counts_of_clusters(clusters: Iterable[Sequence[Unit]]) -> Counter[tuple[Pattern, ...]]:
+    """How many clusters have the same patterns of units with two or more ratings, be it none."""
+    counts: Counter[tuple[Pattern, ...]] = Counter()
+    for cluster in clusters:
+        patterns = (_pattern(places, sets, number) for number, (places, sets) in enumerate(cluster))
+        counts[tuple(sorted(pattern for pattern in patterns if pattern.pairs))] += 1
+    return counts
+
+
+def _sums(
+    clusters: Mapping[tuple[Pattern, ...], int], units: Sequence[Unit], distance: Distance
+) -> DistanceSums:
+    """The distances of clusters; `units` say how often values are equal by chance."""
     same = equal_by_chance(units)
-    observed = [pattern.ratings * pattern.observed(distance) for pattern in counted]
-    return counted, observed, [_by_chance(pattern, same, distance) for pattern in counted]
+    return DistanceSums.of(
+        clusters,
+        observed=lambda unit: unit.ratings * unit.observed(distance),
+        expected=lambda unit: _by_chance(unit, same, distance),
+    )
 
 
 def _by_chance(pattern: Pattern, same: float, distance: Distance) -> float:
@@ -233,11 +218,7 @@ def _pattern(places: int, sets: Sequence[EditSet | None], number: int) -> Patter
             raise ValueError(
                 f"Unit {number} holds a set of {len(edits)} edits; its table has {places} places for them."
             )
-    pairs = sorted(
-        (min(len(first), len(second)), max(len(first), len(second)), len(first & second))
-        for first, second in combinations(rated_sets, 2)
-    )
-    return Pattern(places, len(rated_sets), tuple(pairs))
+    return Pattern.of_sets(places, rated_sets)
 
 
 @lru_cache(maxsize=65_536)

@@ -23,12 +23,12 @@ Sources:
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
 
-from tableqa.agreement.cell_sets import of_ratios, ratio_influence, with_interval_over
+from tableqa.agreement.cell_sets import DistanceSums
 from tableqa.agreement.measures import Agreement
 from tableqa.core.translation import message
 from tableqa.statistics.bootstrap import Bootstrap, Resampling
@@ -111,15 +111,12 @@ def from_patterns(
 ) -> Agreement:
     """The same figure from distinct patterns of items, and how many items show each."""
     _check(measure)
-    ordered = _entering(patterns)
-    return of_ratios(
-        [pattern.rankings * pattern.disagreement(measure) for pattern in ordered],
-        [float(pattern.rankings) for pattern in ordered],
-        [patterns[pattern] for pattern in ordered],
+    clusters = _entering({(pattern,): count for pattern, count in patterns.items()})
+    return _sums(clusters, measure).agreement(
         measure=measure,
         note=WITHIN_ITEMS,
         no_choice=ONE_OPTION,
-        ratings=sum(pattern.rankings * patterns[pattern] for pattern in ordered),
+        ratings=sum(pattern.rankings * count for (pattern,), count in clusters.items()),
         raters=raters,
         bootstrap=Bootstrap(**resampling),
     )
@@ -128,31 +125,16 @@ def from_patterns(
 def over_clusters(
     coefficient: Agreement, clusters: Mapping[tuple[Pattern, ...], int], measure: RankMeasure
 ) -> Agreement:
-    """The same figure with the interval of a bootstrap over clusters of units, as `coefficients.over_clusters`."""
-    counts: Counter[tuple[Pattern, ...]] = Counter()
-    for cluster, count in clusters.items():
-        if entering := tuple(_entering(cluster)):
-            counts[entering] += count
-    ordered = sorted(counts)
-    return with_interval_over(
-        coefficient,
-        [sum(pattern.rankings * pattern.disagreement(measure) for pattern in cluster) for cluster in ordered],
-        [float(sum(pattern.rankings for pattern in cluster)) for cluster in ordered],
-        [counts[cluster] for cluster in ordered],
-    )
+    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    return _sums(_entering(clusters), measure).with_interval(coefficient)
 
 
 def influence(
     patterns: Mapping[Pattern, int], measure: RankMeasure
 ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
     """How much one item of each pattern moves the value, and how many items have it, as `cell_sets.influence`."""
-    import numpy as np
-
     _check(measure)
-    ordered = _entering(patterns)
-    observed = np.array([pattern.rankings * pattern.disagreement(measure) for pattern in ordered])
-    expected = np.array([float(pattern.rankings) for pattern in ordered])
-    return ratio_influence(observed, expected, np.array([patterns[pattern] for pattern in ordered]))
+    return _sums(_entering({(pattern,): count for pattern, count in patterns.items()}), measure).influence()
 
 
 def second_opinion(units: Sequence[Sequence[Any]], measure: str) -> float | None:
@@ -177,9 +159,21 @@ def second_opinion(units: Sequence[Sequence[Any]], measure: str) -> float | None
     return total / weight if weight else None
 
 
-def _entering(patterns: Iterable[Pattern]) -> list[Pattern]:
-    """Those of two or more rankings of two or more options, in an order that fixes what a seed draws."""
-    return sorted(pattern for pattern in patterns if pattern.rankings > 1 and pattern.options > 1)
+def _entering(clusters: Mapping[tuple[Pattern, ...], int]) -> Counter[tuple[Pattern, ...]]:
+    """Clusters of items of two or more rankings of two or more options, without other items."""
+    counts: Counter[tuple[Pattern, ...]] = Counter()
+    for cluster, count in clusters.items():
+        if entering := tuple(item for item in cluster if item.rankings > 1 and item.options > 1):
+            counts[tuple(sorted(entering))] += count
+    return counts
+
+
+def _sums(clusters: Mapping[tuple[Pattern, ...], int], measure: RankMeasure) -> DistanceSums:
+    return DistanceSums.of(
+        clusters,
+        observed=lambda item: item.rankings * item.disagreement(measure),
+        expected=lambda item: float(item.rankings),
+    )
 
 
 def _check(measure: str) -> None:
