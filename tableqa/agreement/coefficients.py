@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tableqa.agreement.estimators import allows_chance, estimator, rows_at_once
 from tableqa.agreement.measures import (
@@ -48,9 +48,7 @@ from tableqa.statistics.bootstrap import Bootstrap, Resampling
 if TYPE_CHECKING:
     import numpy as np
 
-    from tableqa.agreement.rating_patterns import Patterns, Ratings
-
-    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+    from tableqa.agreement.rating_patterns import Array, Patterns, Ratings
 
 
 def agreement(

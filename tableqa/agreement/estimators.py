@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from tableqa.agreement.rating_patterns import Patterns
-
-    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+    from tableqa.agreement.rating_patterns import Array, Patterns
 
 # Takes B x P counts of units for each pattern, gives the B values, NaN where undefined.
 Estimator = Callable[["Array"], "Array"]

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tableqa.agreement.measures import SET_MEASURES
 from tableqa.agreement.rating_patterns import as_rows, check_request, in_rank_order, is_missing, sort_key
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from tableqa.agreement.rating_patterns import Ratings
-
-    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+    from tableqa.agreement.rating_patterns import Array, Ratings
 
 
 def second_opinion(ratings: Ratings, measure: str, *, order: Sequence[object] | None = None) -> float | None:

@@ -4,8 +4,10 @@ import codecs
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -402,11 +404,7 @@ def read_lines(
     formats in which a field may hold them. Raises ReaderError for a file that cannot be opened, a line over `longest`
     bytes, bytes that are not UTF-8 and NUL characters.
     """
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        raise cannot_open(path, error) from error
-    with file:
+    with opened(path) as file:
         check_is_text(path, file.peek(START)[:START])
         number = 0
         while line := file.readline(longest + 1):
@@ -444,9 +442,16 @@ def read_text(path: Path) -> str:
 
 def start_of(path: Path, size: int = START) -> bytes:
     """The first bytes of a file; ReaderError where it cannot be opened."""
+    with opened(path) as file:
+        return file.read(size)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BufferedReader]:
+    """A file to read the bytes of; ReaderError where it cannot be opened or read."""
     try:
         with path.open("rb") as file:
-            return file.read(size)
+            yield file
     except OSError as error:
         raise cannot_open(path, error) from error
 

@@ -4,13 +4,12 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from tableqa.core.disk_collections import Shelf
 from tableqa.core.translation import grouped, phrase
-from tableqa.readers.interface import MAX_TABLE_BYTES, ReaderError, cannot_open, start_of
+from tableqa.readers.interface import MAX_TABLE_BYTES, ReaderError, opened, start_of
 from tableqa.readers.json_values import DECODER, json_fault, with_option
 from tableqa.readers.record_fields import WRITE_OBJECTS, Location
 
@@ -28,7 +27,8 @@ def starts_array(path: Path) -> bool:
 
 def array_members(path: Path) -> Iterator[tuple[int, Any]]:
     """The members of a UTF-8 file that is one JSON array, each with the line where it starts; ReaderError."""
-    with _opened(path) as stream:
+    with opened(path) as file:
+        stream = _JsonStream(path, file)
         for line in stream.members("[", "]", phrase("unexpected content after the end of the array")):
             yield line, stream.value()
 
@@ -39,7 +39,8 @@ def read_members(path: Path) -> Iterator[tuple[str, Location, Any]]:
     Raises ReaderError as `read_records` does, and for a name that is given twice.
     """
     names: Shelf[str, int] = Shelf()
-    with _opened(path) as stream:
+    with opened(path) as file:
+        stream = _JsonStream(path, file)
         for line in stream.members("{", "}", phrase("unexpected content after the end of the object")):
             name = stream.value()
             if not isinstance(name, str) or name in names:
@@ -62,16 +63,6 @@ def whole_object(path: Path) -> dict[str, Any] | None:
         return {name: value for name, _, value in read_members(path)}
     except ReaderError:
         return None  # reading it tells
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator["_JsonStream"]:
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        raise cannot_open(path, error) from error
-    with file:
-        yield _JsonStream(path, file)
 
 
 class _JsonStream:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from tableqa.core.translation import gettext_noop, grouped, joined, phrase, word
 from tableqa.readers.encoding_detection import SEVERAL_BYTES, SINGLE_BYTE, Guess, encoding_by_letters
-from tableqa.readers.interface import MAX_TABLE_BYTES, START, ReaderError, cannot_open, check_is_text
+from tableqa.readers.interface import MAX_TABLE_BYTES, START, ReaderError, cannot_open, check_is_text, opened
 from tableqa.readers.reading_options import offering, option
 
 SEPARATORS = {
@@ -183,17 +183,14 @@ def detected_encoding(path: Path) -> Guess:
 
 def is_unicode(path: Path) -> bool:
     """Whether a file has a byte order mark, or is valid UTF-8 with letters beyond ASCII; ReaderError."""
-    try:
-        with path.open("rb") as file:
-            if _encoding_of_mark(file.read(START)):
-                return True
-            file.seek(0)
-            if _first_fault(file) is not None:
-                return False
-            file.seek(0)
-            return any(not block.isascii() for block in iter(partial(file.read, _BLOCK), b""))
-    except OSError as error:
-        raise cannot_open(path, error) from error
+    with opened(path) as file:
+        if _encoding_of_mark(file.read(START)):
+            return True
+        file.seek(0)
+        if _first_fault(file) is not None:
+            return False
+        file.seek(0)
+        return any(not block.isascii() for block in iter(partial(file.read, _BLOCK), b""))
 
 
 def encoding_or_sample(path: Path, is_page: bool = False) -> Guess | bytes:
@@ -204,24 +201,21 @@ def encoding_or_sample(path: Path, is_page: bool = False) -> Guess | bytes:
     ReaderError for a file that cannot be opened, a workbook or an archive, and UTF-8 that is damaged: read as another
     encoding, its letters would be wrong without a word.
     """
-    try:
-        with path.open("rb") as file:
-            start = file.read(START)
-            if not is_page:
-                check_is_text(path, start)
-            if marked := _encoding_of_mark(start):
-                return Guess(marked, True)
-            file.seek(0)
-            fault = _first_fault(file)
-            if fault is None:
-                return Guess("utf-8", True)
-            line, at = fault
-            file.seek(max(0, at - SAMPLE // 2))
-            sample = file.read(SAMPLE)
-            # Whole lines, so that no character is cut in two.
-            sample = sample[: sample.rfind(b"\n") + 1] or sample
-    except OSError as error:
-        raise cannot_open(path, error) from error
+    with opened(path) as file:
+        start = file.read(START)
+        if not is_page:
+            check_is_text(path, start)
+        if marked := _encoding_of_mark(start):
+            return Guess(marked, True)
+        file.seek(0)
+        fault = _first_fault(file)
+        if fault is None:
+            return Guess("utf-8", True)
+        line, at = fault
+        file.seek(max(0, at - SAMPLE // 2))
+        sample = file.read(SAMPLE)
+        # Whole lines, so that no character is cut in two.
+        sample = sample[: sample.rfind(b"\n") + 1] or sample
     if _CONTROL.search(sample):
         raise ReaderError(path, line, phrase("this is not a text file"), phrase("Name a file of text"))
     in_utf8 = len(_IN_UTF8.findall(sample))
