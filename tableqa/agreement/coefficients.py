@@ -147,13 +147,8 @@ def over_clusters(
     for done in range(0, coefficient.replicates, chunk):
         size = min(chunk, coefficient.replicates - done)
         weights = generator.multinomial(counts.sum(), counts / counts.sum(), size=size).astype(float)
-        drawn.append(
-            estimate(
-                np.array(
-                    [np.bincount(flat, entry[owner], minlength=len(patterns.counts)) for entry in weights]
-                )
-            )
-        )
+        units = [np.bincount(flat, entry[owner], minlength=len(patterns.counts)) for entry in weights]
+        drawn.append(estimate(np.array(units)))
     bootstrap = Bootstrap(coefficient.replicates, coefficient.seed, coefficient.confidence)
     low, high, left_out = bootstrap.ends(np.concatenate(drawn))
     return replace(coefficient, low=low, high=high, left_out=left_out)

@@ -147,9 +147,8 @@ def _kappa(
         for cell, (row, column) in enumerate(zip(rows, columns, strict=True)):
             of_one[:, row] += drawn[:, cell]
             of_other[:, column] += drawn[:, cell]
-        by_chance = (of_one * of_other).sum(
-            axis=1
-        )  # whole numbers: one category gives number squared exactly
+        # Whole numbers: one category gives number squared exactly.
+        by_chance = (of_one * of_other).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = by_chance / number**2
             return np.where(by_chance == number**2, np.nan, (agreed / number - share) / (1 - share))

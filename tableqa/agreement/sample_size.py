@@ -190,11 +190,8 @@ def units_needed(coefficient: Agreement, moved: "Array", counts: "Array", *, tar
 
 def basis(coefficient: Agreement, moved: "Array", counts: "Array") -> Basis:
     """What statements about any wanted half-width rest on, from what `units_needed` takes."""
-    half = (
-        None
-        if coefficient.low is None or coefficient.high is None
-        else (coefficient.high - coefficient.low) / 2
-    )
+    low, high = coefficient.low, coefficient.high
+    half = None if low is None or high is None else (high - low) / 2
     reason = _reason(coefficient, half, moved, counts)
     if reason is not None:
         return Basis(coefficient.units, half, reason=reason)

@@ -145,12 +145,10 @@ def _finding(code: str, occurrences: Sequence[_DamageOccurrence]) -> Finding:
     number = f"{len(occurrences)} {'place' if len(occurrences) == 1 else 'places'}"
     inherited = sum(occurrence.inherited for occurrence in occurrences)
     if inherited:
-        number += (
-            ", as in the base" if inherited == len(occurrences) else f", {inherited} of them as in the base"
-        )
-    summary = "; ".join(occurrence.words for occurrence in occurrences[:_SHOWN]) + (
-        "; …" if len(occurrences) > _SHOWN else ""
-    )
+        part = "" if inherited == len(occurrences) else f" {inherited} of them"
+        number += f",{part} as in the base"
+    shown = [occurrence.words for occurrence in occurrences[:_SHOWN]]
+    summary = "; ".join([*shown, "…"] if len(occurrences) > _SHOWN else shown)
     sure = any(occurrence.sure for occurrence in occurrences)
     level = "warning" if code in _WARNINGS or not sure or inherited == len(occurrences) else "error"
     doubt = "" if sure else " It may be intended."

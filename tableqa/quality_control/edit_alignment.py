@@ -170,9 +170,8 @@ def _part_of(base: Table, edited: Table) -> tuple[dict[int, int], dict[int, int]
 
 def _in_sequence(names: Sequence[str], sequence: Sequence[str]) -> Iterator[list[int]]:
     """Rising positions in `names` that hold the texts of `sequence`, in every way."""
-    latest = [len(names)] * (
-        len(sequence) + 1
-    )  # where each text can stand at most, so that the next ones fit
+    # Where each text can stand at most, so that the next ones fit.
+    latest = [len(names)] * (len(sequence) + 1)
     for index in reversed(range(len(sequence))):
         latest[index] = max((j for j in range(latest[index + 1]) if names[j] == sequence[index]), default=-1)
     chosen: list[int] = []

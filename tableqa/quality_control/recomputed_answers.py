@@ -51,12 +51,8 @@ def recompute(base: Example, edited: Example, table: Table) -> Recomputation:
             except ProgramError:
                 return None
 
-        answers_as_is = answers({})
-        ways = (
-            [answers_as_is, answers(signs)]
-            if (signs := _restored_signs(base.table, table, read))
-            else [answers_as_is]
-        )
+        signs = _restored_signs(base.table, table, read)
+        ways = list(map(answers, [{}, signs] if signs else [{}]))
         for way in ways:
             if way is not None and compare(way, edited.answers).equal:
                 return Recomputation(way, read=read, agrees=True)

@@ -340,12 +340,8 @@ def _automatic_example(fields: Fields, raw: _Raw, names: Names) -> Example:
     """The instance that a line of automatic perturbations names, made again."""
     from tableqa.perturbations import PERTURBATIONS, instances
 
-    source, id, kind, seed = (
-        fields.text("source"),
-        fields.name("original"),
-        fields.text("kind"),
-        fields.integer("seed"),
-    )
+    source, id = fields.text("source"), fields.name("original")
+    kind, seed = fields.text("kind"), fields.integer("seed")
     if (source, id) not in raw.originals or kind not in PERTURBATIONS:
         what = phrase(
             "{kind} of {id} in {source} is not a perturbation of an example of this release",

@@ -342,12 +342,10 @@ def joined_credit(credits: Iterable[Credit]) -> Credit:
 def stated_credit(meta: object) -> Credit | None:
     """The credit of a source as Askew wrote it into the meta of a record for another tool; None where it did not."""
     stated = meta.get("credit") if isinstance(meta, Mapping) else None
-    parts = (
-        [stated.get(name, "") for name in ("licence", "citation", "url")]
-        if isinstance(stated, Mapping)
-        else []
-    )
-    return Credit(*parts) if parts and all(isinstance(part, str) for part in parts) else None
+    if not isinstance(stated, Mapping):
+        return None
+    parts = [stated.get(name, "") for name in ("licence", "citation", "url")]
+    return Credit(*parts) if all(isinstance(part, str) for part in parts) else None
 
 
 def credit(reader: Reader, path: Path, tables: Path | None = None) -> Credit:
@@ -518,11 +516,8 @@ def unparted_hint(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """The same for a table of a record: only where every cell holds the separator as often as the header does."""
     hint = separator_hint(header)
     signs = [sign for sign in (";", "\t") if sign in header[0]] if hint else []
-    return (
-        hint
-        if any(all(row[0].count(sign) == header[0].count(sign) for row in rows) for sign in signs)
-        else ""
-    )
+    is_even = any(all(row[0].count(sign) == header[0].count(sign) for row in rows) for sign in signs)
+    return hint if is_even else ""
 
 
 def separator_hint(header: Sequence[str]) -> str:

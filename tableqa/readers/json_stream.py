@@ -44,12 +44,9 @@ def read_members(path: Path) -> Iterator[tuple[str, Location, Any]]:
         for line in stream.members("{", "}", phrase("unexpected content after the end of the object")):
             name = stream.value()
             if not isinstance(name, str) or name in names:
-                is_text = isinstance(name, str)  # what is no text need not be hashable
-                what = (
-                    phrase("the name {name!r} is already in line {line}", name=name, line=names[name])
-                    if is_text
-                    else phrase("no name")
-                )
+                what = phrase("no name")
+                if isinstance(name, str):  # what is no text need not be hashable
+                    what = phrase("the name {name!r} is already in line {line}", name=name, line=names[name])
                 raise Location(path, line).error(what, phrase("Give every object of the file its own name"))
             names[name] = line
             stream.skip(":")

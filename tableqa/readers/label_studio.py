@@ -138,11 +138,8 @@ def _texts(value: Fields) -> list[str]:
     for name in ("text", "choices", "labels", "number", "rating"):
         if name in value:
             result_value: Any = value.value[name]
-            return (
-                value.texts(name)
-                if isinstance(result_value, list)
-                else Fields(value.place, {name: [result_value]}).texts(name)
-            )
+            members = result_value if isinstance(result_value, list) else [result_value]
+            return Fields(value.place, {name: members}).texts(name)
     mend = phrase("Name another control")
     raise value.place.error(phrase("there is no text, choices, labels, number or rating"), mend)
 

@@ -143,7 +143,9 @@ class OwnData(TolerantReader):
             if path != file or file.is_dir():
                 _refuse_wikisql(file)
             for result in joined_answers(self._of_questions(questions, beside)):
-                yield _with_known_path(result, questions, file, path)
+                if isinstance(result, Rejected):
+                    result = _with_known_path(result, questions, file, path)
+                yield result
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of questions, then each table that it names and that is there, or the archive of all; ReaderError."""
@@ -328,20 +330,18 @@ class OwnData(TolerantReader):
         """The records of a Parquet file or a folder of a dataset, with the split that they are in."""
         labels = hub_folder.class_labels(path)
         for file, split in self._data_files(path):
-            if file.suffix.lower() in (".parquet", ".arrow", ".feather"):
+            is_binary = file.suffix.lower() in (".parquet", ".arrow", ".feather")
+            if is_binary:
                 records: Iterator[Fields | Rejected] = (
                     Fields(Location(file, row, record=row), record)
                     for row, record in enumerate(arrow.records_of(file, labels), start=1)
                 )
             else:
-                records = (
-                    Fields(record.place, with_label_names(record.value, labels))
-                    if isinstance(record, Fields)
-                    else record
-                    for record in self._each_record(file)
-                )
+                records = self._each_record(file)
             for record in records:
                 if isinstance(record, Fields):
+                    if not is_binary:
+                        record = Fields(record.place, with_label_names(record.value, labels))
                     if record.value.keys() == FIELDS:
                         mend = phrase("Choose the format hf, or parquet for a single file")
                         raise ReaderError(path, None, phrase("this is a release of Askew"), mend)
@@ -463,21 +463,14 @@ def _is_no_passage(value: object) -> bool:
     return value is not None and passage_of(value) is None
 
 
-def _with_known_path(
-    outcome: Example | Rejected, questions: Path, data_path: Path, path: Path
-) -> Example | Rejected:
-    """A rejection with the file or archive that people know, in place of its plain copy and the folder of the archive."""
-    if not isinstance(outcome, Rejected):
-        return outcome
-    error = (
-        outcome.error
-        if questions == data_path
-        else with_archive_name(outcome.error, str(questions), str(data_path))
-    )
+def _with_known_path(outcome: Rejected, questions: Path, data_path: Path, path: Path) -> Rejected:
+    """The same with the file or archive that people know in place of its plain copy and the folder it was unpacked to."""
+    error = outcome.error
+    if questions != data_path:
+        error = with_archive_name(error, str(questions), str(data_path))
     if is_archive(path):
-        error = with_archive_name(
-            error, str(data_path if data_path.is_dir() else data_path.parent), path.name
-        )
+        folder = data_path if data_path.is_dir() else data_path.parent
+        error = with_archive_name(error, str(folder), path.name)
     return Rejected(error, outcome.record)
 
 

@@ -201,15 +201,10 @@ def with_unboxed_texts(record: Fields, columns: Mapping[str, str]) -> Fields:
 def part_of_object(error: ReaderError, columns: Mapping[str, str], record: Mapping[str, Any]) -> ReaderError:
     """The same error, where a column has an object in place of a text or a table: with the paths of what is in it."""
     column = error.column.removesuffix("[0]")
-    part, column_value = (
-        next((part for part in columns if columns[part] == column), "table"),
-        record.get(column),
-    )
-    texts = (
-        []
-        if part == "table" or not isinstance(column_value, dict)
-        else [name for name in column_value if column_value[name]]
-    )
+    part = next((part for part in columns if columns[part] == column), "table")
+    members = record.get(column)
+    is_text_inside = part != "table" and isinstance(members, dict)
+    texts = [name for name, value in members.items() if value] if is_text_inside else []
     if names := error.ways.get("table", texts):
         paths = [f"{column}.{name}" for name in names]
         error.ways = {part: paths}
@@ -294,16 +289,13 @@ def _texts_in(record: Fields, column: str, value: Any, separator: str, lists: An
         if members is None and (separator or "|") in value:
             note("split", value)
         value = [text.strip() for text in value.split(separator or "|")] if members is None else members
-    whole = value if isinstance(value, list) else [value]
-    non_blank_members = [member for member in whole if not (isinstance(member, str) and not member.strip())]
-    if len(non_blank_members) < len(whole):
+    members = value if isinstance(value, list) else [value]
+    filled = [member for member in members if not (isinstance(member, str) and not member.strip())]
+    if len(filled) < len(members):
         note("missing")
-    whole = (
-        [member for member in non_blank_members if member is not None]
-        if option("missing")
-        else non_blank_members
-    )
-    return Fields(record.place, {column: whole}).texts(column)
+    if option("missing"):
+        filled = [member for member in filled if member is not None]
+    return Fields(record.place, {column: filled}).texts(column)
 
 
 def looks_like_list(text: str) -> bool:

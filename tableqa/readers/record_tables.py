@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from tableqa.core.translation import phrase, reason_of
@@ -159,9 +160,8 @@ def _columns(value: dict[str, Any]) -> tuple[list[str], list[str], list[list[Any
     of_names, of_labels = (2 * is_numbered(keys) or all(map(str.isdecimal, keys)) for keys in (names, labels))
     if of_labels < of_names:
         return labels, names, list(map(list, zip(*cells, strict=True)))
-    return (
-        (names, labels, cells) if of_labels == 2 or of_labels > of_names else None
-    )  # unknown which are names
+    # Else it is unknown which are names.
+    return (names, labels, cells) if of_labels == 2 or of_labels > of_names else None
 
 
 def _with_row_labels(header: Any, rows: Any, labels: Any) -> tuple[Any, Any]:
@@ -186,14 +186,7 @@ def _without_links(row: object) -> object:
 
 def with_titles(table: Table, title: str, caption: str) -> Table:
     """The same table with the title and caption of its record, where that has any."""
-    return Table(
-        table.header,
-        table.rows,
-        title or table.title,
-        caption or table.caption,
-        header_rows=table.header_rows,
-        spans=table.spans,
-    )
+    return replace(table, title=title or table.title, caption=caption or table.caption)
 
 
 def _from_list(location: Location, value: list[Any], title: str, caption: str) -> Table:

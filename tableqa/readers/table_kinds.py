@@ -67,19 +67,12 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
         _check_size(path)
         lines = list(text_lines(path, encoding.of(path)))
         if suffix in _JSON_LINES:
+            filled = [(at, line) for at, line in enumerate(lines, start=1) if line.strip()]
             return table_from(
-                Location(path, 1),
-                [
-                    decode_json(Location(path, at), line)
-                    for at, line in enumerate(lines, start=1)
-                    if line.strip()
-                ],
+                Location(path, 1), [decode_json(Location(path, at), line) for at, line in filled]
             )
-        return (
-            table_from(Location(path, 1), "".join(lines))
-            if suffix == ".json"
-            else in_markdown(path, "".join(lines))
-        )
+        text = "".join(lines)
+        return table_from(Location(path, 1), text) if suffix == ".json" else in_markdown(path, text)
     form = text_form(path, encoding.of(path))
     if suffix in _PERHAPS_SEPARATED and not has_columns(path, form):
         what = phrase("this text has no separator that gives every row the same number of fields")
@@ -87,11 +80,8 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
     rows = read_delimited(path, form.separator, form.encoding, comments=form.comments)
     first_rows = list(islice(rows, ROWS_COMPARED))
     if first_rows:
-        below = [cells for _, cells in first_rows[1:]]
-        first_rows[0] = (
-            first_rows[0][0],
-            widened_header(first_rows[0][1], below, may_have_row_names(path, form)),
-        )
+        (line, header), below = first_rows[0], [cells for _, cells in first_rows[1:]]
+        first_rows[0] = line, widened_header(header, below, may_have_row_names(path, form))
     return table_of_rows(path, chain(first_rows, rows))
 
 
