@@ -150,12 +150,9 @@ def second_opinion(units: Sequence[Sequence[Any]], measure: str) -> float | None
         ranks = [[ranking.index(option) for option in present_rankings[0]] for ranking in present_rankings]
         pairs = [float(spearmanr(first, second).statistic) for first, second in combinations(ranks, 2)]
         mean = sum(pairs) / len(pairs)
-        value = (
-            mean
-            if measure == "mean_spearman"
-            else (mean * (len(present_rankings) - 1) + 1) / len(present_rankings)
-        )
-        total, weight = total + len(present_rankings) * value, weight + len(present_rankings)
+        count = len(present_rankings)
+        value = mean if measure == "mean_spearman" else (mean * (count - 1) + 1) / count
+        total, weight = total + count * value, weight + count
     return total / weight if weight else None
 
 

@@ -26,15 +26,7 @@ from tableqa.readers.reading_options import offering, option, unescaped
 from tableqa.readers.record_fields import Fields, Location, decode_json
 
 TABLE_COLUMNS = frozenset(USUAL["table"])
-_HEADER_COLUMNS = (
-    "table_header",
-    "table_headers",
-    "header",
-    "headers",
-    "column_headers",
-    "column_names",
-    "columns",
-)
+_HEADERS = ("table_header", "table_headers", "header", "headers", "column_headers", "column_names", "columns")
 _ROW_COLUMNS = ("table_data", "table_rows", "rows", "data", "cells")
 _OF_OBJECTS = re.compile(r"\s*(?:\{|\[\s*\{)")
 _PATH = re.compile(
@@ -57,7 +49,7 @@ def with_joined_table(record: Fields, chosen: str) -> Fields:
     value = record.value
     if chosen in value or not TABLE_COLUMNS.isdisjoint(value):
         return record
-    header = next((name for name in _HEADER_COLUMNS if isinstance(value.get(name), list)), None)
+    header = next((name for name in _HEADERS if isinstance(value.get(name), list)), None)
     rows = next((name for name in _ROW_COLUMNS if isinstance(value.get(name), list)), None)
     if header is None or rows is None:
         return record

@@ -314,10 +314,8 @@ def text_lines(path: Path, encoding: str, comments: int = 0) -> Iterator[str]:
     number = 1
     try:
         # The ends stay as they are: a field in quotes may hold them.
-        codec, errors = (
-            {"utf-8": "utf-8-sig"}.get(encoding, encoding),
-            "replace" if option("characters") else None,
-        )
+        codec = "utf-8-sig" if encoding == "utf-8" else encoding
+        errors = "replace" if option("characters") else None
         with path.open(encoding=codec, errors=errors, newline="") as file:
             while line := file.readline(MAX_TABLE_BYTES + 1):
                 if len(line) > MAX_TABLE_BYTES:

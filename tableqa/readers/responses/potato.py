@@ -113,12 +113,8 @@ def _answers(
     natures: dict[str, Nature] = {}
     chosen, marked = defaultdict(list), defaultdict(list)
     for label, raw_value in _pairs(stored, "label"):
-        schema, name, value, text = (
-            label.text("schema"),
-            label.text("name"),
-            plain(raw_value),
-            text_of(raw_value),
-        )
+        schema, name = label.text("schema"), label.text("name")
+        value, text = plain(raw_value), text_of(raw_value)
         scheme = schemes.get(schema) or {"annotation_type": _assumed_type(schema, name, value, text)}
         type = _type(scheme)
         is_option = type in _OPTIONS and name not in _BESIDE

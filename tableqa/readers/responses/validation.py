@@ -113,10 +113,8 @@ def _storable(task: Task, rejected: list[Rejected]) -> Task:
             error = response.place.error(joined([where, what, excerpt], by=": "), _CORRECT)
             rejected.append(Rejected(error, record_of(task.id, response)))
             continue
-        person, response_location = (
-            normal(printable(response.person)),
-            replace(response.place, file=Path(response.place.file.name)),
-        )
+        person = normal(printable(response.person))
+        response_location = replace(response.place, file=Path(response.place.file.name))
         responses.append(
             replace(
                 response, place=response_location, person=person, id=printable(response.id), values=values
