@@ -5,10 +5,9 @@
     from_patterns(patterns, counts, "fleiss_kappa", raters=3)  # grouped by a database
     influence(ratings, "fleiss_kappa")           # how much each pattern of a unit moves the value
 
-`ratings` has a row for each unit (the thing that is rated) and a column for each rater; None and NaN are missing. Every
-measure here depends on a unit only through how many raters chose which category, and there are few such patterns: ten for
-three raters and three categories, be it a thousand units or a million. So units are first collapsed to distinct patterns
-and their counts, and drawing units with replacement is then exactly one multinomial draw of those counts.
+`ratings` has a row for each unit (the thing that is rated) and a column for each rater; None and NaN are missing. Units are
+collapsed to distinct patterns and their counts (`rating_patterns`), and drawing units with replacement is then exactly one
+multinomial draw of those counts.
 
 Sources:
   Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76(5), 378-382.

@@ -196,8 +196,7 @@ class OwnData(TolerantReader):
                 del parts["context"]
             encoding = self._table_encoding(questions, folder)
             of_tables = (encoding.chosen or encoding.shared.encoding) if encoding.shared else ""
-            has_form = not (questions.is_dir() or hub_folder.is_dataset(questions) or is_workbook(questions))
-            if not has_form or is_json(questions) or is_page(questions):
+            if _kind_of(questions) != "text":
                 return Layout(tuple(names), parts, table_encoding=of_tables)
             form = _form(questions, self.fields)
             return Layout(tuple(names), parts, form.encoding, form.separator, of_tables)
@@ -360,26 +359,39 @@ class OwnData(TolerantReader):
                 yield from questions_in(with_nested(record, chosen), question, table)
 
     def _stored_records(self, path: Path) -> Iterator[Fields | Rejected]:
-        if hub_folder.is_dataset(path):
-            return self._of_dataset(path)
-        if path.is_dir():
-            return chain.from_iterable(map(self._stored_records, questions_of(path, self._fits)))
-        if is_workbook(path):
-            return _rows_of_workbook(path, self.fields)
-        if is_page(path):
-            encoding = TableEncoding(self.fields.get("encoding", ""), lambda: iter(())).of(path)
-            return named_rows(path, rows_of_page(path, "".join(text_lines(path, encoding))))
-        if is_json(path):
-            if (inner := records_inside(path, self.fields.get("question", ""))) is not None:
-                return (
-                    Fields(Location(path, 1, record=number), record)
-                    for number, record in enumerate(inner, start=1)
-                )
-            records = each_record(path, is_header=partial(is_header, fields=self.fields))
-            return (Rejected(each, {}) if isinstance(each, ReaderError) else each.fields for each in records)
+        match _kind_of(path):
+            case "dataset":
+                return self._of_dataset(path)
+            case "folder":
+                return chain.from_iterable(map(self._stored_records, questions_of(path, self._fits)))
+            case "workbook":
+                return _rows_of_workbook(path, self.fields)
+            case "page":
+                encoding = TableEncoding(self.fields.get("encoding", ""), lambda: iter(())).of(path)
+                return named_rows(path, rows_of_page(path, "".join(text_lines(path, encoding))))
+            case "json":
+                return self._of_json(path)
         form = _form(path, self.fields)
         rows = read_delimited(path, form.separator, form.encoding, True, form.comments)
         return named_rows(path, rows, has_row_names=may_have_row_names(path, form))
+
+    def _of_json(self, path: Path) -> Iterator[Fields | Rejected]:
+        if (inner := records_inside(path, self.fields.get("question", ""))) is not None:
+            return (Fields(Location(path, 1, record=at), record) for at, record in enumerate(inner, start=1))
+        records = each_record(path, is_header=partial(is_header, fields=self.fields))
+        return (Rejected(each, {}) if isinstance(each, ReaderError) else each.fields for each in records)
+
+
+def _kind_of(path: Path) -> str:
+    """What holds the questions: "dataset", "folder", "workbook", "page", "json", or "text" in columns."""
+    kinds: tuple[tuple[str, Callable[[Path], bool]], ...] = (
+        ("dataset", hub_folder.is_dataset),
+        ("folder", Path.is_dir),
+        ("workbook", is_workbook),
+        ("page", is_page),
+        ("json", is_json),
+    )
+    return next((kind for kind, fits in kinds if fits(path)), "text")
 
 
 def _example(
@@ -445,9 +457,10 @@ def _form(path: Path, fields: Mapping[str, str]) -> TextForm:
 
 def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
     """In which form a file or dataset of this name is read; "" for JSON."""
-    if hub_folder.is_dataset(path):
+    kind = _kind_of(path)
+    if kind == "dataset":
         return hub_folder.sentence(path, name)
-    if is_workbook(path):
+    if kind == "workbook":
         sheets = sheets_of_questions(open_workbook(path), fields)
         values = {"file": path.name, "name": ", ".join(sheet.name for sheet in sheets)}
         if is_open_document(path):
@@ -455,7 +468,7 @@ def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
                 "{file} was read as an OpenDocument file with its questions in the sheet {name!r}.", **values
             )
         return phrase("{file} was read as an Excel file with its questions in the sheet {name!r}.", **values)
-    return "" if path.is_dir() or is_json(path) or is_page(path) else _form(path, fields).sentence(path)
+    return _form(path, fields).sentence(path) if kind == "text" else ""
 
 
 def _is_no_passage(value: object) -> bool:
