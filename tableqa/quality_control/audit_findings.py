@@ -147,8 +147,8 @@ def _finding(code: str, occurrences: Sequence[_DamageOccurrence]) -> Finding:
     if inherited:
         part = "" if inherited == len(occurrences) else f" {inherited} of them"
         number += f",{part} as in the base"
-    shown = [occurrence.words for occurrence in occurrences[:_SHOWN]]
-    summary = "; ".join([*shown, "…"] if len(occurrences) > _SHOWN else shown)
+    details = [occurrence.words for occurrence in occurrences[:_SHOWN]]
+    summary = "; ".join([*details, "…"] if len(occurrences) > _SHOWN else details)
     sure = any(occurrence.sure for occurrence in occurrences)
     level = "warning" if code in _WARNINGS or not sure or inherited == len(occurrences) else "error"
     doubt = "" if sure else " It may be intended."
