@@ -41,10 +41,10 @@ def with_ids_of(base: Table, edited: Table, columns: Mapping[int, int], rows: Ma
     return replace(
         edited,
         spans=(),
-        column_ids=[
+        column_ids=tuple(
             base.column_ids[columns[k]] if k in columns else next(fresh) for k in range(edited.shape[1])
-        ],
-        row_ids=[base.row_ids[rows[k]] if k in rows else next(fresh) for k in range(edited.shape[0])],
+        ),
+        row_ids=tuple(base.row_ids[rows[k]] if k in rows else next(fresh) for k in range(edited.shape[0])),
         header_id=base.header_id,
     )
 

@@ -92,7 +92,7 @@ def _rows_moved(base: Table, table: Table) -> Table:
     for row, cells in zip(table.row_ids, table.rows, strict=True):
         same = [] if row in base_row_ids else removed.get(tuple(cells[k] for k, _ in columns), [])
         row_ids.append(same.pop(0) if same else row)
-    return replace(table, row_ids=row_ids)
+    return replace(table, row_ids=tuple(row_ids))
 
 
 _Lines: TypeAlias = Sequence[tuple[str, ...]]

@@ -100,10 +100,10 @@ def _bound(data: Any, cells: Mapping[Decimal, _Cell]) -> Any:
 def _with_cells(table: Table, changed: _Texts) -> Table:
     if not changed:
         return table
-    rows = [
-        [changed.get((row, column), cell) for column, cell in zip(table.column_ids, cells, strict=True)]
+    rows = tuple(
+        tuple(changed.get((row, column), cell) for column, cell in zip(table.column_ids, cells, strict=True))
         for row, cells in zip(table.row_ids, table.rows, strict=True)
-    ]
+    )
     return replace(table, rows=rows)
 
 

@@ -203,8 +203,9 @@ def part_of_object(error: ReaderError, columns: Mapping[str, str], record: Mappi
     column = error.column.removesuffix("[0]")
     part = next((part for part in columns if columns[part] == column), "table")
     members = record.get(column)
-    is_text_inside = part != "table" and isinstance(members, dict)
-    texts = [name for name, value in members.items() if value] if is_text_inside else []
+    texts: list[str] = []
+    if part != "table" and isinstance(members, dict):
+        texts = [name for name, value in members.items() if value]
     if names := error.ways.get("table", texts):
         paths = [f"{column}.{name}" for name in names]
         error.ways = {part: paths}
