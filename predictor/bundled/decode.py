@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from predictor.bundled.features import DATE, NOTHING, NUMBER, Input, TableReading
+from predictor.bundled.cell_text import DATE, NOTHING, NUMBER
+from predictor.bundled.features import Input
+from predictor.bundled.table_features import TableReading
 from tableqa.cells import number_of
 
 Floats = NDArray[np.float32]

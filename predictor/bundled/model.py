@@ -35,12 +35,10 @@ from predictor.bundled.features import (
     QUESTION_PIECES,
     TOKEN_FEATURES,
     Input,
-    TableReading,
     collate,
-    encode_question,
-    read_table,
-    special_tokens,
 )
+from predictor.bundled.question_features import encode_question, special_tokens
+from predictor.bundled.table_features import TableReading, read_table
 from predictor.checkpoints import ModelError, Stop, never_stop, weights_sha
 from predictor.protocol import Alternative, Prediction, PredictRequest, ProtocolError
 from tableqa.data.tables import Table

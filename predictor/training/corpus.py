@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 
 import tableqa
-from predictor.bundled.features import Input, TableReading, encode_question, read_table
+from predictor.bundled.features import Input
+from predictor.bundled.question_features import encode_question
+from predictor.bundled.table_features import TableReading, read_table
 from predictor.training.supervision import Supervision, supervise
 from predictor.training.synthetic import SyntheticQuestion, generate_questions
 from tableqa.core.canonical_json import digest
@@ -224,7 +226,6 @@ def _write_job(job: tuple[Path, Path, Sequence[Any], int, int]) -> int:
 __all__ = [
     "Corpus",
     "Item",
-    "SyntheticQuestion",
     "answered_items",
     "build_corpora",
     "synthetic_items",

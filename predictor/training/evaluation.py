@@ -12,7 +12,8 @@ import numpy as np
 
 from predictor.bundled.calibration import Calibration, expected_error, fit
 from predictor.bundled.decode import OPERATIONS, Answer, Balance, Candidate, candidates, combine_candidates
-from predictor.bundled.features import Input, TableReading, collate
+from predictor.bundled.features import Input, collate
+from predictor.bundled.table_features import TableReading
 from predictor.training.supervision import supervise
 from tableqa.data.answers import compare
 from tableqa.data.examples import Example
@@ -207,7 +208,7 @@ def _score(
 
 def read_all(examples: Iterable[Example], tables: Any) -> list[PreparedQuestion]:
     """Read questions and tables; `tables` is a `corpus.Tables`."""
-    from predictor.bundled.features import encode_question
+    from predictor.bundled.question_features import encode_question
 
     out = []
     for example in examples:

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from predictor.bundled.cell_text import read
 from predictor.bundled.decode import difference, in_digits, options, over_rows, year_in
-from predictor.bundled.features import TableReading, read
+from predictor.bundled.table_features import TableReading
 from tableqa.data.answers import compare
 from tableqa.data.examples import Example
 from tableqa.programs import ProgramError, SearchResult, find_programs, rows_of

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from predictor.bundled.decode import year_in
-from predictor.bundled.features import NOTHING, TableReading
+from predictor.bundled.cell_text import NOTHING
+from predictor.bundled.table_features import TableReading
 from predictor.training.supervision import Supervision
 from tableqa.cells import fold, without_details, without_notes
 from tableqa.data.tables import Table

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from predictor import load_bundled
 from predictor.architectures import ModelError
+from predictor.bundled.cell_text import read
 from predictor.bundled.decode import (
     OPERATIONS,
     Balance,
@@ -31,10 +32,9 @@ from predictor.bundled.features import (
     SEQUENCE,
     TOKEN_FEATURES,
     collate,
-    encode_question,
-    read,
-    read_table,
 )
+from predictor.bundled.question_features import encode_question
+from predictor.bundled.table_features import read_table
 from tableqa.data.tables import Table
 from tests.predictor.bundled.by_hand import MEDALS, scores, tokenizer
 

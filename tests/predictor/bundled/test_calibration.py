@@ -14,7 +14,8 @@ from benchmarks.bundled import CALIBRATION, QUESTIONS
 from predictor.bundled import WEIGHTS, load_bundled
 from predictor.bundled.calibration import Calibration, expected_error, fit
 from predictor.bundled.decode import candidates, difference
-from predictor.bundled.features import encode_question, read_table
+from predictor.bundled.question_features import encode_question
+from predictor.bundled.table_features import read_table
 from predictor.training.card import rewrite_quality
 from predictor.training.evaluation import LEAST_HELD_OUT, Verdict, fit_calibration
 from tableqa.data.answers import compare

@@ -24,7 +24,9 @@ from predictor.bundled.decode import (
     combine_candidates,
     row_weight,
 )
-from predictor.bundled.features import collate, encode_question, read_table
+from predictor.bundled.features import collate
+from predictor.bundled.question_features import encode_question
+from predictor.bundled.table_features import read_table
 from tableqa import Example
 from tableqa.data.answers import compare
 from tableqa.readers import READERS
