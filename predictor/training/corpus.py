@@ -24,7 +24,7 @@ from predictor.bundled.features import Input
 from predictor.bundled.question_features import encode_question
 from predictor.bundled.table_features import TableReading, read_table
 from predictor.training.supervision import Supervision, supervise
-from predictor.training.synthetic import SyntheticQuestion, generate_questions
+from predictor.training.synthetic import generate_questions
 from tableqa.core.canonical_json import digest
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
