@@ -360,7 +360,7 @@ def _rho(batch: Batch, crew: Sequence[Rater]) -> float:
 
 def _figures(batch: Batch, crew: Sequence[Rater], overlap: int) -> list[Figure]:
     """What the batch page says of agreement, beside the truth."""
-    from annotation.quality import agreement_report
+    from annotation.quality import agreement_report, rating_tallies
 
     task = batch.task()
     drawn = (
@@ -368,7 +368,7 @@ def _figures(batch: Batch, crew: Sequence[Rater], overlap: int) -> list[Figure]:
         for item, number, raters in _drawn(crew, overlap)
         for one in raters
     )
-    truths = {(f.measure, f.statistic): f.value for f in agreement_report.figures(task, drawn)}
+    truths = {(f.measure, f.statistic): f.value for f in rating_tallies.figures(task, drawn)}
     found = []
     for figure in agreement_report.batch_figures(batch):
         truth = truths[figure.measure, figure.statistic]

@@ -51,7 +51,7 @@ from annotation.models import (
 )
 from annotation.models.batch_options import TERMS, work_limits
 from annotation.platform.refusals import refuse
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses
 from annotation.workflow import adjudication
 from tableqa.core.canonical_json import canonical
 
@@ -398,7 +398,7 @@ def _decision_entries(item: Item, names: Names) -> Iterable[HistoryEntry]:
             for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number):
                 rests = sorted({names(a.assignment.person_id) for a in outcome.annotations.all()})
                 response_in_words = task.describe(
-                    agreement_report.restore_response(task, outcome.response), plain
+                    compared_responses.restore_response(task, outcome.response), plain
                 )
                 on = gettext(" (based on {rests})").format(rests=", ".join(rests)) if rests else ""
                 words.append(

@@ -36,7 +36,7 @@ from annotation.models import (
 )
 from annotation.platform.database import failures
 from annotation.platform.keyset import in_lists
-from annotation.quality import agreement_report, calibration
+from annotation.quality import calibration, compared_responses, label_agreement, rating_tallies
 from tasks.contract import TaskType, UnknownTaskType
 
 log = logging.getLogger(__name__)
@@ -260,7 +260,7 @@ def _index_responses(
         task = batch.task()
     except UnknownTaskType:
         return []
-    measures = agreement_report.measures_of(task, batch.people_compared)
+    measures = rating_tallies.measures_of(task, batch.people_compared)
     tables = any(measure.level == "edits" for measure in measures)
     items = Item.objects.filter(pk__in=keys).select_related(*["example__stored_table"] * tables).in_bulk()
     assignments = Assignment.objects.filter(item__in=keys).submitted().select_related("annotation", "place")
@@ -274,7 +274,7 @@ def _index_responses(
             continue
         row, item = indexed[assignment.item_id], items[assignment.item_id]
         item.batch = batch
-        response = agreement_report.restore_response(task, annotation.response)
+        response = compared_responses.restore_response(task, annotation.response)
         row.seconds += annotation.active_seconds
         row.answered_at = max(filter(None, (row.answered_at, assignment.ended_at)), default=None)
         texts = "\n".join(dict.fromkeys(_texts(annotation.response.get("data"))))
@@ -315,7 +315,7 @@ def _facts(
     for measure in task.measures:
         value = measure.value(response) if measure.level in LABELS else None
         if value is not None:
-            yield kinds.LABEL, measure.name, agreement_report.in_words(value)
+            yield kinds.LABEL, measure.name, label_agreement.in_words(value)
     for code in dict.fromkeys(annotation.unmet or ()):
         yield kinds.FINDING, "", code
     if annotation.unsure:

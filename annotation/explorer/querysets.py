@@ -53,7 +53,7 @@ from annotation.models import (
 )
 from annotation.platform.bulk_rows import among
 from annotation.platform.keyset import in_lists
-from annotation.quality.agreement_report import in_words
+from annotation.quality.label_agreement import in_words
 from tasks.contract import TaskType, task_types
 
 MOST_COUNTED: Final = 10_000

@@ -8,7 +8,7 @@ from typing import Any, Final
 from annotation.access.visibility import Fact
 from annotation.explorer.querysets import Reader, state_of
 from annotation.models import Assignment, Flag, Item
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses
 from annotation.workflow import adjudication
 from tasks.contract import Item as PlainItem
 from tasks.contract import TaskType
@@ -126,7 +126,7 @@ def _response(assignment: Assignment, row: Row) -> Response:
         data = annotation.response.get("data") or {}
         words = ()
         if row.task is not None and row.plain is not None:
-            stored = agreement_report.restore_response(row.task, annotation.response)
+            stored = compared_responses.restore_response(row.task, annotation.response)
             words = tuple(row.task.describe(stored, row.plain))
             if row.task.operations_field is None:
                 label = row.task.label(stored, row.plain)

@@ -14,7 +14,7 @@ from django.db.models import Count
 from django.utils.translation import gettext_noop
 
 from annotation.models import Assignment, Batch, Tally
-from annotation.quality import agreement_report, gold
+from annotation.quality import compared_responses, gold, label_agreement, rating_tallies
 from tableqa.quality_control.careless_responding import Habit, always_the_same, copy_paste, sped_up, too_fast
 from tableqa.statistics.clustered_intervals import mean_over
 from tableqa.statistics.median_intervals import median_interval
@@ -66,7 +66,7 @@ def report(batch: Batch) -> dict[str, Any]:
     task = batch.task()
     measures = [
         entry
-        for entry in agreement_report.measures_of(task, batch.people_compared)
+        for entry in rating_tallies.measures_of(task, batch.people_compared)
         if entry.level in ("nominal", "ordinal", "interval")
     ]
     worked: dict[str, PersonWork] = defaultdict(PersonWork)
@@ -129,7 +129,7 @@ def submissions(batch: Batch, task: TaskType) -> Iterator[Submission]:
         *("item__public_id", "person_id", "ended_at", "annotation__made_at", "annotation__active_seconds"),
         *("annotation__response", "place__added", "item__is_gold"),
     )
-    for keys in agreement_report.item_pages(batch):
+    for keys in compared_responses.item_pages(batch):
         for row in rows.filter(item_id__gte=keys[0], item_id__lte=keys[-1]).values_list(*fields):
             item, person, ended, made_at, seconds, response, added, is_gold = row
             if response is None:
@@ -139,7 +139,7 @@ def submissions(batch: Batch, task: TaskType) -> Iterator[Submission]:
                 person=str(person),
                 at=ended or made_at,
                 seconds=seconds,
-                response=agreement_report.restore_response(task, response),
+                response=compared_responses.restore_response(task, response),
                 data=response["data"],
                 planned=not added and not is_gold,
             )
@@ -200,14 +200,14 @@ def reliability(
     from tableqa.agreement.dawid_skene import dawid_skene, linked_triples
 
     used = {label for _, _, label in rows}
-    if not linked_triples(rows) or not 1 < len(used) <= agreement_report.FEW_LABELS:
+    if not linked_triples(rows) or not 1 < len(used) <= label_agreement.FEW_LABELS:
         return None
     classes = [label for label in order if label in used]
     classes += sorted(used - set(classes), key=lambda label: (str(type(label)), str(label)))
     estimate = dawid_skene(rows, classes=classes)
     return {
         "measure": name,
-        "labels": [agreement_report.in_words(label) for label in estimate.classes],
+        "labels": [label_agreement.in_words(label) for label in estimate.classes],
         "prior": [round(share, 4) for share in estimate.prior],
         "converged": estimate.converged,
         "people": {
@@ -262,6 +262,6 @@ def _pace_figures(seconds: Sequence[float]) -> dict[str, Any]:
 def _habit_data(habit: Habit) -> dict[str, Any]:
     items = list(habit.items) if habit.raised else []
     label = (
-        {} if habit.label is None else {"label": agreement_report.in_words(habit.label), "times": habit.times}
+        {} if habit.label is None else {"label": label_agreement.in_words(habit.label), "times": habit.times}
     )
     return {"kind": habit.kind, "raised": habit.raised, "sentence": habit.sentence, "items": items, **label}

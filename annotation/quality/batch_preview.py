@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from annotation.models import Batch, Gold, Item
-from annotation.quality.agreement_report import restore_response
+from annotation.quality.compared_responses import restore_response
 from annotation.queue.practice import Feedback
 from tasks.contract import InvalidResponse
 from tasks.contract import Item as PlainItem

@@ -11,7 +11,8 @@ from django.db.models import QuerySet
 from annotation.access import audit_log
 from annotation.models import Assignment, Batch, Gold, Item, Person
 from annotation.platform.refusals import refuse, require_storable
-from annotation.quality.agreement_report import measures_of, restore_response
+from annotation.quality.compared_responses import restore_response
+from annotation.quality.rating_tallies import measures_of
 from tableqa.agreement.edits import edits_of
 from tableqa.operations import OperationError, normalise
 from tasks.contract import Item as PlainItem

@@ -20,7 +20,7 @@ from django.utils.translation import gettext
 
 from annotation.models import Assignment, Batch, Decision, Example, Item
 from annotation.payments import costs, earnings, ledger
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses
 from tableqa.data.tables import Table
 from tableqa.quality_control.annotation_artifacts import (
     concentration,
@@ -100,7 +100,7 @@ def work_summary(batch: Batch) -> dict[str, Any]:
         "per_accepted": per_accepted(
             [(micros / ledger.SECOND, item in accepted) for item, micros in sorted(times.items())]
         ),
-        "answered": agreement_report.answered_items(batch).count(),
+        "answered": compared_responses.answered_items(batch).count(),
         "decided": [decided.get(Decision.Kind.ACCEPTED, 0), decided.get(Decision.Kind.EXCLUDED, 0)],
         "days": [
             [
@@ -155,7 +155,7 @@ def artifact_figures(batch: Batch) -> dict[str, Any]:
     """
     task = batch.task()
     items = list(
-        agreement_report.answered_items(batch).order_by("position").values_list("pk", flat=True)[:LOOKED_AT]
+        compared_responses.answered_items(batch).order_by("position").values_list("pk", flat=True)[:LOOKED_AT]
     )
     accepted_examples = _derived_examples(items)
     examples = accepted_examples or _item_examples(items)
@@ -247,7 +247,7 @@ def _response_figures(
         for pk, person, envelope in rows.values_list("item_id", "person_id", "annotation__response"):
             if envelope is None:
                 continue
-            response, table = agreement_report.restore_response(task, envelope), tables[pk]
+            response, table = compared_responses.restore_response(task, envelope), tables[pk]
             if cells is not None and (value := cells.value(response)):
                 rows_of_cells = frozenset(_row_indexes(table, (row for row, _ in value)))  # type: ignore[attr-defined]
                 marked.append(((rows_of_cells, table.shape[0]), pk))

@@ -33,7 +33,7 @@ from annotation.models import (
 )
 from annotation.platform.bulk_rows import among
 from annotation.platform.refusals import refuse, require_storable
-from annotation.quality.agreement_report import restore_response
+from annotation.quality.compared_responses import restore_response
 from annotation.queue import draws, lineage, reservations
 from tableqa.core.foreign_values import normal
 from tableqa.statistics.proportions import Proportion, proportion

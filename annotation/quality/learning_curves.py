@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from annotation.models import Batch, Decision, Outcome
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses, label_agreement, rating_tallies
 from annotation.quality.annotator_quality import submissions
 from tableqa.statistics.clustered_intervals import median_over, proportion_over
 from tasks.contract import Measure, TaskType
@@ -81,14 +81,14 @@ def _step_figures(
 
 def _label_measure(task: TaskType, batch: Batch) -> Measure | None:
     """The first measure of the batch whose values are labels."""
-    measures = agreement_report.measures_of(task, batch.people_compared)
+    measures = rating_tallies.measures_of(task, batch.people_compared)
     return next((measure for measure in measures if measure.level in ("nominal", "ordinal")), None)
 
 
 def _agrees_with_others(batch: Batch, measure: Measure) -> dict[tuple[str, str], bool | None]:
     """Whether each response (item, person), as it enters agreement, is what most others chose; None of none and of a tie."""
     verdicts: dict[tuple[str, str], bool | None] = {}
-    for item, rated in groupby(agreement_report.rated_responses(batch), key=lambda row: row.item):
+    for item, rated in groupby(compared_responses.rated_responses(batch), key=lambda row: row.item):
         labels = {row.annotator: measure.value(row.response) for row in rated}
         votes = Counter(label for label in labels.values() if label is not None)
         for person, label in labels.items():
@@ -108,7 +108,7 @@ def _decided_values(batch: Batch, task: TaskType, measure: Measure) -> dict[str,
     ).values_list("decision__item__public_id", "response")
     values = {}
     for item, response in rows.iterator(chunk_size=1_000):
-        value = measure.value(agreement_report.restore_response(task, response))
+        value = measure.value(compared_responses.restore_response(task, response))
         if value is not None:
             values[item] = value
     return values
@@ -119,16 +119,16 @@ def _label_figures(batch: Batch, measure: Measure, decided: dict[str, Hashable])
     items: defaultdict[Hashable, list[str]] = defaultdict(list)
     for item, label in decided.items():
         items[label].append(item)
-    if not 1 <= len(counts) <= agreement_report.FEW_LABELS:
+    if not 1 <= len(counts) <= label_agreement.FEW_LABELS:
         return None
     labels = [label for label in measure.order if label in counts]
     labels += sorted(set(counts) - set(labels), key=lambda label: (str(type(label)), str(label)))
     return {
         "measure": measure.name,
-        "labels": [[agreement_report.in_words(label), counts[label]] for label in labels],
+        "labels": [[label_agreement.in_words(label), counts[label]] for label in labels],
         "items": counts.total(),
-        "undecided": agreement_report.answered_items(batch).filter(decision__isnull=True).count(),
+        "undecided": compared_responses.answered_items(batch).filter(decision__isnull=True).count(),
         "item_ids": {
-            agreement_report.in_words(label): ids for label, ids in items.items() if len(ids) <= MOST_LISTED
+            label_agreement.in_words(label): ids for label, ids in items.items() if len(ids) <= MOST_LISTED
         },
     }

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation.assistance import effect_report
 from annotation.assistance import fooling_rates as counts
 from annotation.models import Assignment, Batch, Decision, Item, Membership, Outcome
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses
 from tasks.contract import Report, ReportedResponse, TaskType
 
 
@@ -23,11 +23,11 @@ def reports(batch: Batch) -> list[Report]:
     decided: dict[int, list[Any]] = {}
     outcomes = Outcome.objects.filter(decision__item__batch=batch).order_by("number")
     for item_id, response in outcomes.values_list("decision__item_id", "response"):
-        decided.setdefault(item_id, []).append(agreement_report.restore_response(task, response))
+        decided.setdefault(item_id, []).append(compared_responses.restore_response(task, response))
     settled = set(Decision.objects.filter(item__batch=batch).values_list("item_id", flat=True))
     assignments = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
     rows: list[tuple[int, ReportedResponse]] = []
-    for keys in agreement_report.item_pages(batch):
+    for keys in compared_responses.item_pages(batch):
         page = Item.objects.filter(batch=batch, pk__range=(keys[0], keys[-1]))
         items = page.select_related("batch", "example__stored_table", "example__source").in_bulk()
         plain = {key: item.plain() for key, item in items.items()}
@@ -41,7 +41,7 @@ def reports(batch: Batch) -> list[Report]:
                 item=plain[item_id],
                 source=items[item_id].example.source.name,
                 annotator=names.get(person_id, "?"),
-                response=agreement_report.restore_response(task, response),
+                response=compared_responses.restore_response(task, response),
                 decided=tuple(decided.get(item_id, ())) if item_id in settled else None,
             )
             rows.append((pk, answered))

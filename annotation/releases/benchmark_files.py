@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import tableqa
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses
 from annotation.releases import mixes, perturbation_records, provenance
 from annotation.releases.file_pool import OpenFiles
 from annotation.releases.freb_tqa_parts import PartThree
@@ -202,7 +202,7 @@ def _accepted_exports(raw: Raw, format: str, gate: Gate | None = None) -> Iterat
         for outcome in decision["outcomes"]:
             if _makes_left_out(raw, decision, outcome):
                 continue
-            response = agreement_report.restore_response(task, outcome["response"])
+            response = compared_responses.restore_response(task, outcome["response"])
             example_id = shown_id if outcome["example"] is None else outcome["example"]["id"]
             yield [
                 _export(

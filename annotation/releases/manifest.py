@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from annotation.models import Batch, Release
 from annotation.payments import data_statement
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses, rating_tallies
 from annotation.quality.label_texts import localize_figure
 from annotation.releases import mixes as releases_mixes
 from annotation.releases.benchmark_files import FORMATS, compose_mixes, is_benchmark, perturbed_counts
@@ -260,14 +260,12 @@ def figures(
     figures_of_batches = []
     for batch in raw.batches:
         for tally in tallies(raw, batch):
-            for statistic in agreement_report.statistics_of(tally.measure):
+            for statistic in rating_tallies.statistics_of(tally.measure):
                 if only is None or (batch, tally.measure.name, statistic) in only:
                     agreement_value = tally.agreement(statistic)
                     figure = {
                         "batch": batch,
-                        **agreement_report.rounded_figure(
-                            tally.measure, statistic, agreement_value
-                        ).to_dict(),
+                        **rating_tallies.rounded_figure(tally.measure, statistic, agreement_value).to_dict(),
                     }
                     full = {
                         "value": agreement_value.value,
@@ -278,16 +276,16 @@ def figures(
     return figures_of_batches
 
 
-def tallies(raw: Raw, batch: str) -> list[agreement_report.RatingTally]:
+def tallies(raw: Raw, batch: str) -> list[rating_tallies.RatingTally]:
     """The ratings of a batch by measure."""
     task = task_of_record(raw.batches[batch])
 
     @lru_cache(maxsize=RESPONSES_KEPT)
     def restored(text: str) -> Any:
-        return agreement_report.restore_response(task, json.loads(text))
+        return compared_responses.restore_response(task, json.loads(text))
 
     rows = ((item, annotator, restored(response_text)) for item, annotator, response_text in raw.blind(batch))
-    return agreement_report.tallies(task, rows, raw.shapes(batch), raw.batches[batch].get("overlap", 1))
+    return rating_tallies.tallies(task, rows, raw.shapes(batch), raw.batches[batch].get("overlap", 1))
 
 
 def count_records(raw: Raw) -> dict[str, int]:

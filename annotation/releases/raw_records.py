@@ -20,7 +20,7 @@ from cachetools import LRUCache
 
 import tableqa
 from annotation.assistance.origins import MACHINE
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses
 from annotation.releases import perturbation_records
 from annotation.releases.record_files import (
     Difference,
@@ -506,7 +506,7 @@ class _Contradictions:
         if not isinstance(task, Answering):
             return False
         answers = [
-            task.gold(agreement_report.restore_response(task, response["response"]), item)
+            task.gold(compared_responses.restore_response(task, response["response"]), item)
             for response in responses
         ]
         golds = [gold for gold in answers if gold is not None]

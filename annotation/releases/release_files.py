@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from annotation.payments.data_statement import DIGITS
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses, rating_tallies
 from annotation.releases import perturbation_records, provenance
 from annotation.releases.benchmark_files import (
     ARRAYS,
@@ -541,7 +541,7 @@ def _check_resolution(
         if record["newest"] and record["response"] is not None
     ]
     mine.sort(key=lambda record: record["place"]["number"])
-    responses = [agreement_report.restore_response(task, record["response"]) for record in mine]
+    responses = [compared_responses.restore_response(task, record["response"]) for record in mine]
     resolution = decision_rules.resolve(task, decision.get("rule", {}), responses, item)
     if not isinstance(resolution, Accepted):
         raise Difference(f"{where}: the responses do not decide it ({resolution.reason})")
@@ -671,7 +671,7 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> int:
             if tally.measure.level in ("cells", "edits"):
                 continue  # no other package takes the expected disagreement within each table
             ratings = tally.ratings()
-            for statistic in agreement_report.statistics_of(tally.measure):
+            for statistic in rating_tallies.statistics_of(tally.measure):
                 if (batch, tally.measure.name, statistic) not in claimed:
                     continue
                 value = claimed[batch, tally.measure.name, statistic]

@@ -46,7 +46,7 @@ from annotation.models import (
 from annotation.models.batch_options.adjudication import listed_reasons
 from annotation.platform.database import failures
 from annotation.platform.refusals import Refused, refuse, require_storable
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses
 from annotation.queue import draws, lineage, orphaned_slots, resolutions, revisions, slots
 from annotation.workflow import decision_undo
 from tableqa.core.canonical_json import canonical
@@ -710,7 +710,7 @@ def restore(
     positions = {annotation.public_id: index for index, annotation in enumerate(annotations)}
     outcomes = tuple(
         Resolved(
-            agreement_report.restore_response(task, outcome["response"]),
+            compared_responses.restore_response(task, outcome["response"]),
             tuple(positions[annotation_id] for annotation_id in outcome["annotations"]),
         )
         for outcome in undone["outcomes"]

@@ -29,7 +29,7 @@ from annotation.models import (
     SentBack,
 )
 from annotation.platform.refusals import Refused
-from annotation.quality import agreement_report
+from annotation.quality import agreement_report, compared_responses
 from annotation.queue import availability, slots
 from annotation.releases import creation, release_files
 from annotation.workflow import adjudication, assignments, batches, projects
@@ -293,7 +293,7 @@ def test_what_an_adjudicator_sent_back_enters_agreement_as_it_was(world: World, 
     adjudication.resolve_batch(batch=batch, now=LATER)
 
     live = {figure.statistic: figure for figure in agreement_report.batch_figures(batch)}
-    rows = [row for row in agreement_report.rated_responses(batch) if row.item == item.public_id]
+    rows = [row for row in compared_responses.rated_responses(batch) if row.item == item.public_id]
     release = creation.make_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=tmp_path / "v1"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.quality import agreement_report
+from annotation.quality import rating_tallies
 from tasks.relevant_cells.task import Response, task
 
 
@@ -18,7 +18,7 @@ def test_agreement_is_taken_over_sets_within_the_table() -> None:
         ("two", "bo", cells("r1c2")),
     ]
     figures = {
-        one.statistic: one for one in agreement_report.figures(task, rows, {"one": (3, 3), "two": (3, 3)})
+        one.statistic: one for one in rating_tallies.figures(task, rows, {"one": (3, 3), "two": (3, 3)})
     }
     jaccard = figures["cell_sets_jaccard"].value
     assert jaccard is not None

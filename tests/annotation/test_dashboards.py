@@ -23,7 +23,7 @@ from annotation.charts import svg as charts_svg
 from annotation.models import Assignment, Batch, Item, Person, Project
 from annotation.payments import costs, earnings
 from annotation.platform import display_text
-from annotation.quality import agreement_report, annotator_quality, dashboards, snapshots
+from annotation.quality import annotator_quality, dashboards, rating_tallies, snapshots
 from annotation.quality.snapshots import SnapshotView
 from annotation.web.views import dashboards as views
 from annotation.workflow import adjudication, assignments
@@ -700,7 +700,7 @@ def text_of(page: str) -> str:
 def test_of_a_kind_that_compares_sets_the_sets_are_drawn_over_time(kind: str) -> None:
     task = task_types()[kind]
     batch = Batch(task_type=kind, overlap=2, variant=next(iter(task.variants), ""))
-    levels = {one.name: one.level for one in agreement_report.measures_of(task, 2)}
+    levels = {one.name: one.level for one in rating_tallies.measures_of(task, 2)}
 
     drawn_of_it = [one["name"] for one in views._charted_measures(batch, [{"name": name} for name in levels])]
 

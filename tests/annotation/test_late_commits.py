@@ -26,7 +26,7 @@ from annotation.models import (
     Try,
     Verdict,
 )
-from annotation.quality import agreement_report, gold, snapshots
+from annotation.quality import compared_responses, gold, snapshots
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold import examples, mark
 
@@ -172,14 +172,14 @@ def test_an_item_that_cannot_be_indexed_hides_no_other(world: World, monkeypatch
     batch = world.batch(size=2)
     broken = world.label(batch, "ada", "extraction").assignment.item_id
     world.label(batch, "ada", "reasoning")
-    stored = agreement_report.restore_response
+    stored = compared_responses.restore_response
 
     def raising(task: Any, response: Any) -> Any:
         if response["data"]["label"] == "extraction":
             raise ValueError("no")
         return stored(task, response)
 
-    monkeypatch.setattr(agreement_report, "restore_response", raising)
+    monkeypatch.setattr(compared_responses, "restore_response", raising)
     refresh(world)
     given = dict(IndexedItem.objects.values_list("item_id", "given"))
     assert given.pop(broken) == ""

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.models import Assignment, Batch, Item, Person, Place, Snapshot
-from annotation.quality import agreement_report
-from annotation.quality.agreement_report import RatedResponse
+from annotation.quality import agreement_report, compared_responses, label_agreement, rating_tallies
+from annotation.quality.compared_responses import RatedResponse
 from annotation.releases import creation
 from annotation.web.views.dashboards import lacking_habits
 from annotation.workflow import batches
@@ -134,9 +134,7 @@ def test_a_calibration_round_compares_edits_however_many_people_were_there_at_fi
     Batch.objects.filter(pk=batch.pk).update(overlap=1)
     batch.refresh_from_db()
 
-    assert [one.level for one in agreement_report.measures_of(batch.task(), batch.people_compared)] == [
-        "edits"
-    ]
+    assert [one.level for one in rating_tallies.measures_of(batch.task(), batch.people_compared)] == ["edits"]
 
 
 def test_a_calibration_round_is_no_part_of_the_study_and_yet_has_figures(world: World) -> None:
@@ -170,10 +168,10 @@ def test_weeks_are_those_of_the_project_and_of_an_items_last_response(world: Wor
             assert assignment is not None
             world.answer(assignment, {"label": "extraction"}, now=now)
 
-    assert {row.week for row in agreement_report.rated_responses(batch)} == {"2026-W09"}
+    assert {row.week for row in compared_responses.rated_responses(batch)} == {"2026-W09"}
     world.project.time_zone = "Pacific/Kiritimati"
     world.project.save()
-    assert {row.week for row in agreement_report.rated_responses(Batch.objects.get(pk=batch.pk))} == {
+    assert {row.week for row in compared_responses.rated_responses(Batch.objects.get(pk=batch.pk))} == {
         "2026-W10"
     }
 
@@ -182,7 +180,7 @@ def test_every_pair_is_given_cohens_kappa_of_what_both_rated(world: World) -> No
     batch = labelled(world, 8)
     found = agreement_report.report(batch)["measures"][0]
     said: dict[str, dict[str, str]] = {}
-    for row in agreement_report.rated_responses(batch):
+    for row in compared_responses.rated_responses(batch):
         said.setdefault(row.annotator, {})[row.item] = row.response.label
     assert found["pair_statistic"] == "cohen_kappa"
     assert len(found["pairs"]) == 3
@@ -310,7 +308,7 @@ def test_edits_of_several_people_are_compared(world: World) -> None:
     def row(item: str, who: str, new: str) -> RatedResponse:
         data = {"operations": [operation | {"new": new}], "answers": [new]}
         envelope = {"version": kind.version, "data": {"unanswerable": False, **data}}
-        return RatedResponse(item, who, agreement_report.restore_response(kind, envelope))
+        return RatedResponse(item, who, compared_responses.restore_response(kind, envelope))
 
     rows = [
         row(item, who, "1996" if who == "a" or item != "i3" else "2001") for item in items for who in "ab"
@@ -318,15 +316,15 @@ def test_edits_of_several_people_are_compared(world: World) -> None:
     shapes = dict.fromkeys(items, (4, 3))
     same = [row(item, who, f"19{number}6") for number, item in enumerate(items) for who in "ab"]
 
-    found = agreement_report.figures(kind, (one[:3] for one in rows), shapes, batch.overlap)
+    found = rating_tallies.figures(kind, (one[:3] for one in rows), shapes, batch.overlap)
     assert [one.statistic for one in found] == ["edits_masi", "edits_jaccard"]
     assert (found[0].units, found[0].raters, found[0].ratings) == (4, 2, 8)
     assert 0 < (found[0].value or 0) < 1
-    assert [one.value for one in agreement_report.figures(kind, (one[:3] for one in same), shapes, 2)] == [
+    assert [one.value for one in rating_tallies.figures(kind, (one[:3] for one in same), shapes, 2)] == [
         1.0,
         1.0,
     ]
-    assert agreement_report.figures(kind, (one[:3] for one in rows), shapes, 1) == []
+    assert rating_tallies.figures(kind, (one[:3] for one in rows), shapes, 1) == []
 
 
 def test_sets_of_causes_are_compared_as_sets() -> None:
@@ -339,7 +337,7 @@ def test_sets_of_causes_are_compared_as_sets() -> None:
         }.items()
         for who, causes in zip("ab", both, strict=True)
     ]
-    named = {(one.measure, one.statistic): one for one in agreement_report.figures(kind, rows)}
+    named = {(one.measure, one.statistic): one for one in rating_tallies.figures(kind, rows)}
     masi = named["all causes", "krippendorff_alpha_masi"]
     assert masi.value is not None
     assert 0 < masi.value < 1
@@ -377,7 +375,7 @@ def test_slices_add_up_to_the_whole(found: list[tuple[dict[str, str], str, str]]
         assert set().union(*(slice.raters for slice in slices.values())) == one.whole.raters
     pairs = sum(tally.patterns.total() for tally in one.pairs.values())
     assert sum(tally.patterns.total() for tally in one.people.values()) == 2 * pairs
-    confused = agreement_report.confusion(one.whole)
+    confused = label_agreement.confusion(one.whole)
     if confused is not None:
         assert sum(map(sum, confused["counts"])) == 2 * pairs
 
@@ -390,8 +388,8 @@ def test_a_survey_and_the_figures_of_a_release_are_the_same(
     (one,) = agreement_report.survey_measures(kind.measures, rows_of(found))
 
     assert [
-        one.whole.figure(name) for name in agreement_report.statistics_of(one.whole.measure)
-    ] == agreement_report.figures(kind, (row[:3] for row in rows_of(found)))
+        one.whole.figure(name) for name in rating_tallies.statistics_of(one.whole.measure)
+    ] == rating_tallies.figures(kind, (row[:3] for row in rows_of(found)))
 
 
 def test_no_more_people_than_can_be_shown_are_paired(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

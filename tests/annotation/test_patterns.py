@@ -10,7 +10,7 @@ import pytest
 
 from annotation.imports import example_import
 from annotation.models import Annotation, Assignment, Batch, Example, Item, Place, Tally
-from annotation.quality import agreement_report, response_patterns
+from annotation.quality import agreement_report, compared_responses, rating_tallies, response_patterns
 from annotation.workflow import assignments
 from tests.annotation.cast import NOON, World
 
@@ -19,11 +19,11 @@ pytestmark = pytest.mark.both
 LABELS = ("extraction", "reasoning", "neither", "unanswerable")
 
 
-def by_rows(batch: Batch) -> list[agreement_report.Figure]:
-    return agreement_report.figures(
+def by_rows(batch: Batch) -> list[rating_tallies.Figure]:
+    return rating_tallies.figures(
         batch.task(),
-        (row[:3] for row in agreement_report.rated_responses(batch)),
-        agreement_report.shapes_by_item(batch),
+        (row[:3] for row in compared_responses.rated_responses(batch)),
+        compared_responses.shapes_by_item(batch),
         batch.overlap,
     )
 

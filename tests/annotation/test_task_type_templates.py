@@ -12,7 +12,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from jsonschema import Draft202012Validator
 
-from annotation.quality import agreement_report
+from annotation.quality import rating_tallies
 from annotation.study_file import type_definitions
 from annotation.study_file.schema import parse
 from tableqa import Example, Table
@@ -60,7 +60,7 @@ def test_it_works_from_form_to_agreement(path: Path) -> None:
         decided += isinstance(resolve(task, {}, said, item), Accepted)
     assert decided > 5
     shapes = {item.example.id: TABLE.shape for item in ITEMS}
-    figures = agreement_report.figures(task, rows, shapes)
+    figures = rating_tallies.figures(task, rows, shapes)
     assert {one.measure for one in figures} == {measure.name for measure in task.measures}
     assert all(
         one.low is not None for one in figures if one.value is not None and one.statistic != "cohen_kappa"

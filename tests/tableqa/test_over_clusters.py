@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.quality import agreement_report as of_batches
-from annotation.quality.agreement_report import RatedResponse
+from annotation.quality import rating_tallies
+from annotation.quality.compared_responses import RatedResponse
 from tableqa.agreement import cell_sets
 from tableqa.agreement import edits as agreement_edits
 from tableqa.agreement.coefficients import agreement, from_patterns, over_clusters
@@ -129,7 +130,7 @@ def test_a_survey_gives_people_intervals_over_items_with_their_number() -> None:
     ]
     (one,) = of_batches.survey_measures([measure], rows)
     tally = one.people["p0"]
-    apart = of_batches.RatingTally(measure, tally.patterns, tally.raters)
+    apart = rating_tallies.RatingTally(measure, tally.patterns, tally.raters)
 
     people = {person["person"]: person for person in of_batches._survey_data(one, one.whole)["people"]}
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Batch
-from annotation.quality import agreement_report
+from annotation.quality import agreement_report, compared_responses
 from tableqa.statistics.zero_width_intervals import interval_of
 
 
@@ -25,7 +25,7 @@ class Command(RefusingCommand):
             batches = [self.batch(project, options["batch"])]
         else:
             batches = list(
-                agreement_report.counted_batches(Batch.objects.filter(project=project)).order_by("pk")
+                compared_responses.counted_batches(Batch.objects.filter(project=project)).order_by("pk")
             )
         rows = [
             {"batch": batch.name, **_with_honest_interval(figure.to_dict())}

@@ -20,7 +20,7 @@ from annotation.models import Batch, Decision, Item, Person, Project, SentBack
 from annotation.models.batch_options.adjudication import listed_reasons
 from annotation.platform.display_text import shown
 from annotation.platform.refusals import Refused
-from annotation.quality import agreement_report, guidelines
+from annotation.quality import compared_responses, guidelines
 from annotation.templatetags.explorer import reader_of
 from annotation.web.forms.adjudication import DecisionForm, SendBackForm
 from annotation.web.views.assignments import EDITS, drawable_operations
@@ -458,7 +458,7 @@ def _was_decided(item: Item) -> str:
     else:
         task, plain = item.batch.task(), item.plain()
         outcomes = [
-            "; ".join(task.describe(agreement_report.restore_response(task, outcome.response), plain))
+            "; ".join(task.describe(compared_responses.restore_response(task, outcome.response), plain))
             for outcome in decision.outcomes.order_by("number")
         ]
         became = gettext("This item was decided in the meantime: {said}").format(

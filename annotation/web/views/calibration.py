@@ -17,8 +17,8 @@ from annotation.access.visibility import Fact
 from annotation.charts import record_tables
 from annotation.explorer.querysets import Reader
 from annotation.models import Batch, Guidelines, Person
-from annotation.quality import agreement_report, guidelines, snapshots
 from annotation.quality import calibration as quality_calibration
+from annotation.quality import guidelines, rating_tallies, snapshots
 from annotation.quality.calibration import ItemComparison
 from annotation.templatetags.explorer import items_link, reader_of
 from annotation.web.forms.entry_requirements import SetAsideForm
@@ -73,7 +73,7 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
         "batch": batch,
         "task": task,
         "project": batch.project,
-        "compared": bool(agreement_report.measures_of(task, batch.people_compared)),
+        "compared": bool(rating_tallies.measures_of(task, batch.people_compared)),
         "manages": manages,
         "rows": [
             {

@@ -36,7 +36,7 @@ from annotation.explorer.selection import ANY, BETWEEN, MOST_VALUES, SEPARATOR, 
 from annotation.models import Batch, Item, Membership, Person, Project, Release, Source, Tally
 from annotation.payments import costs, earnings, ledger
 from annotation.platform import display_text
-from annotation.quality import agreement_report, dashboards, qualification, snapshots
+from annotation.quality import compared_responses, dashboards, qualification, rating_tallies, snapshots
 from annotation.quality.snapshots import SnapshotView
 from annotation.releases.manifest import Manifest
 from annotation.templatetags.explorer import reader_of
@@ -98,7 +98,9 @@ def names_of(project: Project, may: frozenset[Permission]) -> dict[str, str]:
 def _batches(who: Reader) -> tuple[list[Batch], list[Batch]]:
     """The project's batches of work, newest first, that were opened: those that the reader may look into, and the others."""
     project, hidden = who.project, who.hidden
-    counted = agreement_report.counted_batches(Batch.objects.filter(project=project, opened_at__isnull=False))
+    counted = compared_responses.counted_batches(
+        Batch.objects.filter(project=project, opened_at__isnull=False)
+    )
     batches = [
         batch
         for batch in counted.select_related("definition").order_by("-opened_at", "-pk")
@@ -118,7 +120,7 @@ def _batch_outside_study(project: Project, person: Person, public_id: str) -> Ba
     if batch is None or batch.installed_task() is None or not visibility.may_see_agreement(person, batch):
         return None
     batch.project = project
-    return batch if agreement_report.measures_of(batch.task(), batch.people_compared) else None
+    return batch if rating_tallies.measures_of(batch.task(), batch.people_compared) else None
 
 
 def _started_batches(batches: Sequence[Batch]) -> set[int]:
@@ -145,7 +147,7 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     may = authorization.permissions_in(actor, project)
     seen, hidden = _batches(reader_of(request, project))
     begun = _started_batches(seen)
-    measured = [batch for batch in seen if agreement_report.measures_of(batch.task(), batch.people_compared)]
+    measured = [batch for batch in seen if rating_tallies.measures_of(batch.task(), batch.people_compared)]
     waiting = [batch for batch in measured if batch.pk not in begun]
     measured = [batch for batch in measured if batch.pk in begun]
     listed = paginate(request, measured)
@@ -467,7 +469,7 @@ def _figures(charted: Sequence[Batch], chosen: Batch | None) -> dict[tuple[int, 
     pairs += [
         (batch, "agreement")
         for batch in charted
-        if agreement_report.measures_of(batch.task(), batch.people_compared)
+        if rating_tallies.measures_of(batch.task(), batch.people_compared)
     ]
     pairs += [(chosen, "monitors")] if chosen is not None else []
     return snapshots.snapshot_views(pairs, now=timezone.now())
@@ -727,7 +729,7 @@ def _charted_measures(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[
     """Two of the measures of a batch for the chart over time: its first, and one that compares whole sets if it has one."""
     levels = {
         measure.name: measure.level
-        for measure in agreement_report.measures_of(batch.task(), batch.people_compared)
+        for measure in rating_tallies.measures_of(batch.task(), batch.people_compared)
     }
     others = measures[1:]
     whole = [

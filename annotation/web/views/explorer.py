@@ -22,7 +22,7 @@ from annotation.explorer.selection import STATES, BadSelection, Selection, parse
 from annotation.models import Batch, Gold, Item, Project
 from annotation.platform.keyset import in_lists
 from annotation.platform.refusals import Refused
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses
 from annotation.web.views import filters
 from annotation.web.views.item_actions import address_of, menu
 from annotation.web.views.pages import ROWS, PageRequest, kind_title, page
@@ -312,7 +312,7 @@ def _detail(request: PageRequest, who: Reader, item: Item) -> dict[str, Any]:
 def _words(row: Row, response: Mapping[str, Any]) -> list[str]:
     if row.task is None or row.plain is None:
         return []
-    return list(row.task.describe(agreement_report.restore_response(row.task, dict(response)), row.plain))
+    return list(row.task.describe(compared_responses.restore_response(row.task, dict(response)), row.plain))
 
 
 def _contrast(row: Row, letters: Sequence[str]) -> dict[str, Any]:

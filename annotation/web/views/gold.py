@@ -20,7 +20,7 @@ from annotation.charts import list_tables, record_tables
 from annotation.models import Assignment, Batch, Example, Gold, Item, Person
 from annotation.platform.refusals import Refused
 from annotation.quality import gold, gold_files, qualification, snapshots
-from annotation.quality.agreement_report import restore_response
+from annotation.quality.compared_responses import restore_response
 from annotation.web.forms.entry_requirements import GoldFileForm, GoldFromForm, WhyForm
 from annotation.web.views import job_status
 from annotation.web.views.batch_preview import workbench
