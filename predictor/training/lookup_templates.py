@@ -125,26 +125,26 @@ def _neighbour(builder: QuestionBuilder) -> SyntheticQuestion:
     key = builder.name(builder.key)
     words = (
         (
-            f"is listed after {subject}",
-            f"comes next after {subject}",
-            f"came immediately after {subject}",
-            f"follows {subject}",
-            f"is next after {subject}",
-            f"is below {subject}",
-            f"was after {subject}",
+            "is listed after",
+            "comes next after",
+            "came immediately after",
+            "follows",
+            "is next after",
+            "is below",
+            "was after",
         )
         if after
         else (
-            f"is listed before {subject}",
-            f"comes right before {subject}",
-            f"came immediately before {subject}",
-            f"precedes {subject}",
-            f"is previous to {subject}",
-            f"is above {subject}",
-            f"was before {subject}",
+            "is listed before",
+            "comes right before",
+            "came immediately before",
+            "precedes",
+            "is previous to",
+            "is above",
+            "was before",
         )
     )
-    question = f"{builder.choose('which', 'what', 'the')} {key} {builder.choose(*words)}"
+    question = f"{builder.choose('which', 'what', 'the')} {key} {builder.choose(*words)} {subject}"
     return SyntheticQuestion(builder.punctuate(question), "select", ((other, builder.key),))
 
 
