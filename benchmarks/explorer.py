@@ -228,14 +228,14 @@ def _act(world: dict[str, Any], number: int) -> None:
 
     from annotation.access.authorization import Actor
     from annotation.background import jobs
-    from annotation.explorer import item_actions, querysets
+    from annotation.explorer import item_access, item_actions, querysets, result_pages
     from annotation.explorer.action_rules import MOST_ITEMS
     from annotation.explorer.selection import parse
     from annotation.models import ItemAction
 
-    who = querysets.reader(Actor(world["mara"]), world["project"])
+    who = item_access.reader(Actor(world["mara"]), world["project"])
     items = querysets.matching(who, parse({"state": ["open"]}))
-    keys = list(querysets.ordered(items, "").values_list("pk", flat=True)[:MOST_ITEMS])
+    keys = list(result_pages.ordered(items, "").values_list("pk", flat=True)[:MOST_ITEMS])
     began = time.perf_counter()
     job = item_actions.start(who, "exclude", keys, note="Torn table", now=timezone.now())
     asked = time.perf_counter()

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, Final
 
 from annotation.access.visibility import Fact
-from annotation.explorer import querysets
-from annotation.explorer.querysets import Reader
+from annotation.explorer import querysets, result_pages
+from annotation.explorer.item_access import Reader
 from annotation.explorer.rows import Response, Row, rows
 from annotation.explorer.selection import Selection
 from annotation.platform.keyset import in_lists
@@ -56,7 +56,7 @@ def records(who: Reader, chosen: Selection) -> Iterator[tuple[Row, list[Record]]
 
     Raises Refused (invalid_request) for more than `MOST_ITEMS` items.
     """
-    items = querysets.ordered(querysets.matching(who, chosen), chosen.sort)
+    items = result_pages.ordered(querysets.matching(who, chosen), chosen.sort)
     keys = list(items.values_list("pk", flat=True)[: MOST_ITEMS + 1])
     if len(keys) > MOST_ITEMS:
         refuse(

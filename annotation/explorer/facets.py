@@ -7,8 +7,9 @@ from typing import Any, Final
 from django.db.models import Count, QuerySet
 
 from annotation.access.visibility import Fact
-from annotation.explorer import querysets
-from annotation.explorer.querysets import MOST_COUNTED, Reader
+from annotation.explorer import item_access, querysets, result_pages
+from annotation.explorer.item_access import Reader
+from annotation.explorer.result_counts import MOST_COUNTED
 from annotation.explorer.selection import BETWEEN, SEPARATOR, STATES, Selection
 from annotation.models import Assignment, IndexedItem, Item, ResponseFact
 from annotation.platform.bulk_rows import among
@@ -45,10 +46,10 @@ def facets(who: Reader, chosen: Selection) -> list[Facet]:
     items = querysets.matching(who, chosen)
     at_least = False
     if chosen.without(*COSTLY) != chosen:
-        first = list(querysets.ordered(items, "").values_list("pk", flat=True)[: MOST_COUNTED + 1])
+        first = list(result_pages.ordered(items, "").values_list("pk", flat=True)[: MOST_COUNTED + 1])
         at_least = len(first) > MOST_COUNTED
         items = Item.objects.filter(among("pk", first[:MOST_COUNTED]))
-    readable_items = items.filter(querysets.readable(who))
+    readable_items = items.filter(item_access.readable(who))
     keys = _keys(readable_items)
     people = {key: name for name, key in who.people.items()}
     candidates = [_states(who, items)]
@@ -83,9 +84,9 @@ def _keys(items: QuerySet[Item]) -> Any:
 
 
 def _states(who: Reader, items: QuerySet[Item]) -> Facet:
-    visible_items = querysets.with_known_state(who, items).order_by()
+    visible_items = item_access.with_known_state(who, items).order_by()
     counts = visible_items.aggregate(
-        **{state: Count("pk", filter=querysets.in_states(who, [state])) for state in STATES}
+        **{state: Count("pk", filter=item_access.in_states(who, [state])) for state in STATES}
     )
     return Facet("state", "", [(state, counts[state]) for state in STATES if counts[state]])
 

@@ -23,9 +23,9 @@ from annotation.access import audit_log, visibility
 from annotation.access.authorization import Actor, acts_on_items, projects_with_permission
 from annotation.access.roles import Permission, permissions
 from annotation.background import jobs
-from annotation.explorer import querysets
+from annotation.explorer import item_access, querysets, result_pages
 from annotation.explorer.action_rules import ACTIONS, LONGEST_NOTE, MOST_ITEMS, Facts, Refusal, refusal
-from annotation.explorer.querysets import Reader
+from annotation.explorer.item_access import Reader
 from annotation.explorer.selection import Selection
 from annotation.models import (
     Adjudication,
@@ -80,7 +80,7 @@ class ActionResult:
 
 def chosen_keys(who: Reader, chosen: Selection) -> list[int]:
     """The items of a selection, in its order. Raises Refused (invalid_request) where they are more than `MOST_ITEMS`."""
-    items = querysets.ordered(querysets.matching(who, chosen), chosen.sort)
+    items = result_pages.ordered(querysets.matching(who, chosen), chosen.sort)
     keys = list(items.values_list("pk", flat=True)[: MOST_ITEMS + 1])
     if len(keys) > MOST_ITEMS:
         refuse(
@@ -198,7 +198,7 @@ def _reader(job: Job) -> Reader:
     actor = None if job.made_by is None else Actor(job.made_by)
     if actor is None or not acts_on_items(actor, job.project):
         refuse("invalid_request", "You cannot change items of this project any more.")
-    return querysets.reader(actor, job.project)
+    return item_access.reader(actor, job.project)
 
 
 def _result(row: ItemAction, number: int, refused: Mapping[Refusal, Sequence[int]]) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from annotation.explorer.querysets import Reader, lists_all
+from annotation.explorer.item_access import Reader
+from annotation.explorer.querysets import lists_all
 from annotation.explorer.selection import MOST_VALUES, YEARS, Selection, parse, query
 from annotation.models import Batch, Project
 

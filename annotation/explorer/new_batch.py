@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.translation import ngettext
 
 from annotation.access.visibility import Fact
-from annotation.explorer.querysets import Reader
+from annotation.explorer.item_access import Reader
 from annotation.models import Decision, Example, Item, Outcome, Source
 from annotation.workflow import batches
 from tasks.contract import TaskType

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from annotation.access.visibility import Fact
-from annotation.explorer.querysets import Reader, state_of
+from annotation.explorer.item_access import Reader, state_of
 from annotation.models import Assignment, Flag, Item
 from annotation.quality import compared_responses
 from annotation.workflow import adjudication

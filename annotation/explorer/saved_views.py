@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
-from annotation.explorer.querysets import Reader
+from annotation.explorer.item_access import Reader
 from annotation.explorer.selection import BadSelection, parse, query
 from annotation.models import SavedView
 from annotation.platform.refusals import refuse

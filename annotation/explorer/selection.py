@@ -7,7 +7,7 @@ query(chosen) == "state=excluded"   the same selection, in one canonical form
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
 from typing import Any, Final
@@ -77,6 +77,12 @@ class BadSelection(Exception):
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__(" ".join(problems))
         self.problems = tuple(problems)
+
+
+def refuse_missing(message: str, names: Iterable[str], existing: Container[str] = ()) -> None:
+    """Raise BadSelection with the message for each name that is not among the existing ones."""
+    if problems := [message.format(name=name) for name in names if name not in existing]:
+        raise BadSelection(problems)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotation.access.authorization import actor
+from annotation.explorer.item_access import Reader, reader
 from annotation.explorer.links import complete_url
-from annotation.explorer.querysets import Reader, reader
 from annotation.explorer.selection import MOST_VALUES
 from annotation.models import Batch, Project
 

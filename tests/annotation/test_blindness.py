@@ -16,7 +16,7 @@ from annotation.access import authorization
 from annotation.access.authorization import Actor
 from annotation.access.roles import Permission, Role
 from annotation.access.visibility import SHOWN, Fact, Visibility, may_adjudicate, visibility_of
-from annotation.explorer import export, index, item_actions, querysets
+from annotation.explorer import export, index, item_access, item_actions
 from annotation.explorer.action_rules import Refusal
 from annotation.explorer.selection import Selection
 from annotation.models import ApiToken, Assignment, Item, Membership
@@ -80,7 +80,7 @@ def test_no_token_exports_what_its_owner_does_not_read(study: Study) -> None:
 def exported(actor: Actor, study: Study) -> dict[str, set[tuple[str, str]]]:
     """By item, what an export says of it; "gold" may be "open" to a token."""
     found: dict[str, set[tuple[str, str]]] = {}
-    for _, records in export.records(querysets.reader(actor, study.world.project), Selection()):
+    for _, records in export.records(item_access.reader(actor, study.world.project), Selection()):
         for record in records:
             facts = {(name, str(value)) for name, value in record.items() if value not in (None, "", [], {})}
             found.setdefault(record["item"], set()).update(facts)
@@ -183,13 +183,13 @@ def test_figures_by_person_are_for_whoever_may_read_the_names(study: Study, role
 def test_who_worked_on_an_item_undoes_nothing_that_somebody_else_did_to_it(study: Study) -> None:
     """Refused to do it, allowed to undo it: Zoe answered the item that Ivo excluded."""
     item, now = study.items["own"], timezone.now()
-    ivo = querysets.reader(Actor(study.world.ivo), study.world.project)
+    ivo = item_access.reader(Actor(study.world.ivo), study.world.project)
     action = item_actions.apply_action(ivo, "exclude", [item.pk], note="Torn", now=now).action
     assert action is not None
     zoe = with_roles(study, "zoe", frozenset({Role.MANAGER}))
-    mara = querysets.reader(Actor(study.world.mara), study.world.project)
+    mara = item_access.reader(Actor(study.world.mara), study.world.project)
 
-    own = item_actions.undo(querysets.reader(Actor(zoe), study.world.project), action, now=now)
+    own = item_actions.undo(item_access.reader(Actor(zoe), study.world.project), action, now=now)
 
     assert (own.number, own.refused) == (0, {Refusal("own"): [item.pk]})
     assert item_actions.undo(mara, action, now=now).number == 1

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.access.authorization import Actor
 from annotation.access.roles import Role
-from annotation.explorer import export, facets, index, querysets
+from annotation.explorer import export, facets, index, item_access, querysets, result_counts, result_pages
 from annotation.explorer.links import explorer_url
 from annotation.explorer.selection import BadSelection, parse
 from annotation.management import doctor
@@ -58,10 +58,10 @@ def pseudonym(world: World, who: str) -> str:
 def found(world: World, who: str = "mara", **filters: str) -> list[int]:
     """The numbers of the items that the person finds, from 0, in the order of the list."""
     index.refresh(world.project, now=timezone.now())
-    reader = querysets.reader(Actor(world.people[who]), world.project)
+    reader = item_access.reader(Actor(world.people[who]), world.project)
     chosen = parse({name: [value] for name, value in filters.items()})
-    page = querysets.page(reader, chosen, 50)
-    assert querysets.count_up_to_limit(querysets.matching(reader, chosen)) == len(page.keys)
+    page = result_pages.page(reader, chosen, 50)
+    assert result_counts.count_up_to_limit(querysets.matching(reader, chosen)) == len(page.keys)
     positions = dict(Item.objects.filter(pk__in=page.keys).values_list("pk", "position"))
     return [positions[key] - 1 for key in page.keys]
 
@@ -227,14 +227,14 @@ def test_gold_items_are_in_no_state_and_for_managers_only(world: World) -> None:
 
 def test_pages_begin_behind_an_item_and_lead_back(batch: Batch, world: World) -> None:
     index.refresh(world.project, now=timezone.now())
-    reader = querysets.reader(Actor(world.mara), world.project)
+    reader = item_access.reader(Actor(world.mara), world.project)
     for sort in ("", "-answered", "answered", "-seconds", "seconds"):
-        whole = querysets.page(reader, parse({"sort": [sort]}), 50).keys
+        whole = result_pages.page(reader, parse({"sort": [sort]}), 50).keys
         names = dict(Item.objects.values_list("pk", "public_id"))
 
-        middle = querysets.page(reader, parse({"sort": [sort], "after": [names[whole[0]]]}), 2)
-        back = querysets.page(reader, parse({"sort": [sort], "before": [names[whole[3]]]}), 2)
-        first = querysets.page(reader, parse({"sort": [sort], "before": [names[whole[1]]]}), 2)
+        middle = result_pages.page(reader, parse({"sort": [sort], "after": [names[whole[0]]]}), 2)
+        back = result_pages.page(reader, parse({"sort": [sort], "before": [names[whole[3]]]}), 2)
+        first = result_pages.page(reader, parse({"sort": [sort], "before": [names[whole[1]]]}), 2)
 
         assert (middle.keys, middle.has_previous, middle.has_next) == (whole[1:3], True, True)
         assert (back.keys, back.has_previous, back.has_next) == (whole[1:3], True, True)
@@ -266,7 +266,7 @@ def test_the_stored_resolution_follows_each_step_back(batch: Batch, world: World
 
 def test_facets_count_an_item_once_however_many_people_say_the_same(batch: Batch, world: World) -> None:
     index.refresh(world.project, now=timezone.now())
-    reader = querysets.reader(Actor(world.mara), world.project)
+    reader = item_access.reader(Actor(world.mara), world.project)
 
     labels = next(one for one in facets.facets(reader, parse({})) if one.name == "label")
 
@@ -349,9 +349,9 @@ def test_a_selection_of_open_conditions_and_people_counts_the_responses_that_lea
 def responses_counted(world: World, chosen: dict[str, list[str]]) -> int | None:
     """How many responses the page counts beside the items of a selection."""
     index.refresh(world.project, now=timezone.now())
-    reader, selection = querysets.reader(Actor(world.mara), world.project), parse(chosen)
-    items = querysets.count_up_to_limit(querysets.matching(reader, selection))
-    return querysets.count_within_items(reader, selection, items)
+    reader, selection = item_access.reader(Actor(world.mara), world.project), parse(chosen)
+    items = result_counts.count_up_to_limit(querysets.matching(reader, selection))
+    return result_counts.count_within_items(reader, selection, items)
 
 
 @pytest.mark.parametrize("name", ["answered=yes", "assignment=assigned", "label=label:extraction"])
@@ -361,14 +361,14 @@ def test_of_very_many_items_the_responses_are_not_counted_as_well(
     index.refresh(world.project, now=timezone.now())
 
     def counted() -> tuple[int, str]:
-        reader = querysets.reader(Actor(world.mara), world.project)
+        reader = item_access.reader(Actor(world.mara), world.project)
         chosen = parse({part: [value] for part, value in [name.split("=")]})
-        items = querysets.count_up_to_limit(querysets.matching(reader, chosen))
+        items = result_counts.count_up_to_limit(querysets.matching(reader, chosen))
         return items, filters.counts_in_words(reader, chosen, items)
 
     items, sentence = counted()
     assert int(re.findall(r"\d+", sentence)[0]) > items > 1
-    monkeypatch.setattr(querysets, "MOST_COUNTED", 1)
+    monkeypatch.setattr(result_counts, "MOST_COUNTED", 1)
     monkeypatch.setattr(filters, "MOST_COUNTED", 1)
     assert counted() == (2, re.sub(r"\d+", "1+", sentence))
 
@@ -510,7 +510,7 @@ class TestWhoMayNotKnow:
         world.batch("answer_check", name="Second", sources=[], feeds_from=first, open=False)
 
         names = set(
-            querysets.matching(querysets.reader(Actor(both.mara), world.project), parse({})).values_list(
+            querysets.matching(item_access.reader(Actor(both.mara), world.project), parse({})).values_list(
                 "batch__name", flat=True
             )
         )
@@ -533,9 +533,9 @@ class TestWhoMayNotKnow:
 
         adjudication.undo(item=item, by=world.ivo, now=NOON)
 
-        reader = querysets.reader(Actor(world.ivo), world.project)
+        reader = item_access.reader(Actor(world.ivo), world.project)
         chosen = parse({"label": ["label:reasoning"]})
-        assert querysets.count_up_to_limit(querysets.matching(reader, chosen)) == 0
+        assert result_counts.count_up_to_limit(querysets.matching(reader, chosen)) == 0
 
     def test_whoever_sees_no_names_reads_pseudonyms(self, batch: Batch, world: World) -> None:
         said = text(browser(world.rea).get(explorer_url(world.project)))
@@ -610,7 +610,7 @@ class TestThePage:
 class TestFacets:
     def values(self, world: World, who: str = "mara", **filters: str) -> dict[str, dict[str, int]]:
         index.refresh(world.project, now=timezone.now())
-        reader = querysets.reader(Actor(world.people[who]), world.project)
+        reader = item_access.reader(Actor(world.people[who]), world.project)
         chosen = parse({name: [value] for name, value in filters.items()})
         return {one.name: dict(one.values) for one in facets.facets(reader, chosen)}
 

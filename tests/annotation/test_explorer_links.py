@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from annotation.access.authorization import Actor
 from annotation.access.roles import Role
+from annotation.explorer.item_access import reader
 from annotation.explorer.links import explorer_url
-from annotation.explorer.querysets import reader
 from annotation.models import Assignment, Batch, Item, Membership
 from annotation.quality import agreement_report, gold
 from annotation.queue import allocation

@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pytest
 
 from annotation.access.authorization import Actor
-from annotation.explorer import item_actions, querysets
+from annotation.explorer import item_access, item_actions
 from annotation.management import doctor
 from annotation.models import Example, Item
 from annotation.models.sources import LONGEST_EXAMPLE_ID
@@ -55,7 +55,7 @@ def test_an_edit_is_accepted_after_an_earlier_one_of_the_same_example_was_taken_
     items = [paraphrased(world, "Pilot"), paraphrased(world, "Main")]
     assert adjudication.resolve_due(now=LATER) == 2
     assert made() == ["nu-0~word-1", "nu-0~word-2"]
-    reader = querysets.reader(Actor(world.mara), world.project)
+    reader = item_access.reader(Actor(world.mara), world.project)
     done = item_actions.apply_action(reader, "exclude", [items[0].pk], note="A torn table", now=LATER)
     assert made() == ["nu-0~word-2"]
     assert done.action is not None

@@ -18,7 +18,7 @@ from annotation.access.roles import Role
 from annotation.accounts import erasure
 from annotation.accounts.worked_examples import worked_examples
 from annotation.background import jobs
-from annotation.explorer import index, item_actions, querysets
+from annotation.explorer import index, item_access, item_actions, querysets
 from annotation.explorer.action_rules import ACTIONS, Facts, refusal
 from annotation.explorer.links import explorer_url
 from annotation.explorer.selection import STATES, parse
@@ -62,7 +62,7 @@ def browser(person: Person) -> Client:
 def act(
     world: World, kind: str, *items: Item, who: str = "mara", now: datetime = SOON
 ) -> item_actions.ActionResult:
-    reader = querysets.reader(Actor(world.people[who]), world.project)
+    reader = item_access.reader(Actor(world.people[who]), world.project)
     return item_actions.apply_action(reader, kind, [item.pk for item in items], note="A torn table", now=now)
 
 
@@ -70,7 +70,7 @@ def undo(
     world: World, done: item_actions.ActionResult, *, who: str = "mara", now: datetime = SOON
 ) -> item_actions.ActionResult:
     assert done.action is not None
-    reader = querysets.reader(Actor(world.people[who]), world.project)
+    reader = item_access.reader(Actor(world.people[who]), world.project)
     return item_actions.undo(reader, done.action, now=now)
 
 
@@ -361,7 +361,7 @@ def test_a_flag_of_a_manager_is_found_counted_and_shown_and_undo_removes_it(
 ) -> None:
     def flagged(**filters: str) -> int:
         index.refresh(world.project, now=timezone.now())
-        reader = querysets.reader(Actor(world.mara), world.project)
+        reader = item_access.reader(Actor(world.mara), world.project)
         return querysets.matching(reader, parse({name: [value] for name, value in filters.items()})).count()
 
     first, _, third, _ = items(batch)
@@ -540,7 +540,7 @@ def test_a_form_from_elsewhere_is_refused(batch: Batch, world: World) -> None:
 
 
 def test_a_name_in_a_note_goes_when_its_person_is_erased(batch: Batch, world: World) -> None:
-    reader = querysets.reader(Actor(world.mara), world.project)
+    reader = item_access.reader(Actor(world.mara), world.project)
     item_actions.apply_action(reader, "exclude", [items(batch)[3].pk], note="Bo said it is torn", now=SOON)
 
     erasure.erase(person=world.bo, by=world.bo, now=timezone.now())
@@ -737,7 +737,7 @@ def test_an_action_that_no_item_allows_any_more_is_not_logged(
 def test_a_name_in_a_reason_of_an_adjudicator_goes_when_its_person_is_erased(
     batch: Batch, world: World
 ) -> None:
-    who = querysets.reader(Actor(world.mara), world.project)
+    who = item_access.reader(Actor(world.mara), world.project)
     note = f"{world.ada.name} marked a torn table"
     keys = list(Item.objects.filter(batch=batch, decision__isnull=True).values_list("pk", flat=True))
     item_actions.apply_action(who, "exclude", keys, note=note, now=SOON)
@@ -840,7 +840,7 @@ def test_a_worker_that_is_lost_after_the_last_change_leaves_one_entry_in_the_log
     assert Event.objects.get(thing="itemaction").detail["items"] == 4
 
     again = item_actions.start_undo(
-        querysets.reader(Actor(world.mara), world.project), ItemAction.objects.get(), now=timezone.now()
+        item_access.reader(Actor(world.mara), world.project), ItemAction.objects.get(), now=timezone.now()
     )
     for _ in range(2):
         Job.objects.filter(pk=again.pk).update(state=Job.State.QUEUED)

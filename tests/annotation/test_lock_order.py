@@ -14,7 +14,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import F, Q
 
 from annotation.access.authorization import Actor
-from annotation.explorer import item_actions, querysets
+from annotation.explorer import item_access, item_actions
 from annotation.models import Assignment, Batch, Decision, Item, Outcome, Place, Tally
 from annotation.platform import immutable_rows
 from annotation.platform.refusals import Refused
@@ -102,7 +102,7 @@ def test_who_holds_an_item_gets_its_batch_while_the_batch_changes(
 
 
 def exclude_all(world: World, batch: Batch) -> None:
-    reader = querysets.reader(Actor(world.mara), world.project)
+    reader = item_access.reader(Actor(world.mara), world.project)
     items = Item.objects.filter(Q(batch=batch) | Q(batch__feeds_from=batch), decision=None).order_by("pk")
     keys = list(items.values_list("pk", flat=True))
     item_actions.apply_action(reader, "exclude", keys, note="A torn table", now=LATER)

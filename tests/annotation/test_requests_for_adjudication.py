@@ -10,7 +10,7 @@ import pytest
 
 from annotation.access.authorization import Actor
 from annotation.accounts import erasure
-from annotation.explorer import item_actions, querysets
+from annotation.explorer import item_access, item_actions
 from annotation.management import doctor
 from annotation.models import Adjudication, Annotation, Batch, Decision, Item
 from annotation.workflow import adjudication, assignments, batch_settings, batches
@@ -30,7 +30,7 @@ def requested(world: World, who: str = "mara", **more: Any) -> Batch:
     batch = world.batch(size=1, overlap=2, **more)
     for each in ("ada", "bo"):
         world.label(batch, each, "extraction")
-    reader = querysets.reader(Actor(world.people[who]), world.project)
+    reader = item_access.reader(Actor(world.people[who]), world.project)
     done = item_actions.apply_action(reader, "adjudicate", [batch.items.get().pk], note=REASON, now=NOON)
     assert done.number == 1
     return batch

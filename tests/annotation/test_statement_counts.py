@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.access.authorization import Actor
 from annotation.access.roles import Role
 from annotation.background import jobs
-from annotation.explorer import item_actions, querysets
+from annotation.explorer import item_access, item_actions
 from annotation.explorer.action_rules import ACTIONS
 from annotation.models import Batch, Item, Membership
 from annotation.workflow import adjudication
@@ -65,7 +65,7 @@ def test_pages_and_previews_ask_as_often_for_a_hundred_items_as_for_ten(
     Membership.objects.filter(person=world.mara).update(roles=[Role.MANAGER, Role.ADJUDICATOR])
     mara = Client()
     mara.force_login(world.mara)
-    reader = querysets.reader(Actor(world.mara), world.project)
+    reader = item_access.reader(Actor(world.mara), world.project)
     counts: dict[str, list[int]] = {}
     made = 0
     for number in NUMBERS:

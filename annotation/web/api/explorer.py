@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from annotation.access import authorization
 from annotation.access.roles import Permission
-from annotation.explorer import export, index, querysets
+from annotation.explorer import export, index, item_access, querysets, result_counts, result_pages
 from annotation.explorer.links import with_query
 from annotation.explorer.rows import Row, items_to_decide, rows
 from annotation.explorer.selection import PARAMETERS, BadSelection, Selection, parse, query
@@ -98,14 +98,14 @@ class Items(APIView):
         """List items with their responses. Filters and order are those of the explorer."""
         actor, now = authorization.actor(request), timezone.now()
         project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
-        who = querysets.reader(actor, project)
+        who = item_access.reader(actor, project)
         is_behind = index.refresh(project, now=now)
         params = {name: values for name, values in request.query_params.lists() if any(values)}
         size = _size(params.pop(PAGE_SIZE, [""])[0])
         try:
             chosen = parse(params)
-            page = querysets.page(who, chosen, size)
-            number = querysets.count_up_to_limit(querysets.matching(who, chosen))
+            page = result_pages.page(who, chosen, size)
+            number = result_counts.count_up_to_limit(querysets.matching(who, chosen))
         except BadSelection as bad:
             refuse("invalid_request", "{problems}", problems=" ".join(bad.problems))
         listed_rows = rows(who, page.keys)

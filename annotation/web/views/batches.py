@@ -20,9 +20,9 @@ from annotation.access.visibility import Fact
 from annotation.assistance import impressions, model_accuracy, prediction_jobs, proposals, request_estimates
 from annotation.charts import list_tables, work_tables
 from annotation.charts.figure import Figure
-from annotation.explorer import new_batch, querysets
+from annotation.explorer import item_access, new_batch
 from annotation.explorer.action_rules import MOST_ITEMS
-from annotation.explorer.querysets import Reader
+from annotation.explorer.item_access import Reader
 from annotation.explorer.selection import STATES
 from annotation.models import Assignment, Batch, Flag, Item, Job, ModelRequest, Person, Project, Source
 from annotation.platform.refusals import Refused
@@ -86,7 +86,7 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
 
 def _selected_examples(request: PageRequest, project: Project, task: TaskType) -> new_batch.ChosenExamples:
     """The examples of the items that were selected in the explorer."""
-    who = querysets.reader(authorization.actor(request), project)
+    who = item_access.reader(authorization.actor(request), project)
     ids = request.POST.get("items", "").replace("\0", "").split()[:MOST_ITEMS]
     items = Item.objects.filter(batch__in=who.listed, public_id__in=ids).order_by("batch_id", "position")
     return new_batch.examples_of(who, list(items.values_list("pk", flat=True)), task)

@@ -15,7 +15,7 @@ from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.access.visibility import Fact
 from annotation.charts import record_tables
-from annotation.explorer.querysets import Reader
+from annotation.explorer.item_access import Reader
 from annotation.models import Batch, Guidelines, Person
 from annotation.quality import calibration as quality_calibration
 from annotation.quality import guidelines, rating_tallies, snapshots

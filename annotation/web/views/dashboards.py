@@ -24,6 +24,7 @@ from annotation.access.roles import Permission
 from annotation.charts import paper_figures, study_figures, work_tables
 from annotation.charts.figure import Figure
 from annotation.explorer import querysets
+from annotation.explorer.item_access import Reader
 from annotation.explorer.links import (
     complete_url,
     complete_url_of_batches,
@@ -31,7 +32,6 @@ from annotation.explorer.links import (
     submitted_between,
     url_of_batches,
 )
-from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import ANY, BETWEEN, MOST_VALUES, SEPARATOR, STATES, Selection
 from annotation.models import Batch, Item, Membership, Person, Project, Release, Source, Tally
 from annotation.payments import costs, earnings, ledger

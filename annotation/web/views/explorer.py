@@ -14,9 +14,17 @@ from django.utils.translation import gettext
 from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.accounts.item_history import Names
-from annotation.explorer import export, index, querysets, saved_views
+from annotation.explorer import (
+    export,
+    index,
+    item_access,
+    querysets,
+    result_counts,
+    result_pages,
+    saved_views,
+)
+from annotation.explorer.item_access import Reader
 from annotation.explorer.links import with_query
-from annotation.explorer.querysets import Reader
 from annotation.explorer.rows import Row, items_to_decide, rows
 from annotation.explorer.selection import STATES, BadSelection, Selection, parse, query
 from annotation.models import Batch, Gold, Item, Project
@@ -51,7 +59,7 @@ def explorer_facets(request: PageRequest, slug: str = "", public_id: str = "") -
     """How many items of the selection have each state, label, …"""
     project, batch = _project_and_batch(request, slug, public_id)
     actor = authorization.actor(request)
-    who = querysets.reader(actor, project)
+    who = item_access.reader(actor, project)
     index.refresh(project, now=timezone.now())
     try:
         chosen = parse(_params(request), ignore=(OPEN,))
@@ -68,7 +76,7 @@ def explorer_item(request: PageRequest, public_id: str) -> HttpResponse:
     """One item in detail, for beside the list."""
     actor = authorization.actor(request)
     item = authorization.item(actor, public_id, Permission.SEE_PROGRESS)
-    who = querysets.reader(actor, item.batch.project)
+    who = item_access.reader(actor, item.batch.project)
     context = {"detail": _detail(request, who, item), "project": item.batch.project, "batch": None}
     return render(request, "explorer/_detail.html", context)
 
@@ -78,7 +86,7 @@ def explorer_export(request: PageRequest, slug: str) -> HttpResponse | FileRespo
     """The responses of a selection as a file (?format=, ?batch=)."""
     actor = authorization.actor(request)
     project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
-    who = querysets.reader(actor, project)
+    who = item_access.reader(actor, project)
     index.refresh(project, now=timezone.now())
     address = reverse("explorer", args=[project.slug])
     try:
@@ -125,7 +133,7 @@ def _explorer_page(request: PageRequest, project: Project, batch: Batch | None) 
     ) != sent:  # a form sends what is empty: the address names what is chosen
         return redirect(with_query(request.path, urlencode(params, doseq=True)))
     actor, now = authorization.actor(request), timezone.now()
-    who = querysets.reader(actor, project)
+    who = item_access.reader(actor, project)
     is_behind = index.refresh(project, now=now)
     address = address_of(project, batch)
     context: dict[str, Any] = {"project": project, "batch": batch, "address": address, "is_behind": is_behind}
@@ -134,8 +142,8 @@ def _explorer_page(request: PageRequest, project: Project, batch: Batch | None) 
         chosen = parse(_params(request), ignore=(OPEN,))
         if batch is not None:
             chosen = chosen.of_batch(batch.public_id)
-        page_of_keys = querysets.page(who, chosen, ROWS)
-        number = querysets.count_up_to_limit(querysets.matching(who, chosen))
+        page_of_keys = result_pages.page(who, chosen, ROWS)
+        number = result_counts.count_up_to_limit(querysets.matching(who, chosen))
     except BadSelection as bad:
         context |= {"problems": bad.problems, "chosen": Selection()}
         return render(request, "explorer/explorer.html", context, status=400)
@@ -149,8 +157,8 @@ def _explorer_page(request: PageRequest, project: Project, batch: Batch | None) 
         "lines": [_line(row, names, address, query(written)) for row in listed_rows],
         "number": number,
         "counted": filters.counts_in_words(who, chosen, number),
-        "many": number > querysets.MOST_COUNTED,
-        "most": querysets.MOST_COUNTED,
+        "many": number > result_counts.MOST_COUNTED,
+        "most": result_counts.MOST_COUNTED,
         "chips": filters.chips(who, written, names, address),
         "form": filters.form(who, written, names, batch),
         "previous": _turn(address, written, before=listed_rows[0])

@@ -12,8 +12,9 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation.accounts.item_history import Names
 from annotation.explorer import facets as facet_counts
+from annotation.explorer.item_access import Reader
 from annotation.explorer.links import with_query
-from annotation.explorer.querysets import MOST_COUNTED, Reader, count_within_items
+from annotation.explorer.result_counts import MOST_COUNTED, count_within_items
 from annotation.explorer.selection import (
     ANY,
     ASSIGNMENTS,
@@ -269,7 +270,7 @@ def _release(who: Reader, public_id: str) -> str:
 def counts_in_words(who: Reader, chosen: Selection, items: int) -> str:
     """How many skips, flags, slots, responses or pairs of these it is about; "" where it is about items.
 
-    items: how many match, by `querysets.count_up_to_limit`
+    items: how many match, by `result_counts.count_up_to_limit`
     """
     number = count_within_items(who, chosen, items)
     if number is None:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotation.access import authorization
 from annotation.access.roles import Permission
-from annotation.explorer import index, item_actions, querysets
+from annotation.explorer import index, item_access, item_actions
 from annotation.explorer.action_rules import (
     ACTIONS,
     LONGEST_NOTE,
@@ -23,9 +23,9 @@ from annotation.explorer.action_rules import (
     planned_in_words,
     refused_in_words,
 )
+from annotation.explorer.item_access import Reader
 from annotation.explorer.item_actions import ActionResult
 from annotation.explorer.links import explorer_url, with_query
-from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import BadSelection, Selection, parse, query
 from annotation.models import Batch, Item, ItemAction, Job, Project
 from annotation.platform.refusals import Refused
@@ -46,7 +46,7 @@ def explorer_act(request: PageRequest, slug: str) -> HttpResponse:
     actor = authorization.actor(request)
     project = authorization.project_to_act_in(actor, slug)
     kind = request.POST.get("action", "")
-    who = querysets.reader(actor, project)
+    who = item_access.reader(actor, project)
     batch = _batch(who, request.POST.get("batch", ""))
     try:
         chosen = parse(dict(QueryDict(request.POST.get("query", "")).lists()))
@@ -84,7 +84,7 @@ def explorer_undo(request: PageRequest, public_id: str) -> HttpResponse:
     """Undo an action on several items."""
     actor = authorization.actor(request)
     action = authorization.item_action(actor, public_id)
-    who = querysets.reader(actor, action.project)
+    who = item_access.reader(actor, action.project)
     try:
         if item_actions.is_large(action):
             return redirect("job", item_actions.start_undo(who, action, now=timezone.now()).public_id)

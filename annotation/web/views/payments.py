@@ -17,8 +17,8 @@ from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.charts import work_tables
 from annotation.charts.figure import Figure
+from annotation.explorer.item_access import Reader
 from annotation.explorer.links import complete_url, submitted_between
-from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import MOST_VALUES
 from annotation.models import Batch, CrowdEntry, Membership, ModelRequest, Person, Project
 from annotation.models.batch_options import budget, work_limits

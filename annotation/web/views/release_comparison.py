@@ -12,7 +12,7 @@ from annotation.access import authorization, visibility
 from annotation.charts import record_tables
 from annotation.charts.figure import Figure
 from annotation.charts.study_figures import estimate
-from annotation.explorer import querysets
+from annotation.explorer import item_access, querysets
 from annotation.explorer.links import explorer_url
 from annotation.models import Release
 from annotation.platform import display_text
@@ -124,7 +124,7 @@ def _examples(request: PageRequest, before: Release, after: Release) -> dict[str
         return {"is_large": True, "files": [], "raw_files": []}
     folders = (creation.folder(before), creation.folder(after))
     difference = release_comparison.difference(*folders, (before.digest, after.digest))
-    who = querysets.reader(authorization.actor(request), after.project)
+    who = item_access.reader(authorization.actor(request), after.project)
     listed = querysets.listed_examples(who, release_comparison.examples(difference))
 
     def address(examples: Sequence[str]) -> str:

@@ -11,9 +11,9 @@ from django.utils.translation import gettext
 
 from annotation.access import authorization
 from annotation.access.roles import Permission
-from annotation.explorer import querysets, saved_views
+from annotation.explorer import item_access, saved_views
+from annotation.explorer.item_access import Reader
 from annotation.explorer.links import with_query
-from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import BadSelection
 from annotation.web.views.pages import PageRequest, confirmation_page, page, refusals_to
 
@@ -52,4 +52,4 @@ def delete_view(request: PageRequest, slug: str, public_id: str) -> HttpResponse
 
 def _reader(request: PageRequest, slug: str) -> Reader:
     actor = authorization.actor(request)
-    return querysets.reader(actor, authorization.project(actor, slug, Permission.SEE_PROGRESS))
+    return item_access.reader(actor, authorization.project(actor, slug, Permission.SEE_PROGRESS))
