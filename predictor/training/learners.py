@@ -292,7 +292,7 @@ class TabertLearner:
 
     def loss(self, examples: Sequence[Example]) -> Tensor:
         from predictor.architectures import never_stop
-        from predictor.architectures.tabert import OPERATIONS
+        from predictor.architectures.tabert_network import OPERATIONS
 
         width = [len(example.table.header) for example in examples]
         scores = self.network(list(map(self._read, examples)), width, self.model.budget, never_stop)

@@ -70,7 +70,8 @@ def tabert(folder: Path, rows: int, published: bool = True, **settings: Any) -> 
     import torch
     from safetensors.torch import save_file
 
-    from predictor.architectures.tabert import Configuration, Head, TabertEncoder
+    from predictor.architectures.tabert_input import Configuration
+    from predictor.architectures.tabert_network import Head, TabertEncoder
 
     torch.manual_seed(3 + rows)
     said: dict[str, Any] = {

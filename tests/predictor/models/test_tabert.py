@@ -18,7 +18,8 @@ from tests.predictor.models import small
 pytestmark = pytest.mark.usefixtures("deep_learning")
 
 if TYPE_CHECKING:
-    from predictor.architectures.tabert import TabertNetwork, WordPieces
+    from predictor.architectures.tabert_input import WordPieces
+    from predictor.architectures.tabert_network import TabertNetwork
 
 TABLE = Table(
     header=["City", "People"],
@@ -38,7 +39,8 @@ def test_the_parameters_are_those_of_the_published_weights() -> None:
     """Counted on the sizes of bert-base and bert-large without making them."""
     import torch
 
-    from predictor.architectures.tabert import Configuration, TabertEncoder
+    from predictor.architectures.tabert_input import Configuration
+    from predictor.architectures.tabert_network import TabertEncoder
 
     for base, vertical, millions in (
         ("bert-base-uncased", False, 108.9),
@@ -86,7 +88,7 @@ def test_what_a_folder_lacks_is_named(tmp_path: Path) -> None:
 
 
 def test_a_row_is_written_as_in_the_paper(loaded: tuple[TabertNetwork, WordPieces]) -> None:
-    from predictor.architectures.tabert import read
+    from predictor.architectures.tabert_input import read
 
     network, words = loaded
     reading = read(words, network.configuration, PredictRequest(question="which city", table=TABLE))
@@ -102,7 +104,7 @@ def test_a_row_is_written_as_in_the_paper(loaded: tuple[TabertNetwork, WordPiece
 
 
 def test_the_snapshot_takes_the_rows_that_the_question_speaks_of() -> None:
-    from predictor.architectures.tabert import snapshot
+    from predictor.architectures.tabert_input import snapshot
 
     asked = "how many people live in new york city and in bergen?"
     assert [row[0] for row in snapshot(asked, TABLE, 3)] == ["New York City", "Bergen", "York"]
@@ -117,7 +119,7 @@ def test_a_table_is_encoded_the_same_whatever_it_is_batched_with(
     """The original's mask does nothing, so that here a table of one row would change with its neighbours."""
     import torch
 
-    from predictor.architectures.tabert import read
+    from predictor.architectures.tabert_input import read
 
     network, words = loaded
     long = read(words, network.configuration, PredictRequest(question="which of the cities?", table=TABLE))
@@ -134,7 +136,8 @@ def test_a_table_is_encoded_the_same_whatever_it_is_batched_with(
 def test_rows_of_a_group_see_one_another_only_with_vertical_attention(folders: dict[str, Path]) -> None:
     import torch
 
-    from predictor.architectures.tabert import load_encoder, read
+    from predictor.architectures.tabert import load_encoder
+    from predictor.architectures.tabert_input import read
 
     network, words = load_encoder(folders["tabert3"], {})
     network.eval()
@@ -152,7 +155,7 @@ def test_rows_of_a_group_see_one_another_only_with_vertical_attention(folders: d
 
 
 def test_the_configuration_of_old_folders_is_understood() -> None:
-    from predictor.architectures.tabert import Configuration
+    from predictor.architectures.tabert_input import Configuration
 
     published = json.loads(
         '{"base_model_name": "bert-large-uncased", "cell_input_template": "column | type | value"}'
@@ -256,7 +259,8 @@ def test_the_encoder_equals_an_independent_implementation(
     """Batched with a table of three rows, so that the shorter tables are padded."""
     import torch
 
-    from predictor.architectures.tabert import load_encoder, read
+    from predictor.architectures.tabert import load_encoder
+    from predictor.architectures.tabert_input import read
 
     network, words = load_encoder(folders["tabert3"], {"vertical_mask": mask})
     network.eval()
@@ -279,7 +283,8 @@ def test_the_published_mask_depends_on_the_batch_and_the_corrected_one_does_not(
 ) -> None:
     import torch
 
-    from predictor.architectures.tabert import load_encoder, read
+    from predictor.architectures.tabert import load_encoder
+    from predictor.architectures.tabert_input import read
 
     table = Table(header=["City"], rows=[["Oslo"]])
     for mask, differs in (("corrected", False), ("published", True)):
@@ -314,7 +319,7 @@ def test_an_output_never_depends_on_its_batch(
     import torch
 
     from predictor.architectures import never_stop
-    from predictor.architectures.tabert import read
+    from predictor.architectures.tabert_input import read
 
     network, words = loaded
     readings = [
@@ -335,7 +340,8 @@ def test_the_recorded_encoding_stays(folders: dict[str, Path]) -> None:
 
     import torch
 
-    from predictor.architectures.tabert import load_encoder, read
+    from predictor.architectures.tabert import load_encoder
+    from predictor.architectures.tabert_input import read
 
     recorded = json.loads((Path(__file__).parents[2] / "vectors" / "tabert.json").read_text())
     for mask, expected in recorded["columns"].items():
