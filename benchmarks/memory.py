@@ -277,9 +277,9 @@ def _release(number: int, folder: Path, format: str) -> None:
 
 
 def _verify(number: int, folder: Path, format: str) -> None:
-    from annotation.releases import release_files
+    from annotation.releases import verification
 
-    checked = release_files.verify(folder / "release")
+    checked = verification.verify(folder / "release")
     if not checked["annotations"] or not checked["decisions"]:
         raise SystemExit("the release holds no annotations: this measures nothing")
 

@@ -10,7 +10,7 @@ from typing import Any
 import polib
 import pytest
 
-from annotation.releases.release_files import FORMATS
+from annotation.releases.benchmark_files import FORMATS
 from annotation.web.api import urls
 from annotation.web.api.serializers import ReleaseRequest
 from annotation.web.views import methods_appendix

@@ -30,7 +30,7 @@ from annotation.background import jobs
 from annotation.models import Job, Release, Upload
 from annotation.platform import inventory, migration_state
 from annotation.releases.model_evaluation import runs
-from annotation.releases.release_files import MANIFEST as RELEASE_MANIFEST
+from annotation.releases.raw_records import MANIFEST as RELEASE_MANIFEST
 from tableqa.core.canonical_json import canonical, file_digest
 from tasks.shared.schema_errors import schema_faults
 

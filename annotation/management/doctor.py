@@ -48,7 +48,8 @@ from annotation.platform.refusals import Refused
 from annotation.queue import submissions, workload
 from annotation.releases.creation import folder
 from annotation.releases.model_evaluation import runs
-from annotation.releases.release_files import MANIFEST, Difference, read_manifest
+from annotation.releases.raw_records import MANIFEST, read_manifest
+from annotation.releases.record_files import Difference
 from annotation.workflow.adjudication import DECIDABLE
 from tableqa.core.canonical_json import canonical, digest, file_digest
 

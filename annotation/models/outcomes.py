@@ -170,5 +170,5 @@ class Release(models.Model):
 
     @property
     def formats(self) -> list[str]:
-        """All formats of the release, in the order of `release_files.FORMATS`."""
+        """All formats of the release, in the order of `benchmark_files.FORMATS`."""
         return [self.format, *self.more_formats]

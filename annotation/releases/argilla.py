@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from annotation.releases.raw_records import Raw, decision_of
-from annotation.releases.release_files import read_manifest
+from annotation.releases.raw_records import Raw, decision_of, read_manifest
 from annotation.releases.task_records import task_of_record
 from annotation.releases.tool_exports import RESPONSE, items_of, origin_of, source_of, terms_of, write_array
 from tableqa.core.canonical_json import canonical

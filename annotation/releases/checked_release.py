@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from annotation.releases import perturbation_records, provenance, release_files
+from annotation.releases import perturbation_records, provenance, raw_records, record_files, verification
+from annotation.releases.benchmark_files import TRIES
 from annotation.releases.manifest import Manifest, faults
-from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
-from annotation.releases.record_files import MOST_BYTES
-from annotation.releases.release_files import MALFORMED, MANIFEST, TRIES, Difference
+from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, MANIFEST, SOURCES
+from annotation.releases.record_files import MOST_BYTES, Difference
 from annotation.releases.task_records import task_of_record
+from annotation.releases.verification import MALFORMED
 from tableqa.core.foreign_values import printable_in, unstorable
 from tableqa.core.json_text import check_depth
 from tableqa.core.translation import Translated
@@ -61,7 +62,7 @@ def summarise(content: bytes, folder: Path) -> ReleaseSummary:
     folder.mkdir(parents=True)
     (folder / MANIFEST).write_bytes(content)
     try:
-        record = printable_in(release_files.read_manifest(folder))
+        record = printable_in(raw_records.read_manifest(folder))
         if fault := next(faults(record), None):
             raise Difference(f"{MANIFEST}: {fault}")
         manifest = Manifest.of(record)
@@ -100,10 +101,10 @@ def check(request: ReadRequest, progress: Callable[[int], None] = lambda number:
     """Verify a release, a folder or a zip archive, and write its records to the folder `request.rows`. ReaderError."""
     with _folder_of(Path(request.path)) as folder:
         try:
-            manifest = release_files.read_manifest(folder)
+            manifest = raw_records.read_manifest(folder)
             if unknown := _unknown_type(Manifest.of(manifest)):
                 return CheckedRelease(unknown_type=unknown)
-            release_files.verify(folder, progress)
+            verification.verify(folder, progress)
             return CheckedRelease(_write(folder, manifest, Path(request.rows)))
         except (Difference, *MALFORMED) as error:
             return CheckedRelease(difference=f"{error}".replace(f"{folder}", folder.name))
@@ -126,7 +127,7 @@ def _write(folder: Path, manifest: Record, out: Path) -> int:
     number = 0
     for path in (folder / name for name in FILES if (folder / name).exists()):
         with (out / path.name).open("w", encoding="utf-8", newline="\n") as file:
-            for line, record in enumerate(release_files.records(path), 1):
+            for line, record in enumerate(record_files.records(path), 1):
                 file.write(_checked_json(record, f"{path.name}, line {line}") + "\n")
                 number += 1
     return number

@@ -41,11 +41,11 @@ from annotation.platform import keyset
 from annotation.platform.public_ids import new_public_id
 from annotation.platform.refusals import refuse, require_storable
 from annotation.quality import snapshots
-from annotation.releases import benchmark_files, mixes, release_files, release_writer
+from annotation.releases import benchmark_files, mixes, record_files, release_writer
+from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.manifest import Manifest
 from annotation.releases.methods_appendix import Study
 from annotation.releases.raw_records import PURPOSES, excluded
-from annotation.releases.release_files import FORMATS
 from tableqa.core.canonical_json import digest
 from tableqa.core.release_rules import RULES
 from tableqa.perturbations import PERTURBATIONS
@@ -451,7 +451,7 @@ def changed_outcomes(release: Release) -> QuerySet[Outcome]:
 
 def study_of(release: Release, *, pictures: Collection[str], unchecked: tuple[int, int] = (0, 0)) -> Study:
     """What the methods appendix of a release is written from: its manifest and its decisions, and its `unchecked` edits."""
-    decisions = release_files.records(folder(release) / "decisions.jsonl")
+    decisions = record_files.records(folder(release) / "decisions.jsonl")
     reasons = Counter(
         _reason(decision["reason"], decision.get("note", ""), decision.get("listed_reason"))
         for decision in decisions

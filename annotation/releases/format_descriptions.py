@@ -11,7 +11,7 @@ DESCRIPTIONS = {
     "suc": gettext_noop("Tables and prompts, as in “Table Meets LLM” (Sui et al., 2024)."),
     "hf": gettext_noop("Dataset card, JSON Lines and Parquet for load_dataset and the Hugging Face Hub."),
 }
-"""A sentence for each of `release_files.FORMATS`: the paper or the tool that reads it."""
+"""A sentence for each of `benchmark_files.FORMATS`: the paper or the tool that reads it."""
 
 _NO_STRUCTURE = gettext_noop(
     "Without titles, further header rows, merged cells, context, history and alternative answers."

@@ -15,8 +15,9 @@ from typing import Any, Final
 from annotation.platform.refusals import refuse
 from annotation.releases import perturbation_records
 from annotation.releases.manifest import Manifest
-from annotation.releases.raw_records import SOURCES
-from annotation.releases.release_files import MANIFEST, Difference, read_manifest, verify
+from annotation.releases.raw_records import MANIFEST, SOURCES, read_manifest
+from annotation.releases.record_files import Difference
+from annotation.releases.verification import verify
 
 TOKEN, ENDPOINT = "HF_TOKEN", "HF_ENDPOINT"
 """Environment variables: the access token, and the address of another hub."""

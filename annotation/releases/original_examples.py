@@ -5,7 +5,7 @@ from pathlib import Path
 
 import tableqa
 from annotation.models import Example, Source
-from annotation.releases import release_files
+from annotation.releases import raw_records
 from tableqa.readers import READERS
 
 
@@ -24,7 +24,7 @@ def of_sources(sources: Iterable[Source]) -> Iterator[tuple[str, tableqa.Example
 
 def of_release(folder: Path) -> Iterator[tuple[str, tableqa.Example]]:
     """(source, original) of a release folder. Raises Difference."""
-    raw = release_files.load(folder)
+    raw = raw_records.load(folder)
     for source, id in raw.originals:
         yield source, raw.example(source, id)
 

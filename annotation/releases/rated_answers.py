@@ -5,8 +5,8 @@ from pathlib import Path
 
 from django.utils.translation import gettext
 
-from annotation.releases import release_files
-from annotation.releases.release_files import MANIFEST
+from annotation.releases import raw_records
+from annotation.releases.raw_records import MANIFEST
 from tableqa.data.examples import Example
 from tableqa.readers import READERS
 from tableqa.scoring.answer_ratings import RatedAnswer, ScoresError, rated_answer, scores_alone
@@ -30,7 +30,7 @@ def rated_answers(path: Path, reader: str = "lftqa") -> list[RatedAnswer]:
 
 
 def _of_release(folder: Path) -> Iterator[RatedAnswer]:
-    raw = release_files.load(folder)
+    raw = raw_records.load(folder)
     rating = {key for key, task in task_types().items() if task.rates_answers}
     seen: set[tuple[str, str]] = set()
     for decision in raw.decisions:

@@ -40,7 +40,7 @@ from annotation.platform.bulk_rows import among
 from annotation.platform.keyset import PAGE
 from annotation.platform.refusals import refuse
 from annotation.queue import lineage
-from annotation.releases import benchmark_files, perturbation_records, provenance, release_files
+from annotation.releases import benchmark_files, perturbation_records, provenance, raw_records, release_files
 from annotation.releases.manifest import Contents, Manifest
 from tableqa.core.canonical_json import canonical, digest
 from tableqa.core.disk_collections import Shelf, Sorted
@@ -90,7 +90,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     waivers = _waivers(release, gate.broken)
     tried = model_checks.records(batches, watermark=release.watermark, names=_pseudonyms(release.project))
     if (first := next(tried, None)) is not None:
-        release_files.write_records(out / release_files.TRIES, itertools.chain([first], tried))
+        release_files.write_records(out / benchmark_files.TRIES, itertools.chain([first], tried))
     contents = Contents(
         release=release,
         raw=raw,
@@ -103,7 +103,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     manifest = Manifest.of_contents(contents)
     release_files.write_beside(raw, manifest)
     record = replace(manifest, files=release_files.describe(out)).record()
-    (out / release_files.MANIFEST).write_text(canonical(record) + "\n", encoding="utf-8", newline="\n")
+    (out / raw_records.MANIFEST).write_text(canonical(record) + "\n", encoding="utf-8", newline="\n")
     progress(steps, steps)
     return record
 

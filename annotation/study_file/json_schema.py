@@ -15,9 +15,9 @@ from annotation.models.batch_options.budget import SHAPE
 from annotation.payments import data_statement
 from annotation.quality import gold
 from annotation.queue.strategies import STRATA
+from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.format_descriptions import DESCRIPTIONS as FORMAT_DESCRIPTIONS
 from annotation.releases.raw_records import PURPOSES
-from annotation.releases.release_files import FORMATS
 from annotation.study_file.yaml_file import Fault, ParsedYaml
 from tasks.shared.schema_errors import schema_faults
 from tasks.shared.type_definitions import SCHEMA as DEFINITION

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annotation.releases import benchmark_files, release_files
+from annotation.releases import benchmark_files, raw_records, release_files
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import CURRENT_COUNTS
 from tableqa.core.release_rules import under
@@ -14,7 +14,7 @@ from tableqa.core.release_rules import under
 
 def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
     """Make a release one of older rules, and give its manifest."""
-    manifest = release_files.read_manifest(folder)
+    manifest = raw_records.read_manifest(folder)
     formats = Manifest.of(manifest).every_format
     for name in manifest["files"]:
         if Manifest.of(manifest).format_of(name):
@@ -27,7 +27,7 @@ def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
     _write(folder, manifest)
     mix = manifest["mix"]
     with under(rules):
-        raw = release_files.load(folder)
+        raw = raw_records.load(folder)
         benchmark_files.write_derived(raw, formats, mix and mix["seed"])
         release_files.write_beside(raw, Manifest.of(manifest))
     manifest["files"] = release_files.describe(folder)

@@ -11,7 +11,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from statsmodels.stats import inter_rater
 
-from annotation.releases import benchmark_files, former_wordings, mixes, release_files
+from annotation.releases import (
+    benchmark_files,
+    former_wordings,
+    mixes,
+    raw_records,
+    release_files,
+    verification,
+)
 from annotation.releases.manifest import Manifest, count_records, figures
 from tableqa.core.canonical_json import digest
 
@@ -20,9 +27,9 @@ DIGEST = "18d8a297507d815031361a7a02d117b35eff219c6ed45a9063491c79b3a3e56d"
 
 
 def test_an_older_release_keeps_its_digest_and_verifies() -> None:
-    manifest = release_files.read_manifest(KEPT)
+    manifest = raw_records.read_manifest(KEPT)
     assert digest(manifest) == DIGEST
-    checked = release_files.verify(KEPT)
+    checked = verification.verify(KEPT)
     assert (checked["annotations"], checked["decisions"], checked["replayed"]) == (18, 9, 4)
 
 
@@ -59,12 +66,12 @@ def verify_release() -> str:
 
 
 def test_everything_that_follows_from_its_raw_records_is_made_again_byte_for_byte(tmp_path: Path) -> None:
-    manifest = release_files.read_manifest(KEPT)
-    raw_files = (*release_files.RAW, "perturbations.jsonl")
+    manifest = raw_records.read_manifest(KEPT)
+    raw_files = (*benchmark_files.RAW, "perturbations.jsonl")
     for name in raw_files:
         shutil.copy(KEPT / name, tmp_path / name)
     shutil.copy(KEPT / "manifest.json", tmp_path)
-    raw = release_files.load(tmp_path)
+    raw = raw_records.load(tmp_path)
     benchmark_files.write_derived(raw, Manifest.of(manifest).every_format, manifest["mix"]["seed"])
     assert release_files.describe(tmp_path) == manifest["files"]
     # A release keeps its sentences; what is worked out again has them in today's wording.

@@ -31,7 +31,7 @@ from annotation.models import (
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, compared_responses
 from annotation.queue import availability, slots
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, assignments, batches, projects
 from tasks.contract import TaskType, task_types
 from tests.annotation.cast import NOON, World, envelope, make_world
@@ -297,7 +297,7 @@ def test_what_an_adjudicator_sent_back_enters_agreement_as_it_was(world: World, 
     release = creation.make_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=tmp_path / "v1"
     )
-    release_files.verify(tmp_path / "v1")
+    verification.verify(tmp_path / "v1")
 
     assert sorted(row.response.label for row in rows) == ["extraction", "neither", "reasoning"]
     assert live["percent_agreement"].ratings == 6
@@ -490,7 +490,7 @@ def test_a_release_names_the_rule_of_each_decision_and_verifies_whatever_the_bat
         own.public_id: None,
     }
     assert all(record["by"] == "resolve" and record["note"] == "" for record in records)
-    release_files.verify(folder)
+    verification.verify(folder)
 
 
 def test_the_page_offers_to_send_back_only_what_no_release_holds(world: World, client: Client) -> None:

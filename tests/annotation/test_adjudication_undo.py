@@ -33,7 +33,7 @@ from annotation.models.batch_options import SECTIONS
 from annotation.models.batch_options.adjudication import STANDARD_REASONS
 from annotation.platform.refusals import Refused
 from annotation.queue import reservations
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.web.forms.batch_settings import ChangeForm
 from annotation.workflow import adjudication, assignments, batch_settings, batches
 from annotation.workflow.adjudication import LastAct
@@ -206,7 +206,7 @@ def test_a_release_has_decisions_with_a_listed_reason_with_a_note_and_with_neith
         listed.public_id: ("Clearest of several correct responses", ""),
         noted.public_id: (None, "By rule 3."),
     }
-    release_files.verify(folder)
+    verification.verify(folder)
 
 
 # -- undo ---------------------------------------------------------------------------------------------

@@ -18,8 +18,16 @@ from annotation.assistance import verdict_line
 from annotation.imports import example_import
 from annotation.models import Batch, Decision, Example, Project
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, release_files, tool_exports
-from annotation.releases.release_files import Difference
+from annotation.releases import (
+    creation,
+    raw_records,
+    record_checks,
+    record_files,
+    release_files,
+    tool_exports,
+    verification,
+)
+from annotation.releases.record_files import Difference
 from annotation.workflow import adjudication
 from tableqa.core.release_rules import under
 from tableqa.data.answers import Answers, accepted
@@ -73,12 +81,12 @@ def submit(world: World, batch: Batch, who: str, data: dict[str, Any]) -> Any:
 
 def released(world: World, out: Path, format: Any = "askew") -> dict[str, Any]:
     creation.make_release(project=world.project, name=out.name, format=format, by=None, now=LATER, out=out)
-    release_files.verify(out)
-    return release_files.read_manifest(out)
+    verification.verify(out)
+    return raw_records.read_manifest(out)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
-    return list(release_files.records(path))
+    return list(record_files.records(path))
 
 
 def blind(world: World, example: str, *said: list[str]) -> Batch:
@@ -170,7 +178,7 @@ def test_a_release_keeps_verifies_evaluates_and_restores_alternatives(squad: Wor
     creation.make_release(
         project=again, name="before", format="askew", by=None, now=LATER, out=tmp_path / "after"
     )
-    release_files.verify(tmp_path / "after")
+    verification.verify(tmp_path / "after")
     require_the_same(tmp_path / "before", tmp_path / "after")
 
 
@@ -214,11 +222,11 @@ def test_an_edit_that_keeps_the_answer_keeps_its_forms_and_another_answer_drops_
     text = decisions.read_text("utf-8")
     assert text.count('"alternatives":[["Denver Broncos"]]') == 1
     decisions.write_text(text.replace('[["Denver Broncos"]]', '[["Panthers"]]'), "utf-8")
-    manifest = release_files.read_manifest(tmp_path / "release")
+    manifest = raw_records.read_manifest(tmp_path / "release")
     manifest["files"] = release_files.describe(tmp_path / "release")
     (tmp_path / "release" / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     with pytest.raises(Difference, match="alternatives"):
-        release_files.verify(tmp_path / "release")
+        verification.verify(tmp_path / "release")
 
 
 @pytest.mark.django_db
@@ -251,9 +259,9 @@ def test_a_verdict_is_stored_with_every_form_of_the_gold_answer() -> None:
     }
     judgements = {name: one.to_dict() if one else None for name, one in held.judgements.items()}
     stored: dict[str, Any] = {"gold": dict(held.gold), "judgements": judgements, "verdict": "fooled"}
-    release_files._check_verdict(record, stored)
+    record_checks._check_verdict(record, stored)
     with pytest.raises(Difference, match="on the original answer differs"), under(9):
-        release_files._check_verdict(record, stored)
+        record_checks._check_verdict(record, stored)
     line = verdict_line.parts(
         held, original=["Denver Broncos"], perturbed=["Denver"], score=None, of_meaning="", own={}
     )
@@ -284,11 +292,11 @@ def test_a_release_by_rules_9_verifies_under_them(world: World, tmp_path: Path) 
 
     manifest = made_by_rules(out, 9)
 
-    release_files.verify(out)
+    verification.verify(out)
     assert [one["equal"] for one in lines(out / "answer_check.jsonl")] == [True]
     (out / "manifest.json").write_text(json.dumps({**manifest, "rules": 10}), "utf-8")
     with pytest.raises(Difference):
-        release_files.verify(out)
+        verification.verify(out)
 
 
 def said(answer: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from django.test import Client
 from annotation.management import doctor
 from annotation.models import Assignment, Batch, Example, Exclusion, Item
 from annotation.queue import lineage
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, batches
 from tableqa import Example as Plain
 from tableqa import Table
@@ -139,7 +139,7 @@ def test_shorten_change_and_answer_blind_and_nobody_meets_their_own_work(
         creation.make_release(
             project=world.project, name=format, format=format, by=world.rea, now=LATER, out=out
         )
-        release_files.verify(out)
+        verification.verify(out)
     files = {
         path.stem.rpartition("no_shuffle_")[2]: path for path in (tmp_path / "freb_tqa").rglob("*nonfactoid*")
     }
@@ -224,5 +224,5 @@ def test_a_release_of_responses_of_an_older_version_verifies(
     batches.close_batch(batch=change, by=world.mara, now=LATER)
     out = tmp_path / "out"
     creation.make_release(project=world.project, name="old", format=format, by=world.rea, now=LATER, out=out)
-    found = release_files.verify(out)
+    found = verification.verify(out)
     assert (found["annotations"], found["replayed"]) == (2, 2)

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from annotation.models import Batch
-from annotation.releases import creation, release_files
+from annotation.releases import benchmark_files, creation, raw_records, record_files, verification
+from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.model_evaluation import queries
-from annotation.releases.release_files import FORMATS, Difference
+from annotation.releases.record_files import Difference
 from annotation.workflow import adjudication, perturbation_runs
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.test_mixing import LATER, perturbed_thrice
@@ -62,12 +63,12 @@ def released(world: World, out: Path, format: str = "askew", mix: int | None = N
     made = creation.make_release(
         project=world.project, name=out.name, format=format, by=None, now=LATER, out=out, mix=mix
     )
-    release_files.verify(out)
+    verification.verify(out)
     return dict(made.manifest)
 
 
 def ids(path: Path) -> list[str]:
-    return [record["id"] for record in release_files.records(path)] if path.exists() else []
+    return [record["id"] for record in record_files.records(path)] if path.exists() else []
 
 
 @pytest.mark.django_db(transaction=True)
@@ -114,7 +115,7 @@ def test_an_edit_that_people_contradict_is_in_no_benchmark_file(
         assert (said["id"], said["reason"], said["left_out"]) == (id, reason, True)
         assert manifest["counts"]["contradicted"] == 1
         for path in out.rglob("*"):
-            if path.is_file() and path.name not in (*release_files.RAW, release_files.MANIFEST, CHECKED):
+            if path.is_file() and path.name not in (*benchmark_files.RAW, raw_records.MANIFEST, CHECKED):
                 assert "1996" not in path.read_text(encoding="utf-8", errors="replace"), path.name
         assert any(outcome["example"] for one in decisions(out) for outcome in one["outcomes"]), (
             "raw is whole"
@@ -124,7 +125,7 @@ def test_an_edit_that_people_contradict_is_in_no_benchmark_file(
 
 
 def decisions(out: Path) -> list[dict[str, Any]]:
-    return list(release_files.records(out / "decisions.jsonl"))
+    return list(record_files.records(out / "decisions.jsonl"))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -154,7 +155,7 @@ def test_a_contradicted_edit_is_no_part_of_a_mix(tmp_path: Path) -> None:
     checked(world, "other", feeds_from=Batch.objects.get(task_type="value_change"))
     after = released(world, tmp_path / "after", mix=7)
     assert (before, after["mix"]["made"]) == (4, 1)
-    mixes = list(release_files.records(tmp_path / "after" / "mix.jsonl"))
+    mixes = list(record_files.records(tmp_path / "after" / "mix.jsonl"))
     assert [record["parts"] for record in mixes] == [["header_synonym", "question_paraphrase"]]
 
 
@@ -215,4 +216,4 @@ def test_a_contradiction_that_the_manifest_hides_is_found(tmp_path: Path) -> Non
     manifest["contradicted"] = []
     (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(Difference, match="contradicted is"):
-        release_files.verify(tmp_path / "out")
+        verification.verify(tmp_path / "out")

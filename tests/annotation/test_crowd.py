@@ -38,7 +38,7 @@ from annotation.models import (
     Qualification,
 )
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import assignments, batches, projects
 from tests.annotation.cast import NOON, World
 from tests.waiting import listens, wait_until
@@ -290,7 +290,7 @@ class TestTheWayBack:
             later.public_id: True,
             again.public_id: True,
         }
-        release_files.verify(tmp_path / "release")
+        verification.verify(tmp_path / "release")
 
     def test_the_log_names_the_way_back(self, link: CrowdLink, world: World) -> None:
         batch = world.batch(overlap=1, size=1)

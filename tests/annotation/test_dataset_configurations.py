@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from annotation.releases import creation, release_files
+from annotation.releases import creation, raw_records, record_files, release_files, verification
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.workflow import perturbation_runs
 from tableqa.core.canonical_json import canonical
@@ -51,26 +51,26 @@ def test_the_card_names_a_configuration_for_each_task_type_and_perturbation(fold
 
 
 def test_each_record_of_a_configuration_is_one_of_all_records(folder: Path) -> None:
-    assert release_files.verify(folder)["files"] > 0
-    every = list(release_files.records(folder / "data" / "test.jsonl"))
+    assert verification.verify(folder)["files"] > 0
+    every = list(record_files.records(folder / "data" / "test.jsonl"))
     for name, kept in (
         ("value_change", [one for one in every if one["perturbation"] == "answer_changes"]),
         ("original", [one for one in every if not one["perturbation"]]),
         ("row_shuffle", [one for one in every if one["perturbation"] == "row_shuffle"]),
     ):
         assert kept
-        assert list(release_files.records(folder / "data" / name / "dev.jsonl")) == kept
+        assert list(record_files.records(folder / "data" / name / "dev.jsonl")) == kept
     assert len(list(READERS["hf"](folder))) == len(every)
 
 
 def test_a_changed_record_of_a_configuration_does_not_verify(folder: Path) -> None:
     path = folder / "data" / "value_change" / "dev.jsonl"
     path.write_text(path.read_text("utf-8").replace('"question":"', '"question":"not ', 1), "utf-8")
-    manifest = release_files.read_manifest(folder)
+    manifest = raw_records.read_manifest(folder)
     manifest["files"] = release_files.describe(folder)
     (folder / "manifest.json").write_text(canonical(manifest) + "\n")
-    with pytest.raises(release_files.Difference, match=r"value_change/dev\.jsonl, line 1"):
-        release_files.verify(folder)
+    with pytest.raises(record_files.Difference, match=r"value_change/dev\.jsonl, line 1"):
+        verification.verify(folder)
 
 
 def test_load_dataset_loads_a_configuration_by_its_name(folder: Path, tmp_path: Path) -> None:
@@ -81,17 +81,17 @@ def test_load_dataset_loads_a_configuration_by_its_name(folder: Path, tmp_path: 
     assert list(loaded) == ["dev"]
     assert set(loaded["dev"]["perturbation"]) == {"answer_changes"}
     every = datasets.load_dataset(str(folder), split="test", cache_dir=cache)
-    assert len(every) == len(list(release_files.records(folder / "data" / "test.jsonl")))
+    assert len(every) == len(list(record_files.records(folder / "data" / "test.jsonl")))
 
 
 def test_a_release_by_the_rules_before_has_one_configuration_and_verifies(folder: Path) -> None:
     for path in folder.glob("data/*/*.jsonl"):
         path.unlink()
-    manifest = release_files.read_manifest(folder) | {"rules": 5}
+    manifest = raw_records.read_manifest(folder) | {"rules": 5}
     manifest["counts"] = {name: n for name, n in manifest["counts"].items() if name not in CURRENT_COUNTS}
     (folder / "README.md").write_text(hub.card(manifest, [hub.PARQUET]), "utf-8")
     manifest["files"] = release_files.describe(folder)
     (folder / "manifest.json").write_text(canonical(manifest) + "\n")
-    assert release_files.verify(folder)["files"] > 0
+    assert verification.verify(folder)["files"] > 0
     assert [one["config_name"] for one in header(folder)["configs"]] == ["default"]
     assert "features" in header(folder)["dataset_info"]

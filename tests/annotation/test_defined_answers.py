@@ -17,7 +17,7 @@ from annotation.models import Batch, Decision, Gold, Qualification, Source
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, gold
 from annotation.queue import practice
-from annotation.releases import creation, release_files, tool_exports
+from annotation.releases import creation, raw_records, tool_exports, verification
 from annotation.workflow import adjudication, batches
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
@@ -55,7 +55,7 @@ def pairs(world: World) -> Source:
 
 def released(world: World, out: Path) -> dict[str, Any]:
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
-    return release_files.verify(out)
+    return verification.verify(out)
 
 
 def test_preferences_are_decided_measured_and_released(world: World, pairs: Source, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_the_export_to_label_studio_offers_the_answers_there_are_and_keeps_ranki
     say(world, batch, "ada", FIRST)
     released(world, tmp_path / "release")
 
-    tool_exports.write_label_studio(release_files.load(tmp_path / "release"), tmp_path / "out")
+    tool_exports.write_label_studio(raw_records.load(tmp_path / "release"), tmp_path / "out")
 
     configuration = (tmp_path / "out" / f"{batch.public_id}.xml").read_text("utf-8")
     assert re.findall(r'<Choice value="(.*?)"/>', configuration) == ["1", "2", "tie"]

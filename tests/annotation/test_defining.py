@@ -28,7 +28,7 @@ from annotation.models import (
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, gold
 from annotation.queue import practice
-from annotation.releases import creation, release_files
+from annotation.releases import creation, record_files, verification
 from annotation.study_file import apply, current_state, yaml_file
 from annotation.study_file.schema import document, parse
 from annotation.study_file.yaml_file import StudyError
@@ -268,7 +268,7 @@ def test_responses_are_decided_measured_and_released(world: World, tmp_path: Pat
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
     Batch.objects.filter(pk=batch.pk).update(definition=None)  # the release knows the definition by itself
-    checked = release_files.verify(out)
+    checked = verification.verify(out)
     assert (checked["annotations"], checked["figures"]) == (9, 4)
     manifest = json.loads((out / "manifest.json").read_text())
     (released,) = manifest["batches"]
@@ -292,8 +292,8 @@ def test_a_forged_definition_is_found(world: World, tmp_path: Path) -> None:
     manifest["batches"][0]["definition"]["fields"][0]["options"] = ["easy", "medium"]
     path.write_text(json.dumps(manifest))
 
-    with pytest.raises(release_files.Difference):
-        release_files.verify(out)
+    with pytest.raises(record_files.Difference):
+        verification.verify(out)
 
 
 def test_a_tie_goes_to_an_adjudicator(world: World) -> None:
@@ -435,7 +435,7 @@ def test_a_release_for_hugging_face_verifies(world: World, tmp_path: Path) -> No
 
     creation.make_release(project=world.project, name="v1", format="hf", by=world.rea, now=LATER, out=out)
 
-    assert release_files.verify(out)["annotations"] == 3
+    assert verification.verify(out)["annotations"] == 3
 
 
 # -- the API ------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from annotation.assistance import impressions, proposals
 from annotation.management import doctor
 from annotation.models import Annotation, Batch, Decision, Item, Proposal, Provenance
 from annotation.quality import task_report
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, assignments, batches
 from tasks.contract import PreparedInputs, Preparing, Proposing, TaskType, task_types
 from tests.annotation.cast import NOON, World, make_world
@@ -97,7 +97,7 @@ def test_a_kind_goes_the_whole_road(task: TaskType, variant: str, tmp_path: Path
         assert all(len(row) == len(report.columns) for row in report.rows)
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
-    checked = release_files.verify(out)
+    checked = verification.verify(out)
     assert checked["annotations"] == Annotation.objects.filter(response__isnull=False).count()
     assert list(doctor.findings()) == []
 
@@ -132,5 +132,5 @@ def test_a_kind_that_proposes_goes_the_road_on_proposals_alone(
         creation.make_release(
             project=world.project, name=purpose, format="askew", by=None, now=LATER, out=out, purpose=purpose
         )
-        assert release_files.verify(out)["annotations"] == Annotation.objects.count()
+        assert verification.verify(out)["annotations"] == Annotation.objects.count()
     assert list(doctor.findings()) == []

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
 
 from annotation.quality import guidelines
-from annotation.releases import argilla, creation, release_files, tool_exports
+from annotation.releases import argilla, creation, raw_records, record_files, tool_exports
 from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS
 from tasks.contract import task_type
@@ -31,7 +31,7 @@ RELEASE = Path(__file__).parent / "release_of_november"
 
 
 def current(folder: Path) -> list[dict[str, Any]]:
-    records = release_files.records(folder / "annotations.jsonl")
+    records = record_files.records(folder / "annotations.jsonl")
     return [one for one in records if one["newest"] and one["response"] is not None]
 
 
@@ -341,14 +341,14 @@ def test_an_export_holds_one_record_at_a_time(tmp_path: Path, form: str) -> None
     ]
     (folder / "proposals.jsonl").write_text("\n".join(proposals) + "\n", "utf-8")
     del proposals
-    release = release_files.load(folder)
+    release = raw_records.load(folder)
     write = {
         "csv": tool_exports.write_csv,
         "xlsx": tool_exports.write_xlsx,
         "label_studio": tool_exports.write_label_studio,
         "argilla": argilla.write_argilla,
     }[form]
-    write(release_files.load(RELEASE), tmp_path / "warm")  # what is imported and cached once
+    write(raw_records.load(RELEASE), tmp_path / "warm")  # what is imported and cached once
     tracemalloc.start()
     try:
         write(release, tmp_path / "out")

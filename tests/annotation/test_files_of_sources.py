@@ -13,7 +13,14 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.imports import example_import
-from annotation.releases import benchmark_files, creation, release_files
+from annotation.releases import (
+    benchmark_files,
+    creation,
+    raw_records,
+    record_files,
+    release_files,
+    verification,
+)
 from annotation.releases.model_evaluation import queries
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.workflow import perturbation_runs
@@ -65,12 +72,12 @@ def two_sources_of_one_reader(folder: Path) -> World:
 
 def release(world: World, out: Path, format: str) -> Path:
     creation.make_release(project=world.project, name=out.name, format=format, by=None, now=LATER, out=out)
-    release_files.verify(out)
+    verification.verify(out)
     return out
 
 
 def records(path: Path) -> list[dict[str, Any]]:
-    return list(release_files.records(path))
+    return list(record_files.records(path))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -80,7 +87,7 @@ def test_sources_of_one_reader_have_files_of_their_own_with_the_ids_of_the_sourc
 ) -> None:
     world = two_sources_of_one_reader(tmp_path)
     out = release(world, tmp_path / "out", format)
-    names = release_files.read_manifest(out)["files"]
+    names = raw_records.read_manifest(out)["files"]
     files = [out / name for name in names if benchmark_files.is_benchmark(name)]
     assert {path.name.split("_")[0] for path in files} == {"wtq", "sqa"}
     for path in files:
@@ -159,26 +166,26 @@ def test_a_release_by_other_rules_says_so_where_something_differs(tmp_path: Path
     for name in CURRENT_COUNTS:
         del manifest["counts"][name]
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-    release_files.verify(out)  # what an older version wrote need not differ
+    verification.verify(out)  # what an older version wrote need not differ
     old = out / "01_str" / "wtq_dev_row_shuffle.json"
     for path in (old, out / "01_str" / "sqa_dev_row_shuffle.json"):
         path.rename(path.with_name(path.name.replace("dev", "dev_old")))
     manifest["files"] = release_files.describe(out)
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-    with pytest.raises(release_files.Difference, match=r"row_shuffle.*missing.*older version.*rules 1"):
-        release_files.verify(out)
+    with pytest.raises(record_files.Difference, match=r"row_shuffle.*missing.*older version.*rules 1"):
+        verification.verify(out)
     manifest["rules"] = RULES + 1
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-    with pytest.raises(release_files.Difference, match="newer version"):
-        release_files.verify(out)
+    with pytest.raises(record_files.Difference, match="newer version"):
+        verification.verify(out)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_difference_in_a_release_by_the_present_rules_speaks_of_no_version(tmp_path: Path) -> None:
     out = release(two_sources_of_one_reader(tmp_path), tmp_path / "out", "freb_tqa")
     (out / "01_str" / "wtq_dev_row_shuffle.json").write_text("{}\n", "utf-8")
-    with pytest.raises(release_files.Difference) as found:
-        release_files.verify(out)
+    with pytest.raises(record_files.Difference) as found:
+        verification.verify(out)
     assert "version" not in str(found.value)
 
 

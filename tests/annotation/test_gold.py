@@ -29,7 +29,7 @@ from annotation.models import (
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, calibration, gold, qualification
 from annotation.queue import draws
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, assignments, batches
 from tasks.contract import InvalidResponse
 from tests.annotation.cast import NOON, World, make_world
@@ -430,7 +430,7 @@ def released(world: World, out: Path) -> tuple[str, list[dict[str, Any]]]:
     creation.make_release(
         project=world.project, name=out.name, format="askew", by=world.rea, now=LATER, out=out
     )
-    release_files.verify(out)
+    verification.verify(out)
     files = [path for path in sorted(out.rglob("*")) if path.is_file()]
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     manifest = json.loads((out / "manifest.json").read_text())

@@ -16,8 +16,8 @@ from django.utils import timezone
 from annotation.assistance import impressions, proposals
 from annotation.models import Batch, Item, Source
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, release_files
-from annotation.releases.release_files import Difference
+from annotation.releases import creation, record_files, release_files, verification
+from annotation.releases.record_files import Difference
 from annotation.workflow import adjudication
 from predictor import client
 from tableqa.perturbations import similarity
@@ -66,11 +66,11 @@ def released(
     creation.make_release(
         project=world.project, name=name, format=format, by=None, now=LATER, purpose=purpose, out=out / name
     )
-    release_files.verify(out / name)
+    verification.verify(out / name)
     found = {}
     for path in sorted((out / name).rglob("*.json*")):
         if path.name != "manifest.json":
-            found[path.relative_to(out / name).as_posix()] = list(release_files.records(path))
+            found[path.relative_to(out / name).as_posix()] = list(record_files.records(path))
     return found
 
 
@@ -172,7 +172,7 @@ def test_a_changed_provenance_is_found(
     changed["help"] |= change
     rewrite(path, lines)
     with pytest.raises(Difference, match=words):
-        release_files.verify(folder)
+        verification.verify(folder)
 
 
 def rewrite(path: Path, lines: list[dict[str, Any]]) -> None:
@@ -213,9 +213,9 @@ def test_what_was_taken_is_published_so_that_whose_a_response_is_can_be_taken_ag
     path = tmp_path / "all-askew" / "annotations.jsonl"
     rewrite(path, [{**record, "help": {**help, "took": None}}])
     with pytest.raises(Difference, match="is the person's own, and its help says machine_edited"):
-        release_files.verify(path.parent)
+        verification.verify(path.parent)
     rewrite(path, [{**record, "help": {name: said for name, said in help.items() if name != "took"}}])
-    release_files.verify(path.parent)  # as it was published before
+    verification.verify(path.parent)  # as it was published before
 
 
 def test_what_is_taken_after_the_submission_is_no_part_of_it(world: World) -> None:
@@ -256,17 +256,17 @@ def test_a_trials_verdict_follows_again_from_the_models_answers(
     true, trial["verdict"] = trial["verdict"], "unsure"
     rewrite(path, lines)
     with pytest.raises(Difference, match=f"is {true} by the answers of small@.*, not unsure"):
-        release_files.verify(path.parent)
+        verification.verify(path.parent)
     trial["verdict"] = true
     trial["perturbed"]["answers"], trial["perturbed"]["text"] = ["another"], "another"
     rewrite(path, lines)
     if true != "fooled":
         with pytest.raises(Difference, match="by the answers of"):
-            release_files.verify(path.parent)
+            verification.verify(path.parent)
     for line in lines:
         line["trials"] = [{"model": one["model"], "verdict": one["verdict"]} for one in line["trials"]]
     rewrite(path, lines)
-    release_files.verify(path.parent)  # as it was published before
+    verification.verify(path.parent)  # as it was published before
 
 
 def test_a_machines_and_a_persons_example_are_put_side_by_side(world: World) -> None:

@@ -17,7 +17,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.models import Release
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_mixing import perturbed_thrice
 
@@ -138,7 +138,7 @@ def test_with_yes_the_hub_has_the_files_of_the_release(hub: Hub, world: World, t
     for name, content in hub.files.items():
         (tmp_path / "copy" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "copy" / name).write_bytes(content)
-    assert release_files.verify(tmp_path / "copy")["decisions"] == 3
+    assert verification.verify(tmp_path / "copy")["decisions"] == 3
 
 
 def test_the_token_goes_into_the_header_and_nowhere_else(

@@ -15,8 +15,8 @@ from annotation.access.roles import Role
 from annotation.background import uploads
 from annotation.imports import example_import
 from annotation.models import Job, Source
-from annotation.releases import creation, release_files
-from annotation.releases.release_files import Difference
+from annotation.releases import creation, raw_records, verification
+from annotation.releases.record_files import Difference
 from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
@@ -144,10 +144,10 @@ def test_the_command_prints_the_report(
 def test_a_release_has_the_report_in_its_sources(world: World, tmp_path: Path) -> None:
     folder = labelled(world, tmp_path)
 
-    (record,) = release_files.read_manifest(folder)["sources"]
+    (record,) = raw_records.read_manifest(folder)["sources"]
     assert [report["findings"] for report in record["reports"]] == [RELEASED]
     assert record["reports"][0]["read_as"].startswith("doubtful.csv was read as")
-    assert release_files.verify(folder)["annotations"] == 3
+    assert verification.verify(folder)["annotations"] == 3
     again = released(world, tmp_path / "again")
     assert (again / "sources.jsonl").read_bytes() == (folder / "sources.jsonl").read_bytes()
 
@@ -157,7 +157,7 @@ def test_a_source_without_a_report_has_none_in_a_release(world: World, tmp_path:
     Source.objects.filter(pk=source.pk).update(how={})
     world.label(world.batch("question_type", sources=[source], size=3), "ada", "extraction")
 
-    (record,) = release_files.read_manifest(released(world, tmp_path / "release"))["sources"]
+    (record,) = raw_records.read_manifest(released(world, tmp_path / "release"))["sources"]
 
     assert "reports" not in record
 
@@ -190,7 +190,7 @@ def test_a_restored_source_has_the_report_and_releases_it(world: World, tmp_path
 )
 def test_a_release_with_a_malformed_report_is_refused(world: World, tmp_path: Path, report: Any) -> None:
     folder = labelled(world, tmp_path)
-    whole = release_files.read_manifest(folder)["sources"][0]["reports"][0]
+    whole = raw_records.read_manifest(folder)["sources"][0]["reports"][0]
     forged = {**whole, **report} if isinstance(report, dict) and report else report
 
     def forge(lines: list[dict]) -> None:
@@ -202,12 +202,12 @@ def test_a_release_with_a_malformed_report_is_refused(world: World, tmp_path: Pa
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
     if report == {"records": 3}:
-        release_files.verify(folder)
+        verification.verify(folder)
     else:
         with pytest.raises(
             Difference, match=r"sources\.jsonl: source 'doubtful': it is no report of an import"
         ):
-            release_files.verify(folder)
+            verification.verify(folder)
 
 
 def test_the_page_offers_another_header_where_it_is_doubtful(

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotation.background import sandbox, uploads
 from annotation.models import Job, Source, Upload
-from annotation.releases import creation, release_files
+from annotation.releases import creation, record_files
 from annotation.workflow import perturbation_runs
 from tableqa.data.answers import accepted
 from tableqa.data.typed_json import to_json
@@ -143,7 +143,7 @@ def test_the_licence_citation_and_url_of_the_page_are_in_a_release(
     )
 
     (record,) = (
-        each for each in release_files.records(out / "sources.jsonl") if each.get("name") == source.name
+        each for each in record_files.records(out / "sources.jsonl") if each.get("name") == source.name
     )
     assert {name: record[name] for name in credit} == credit
     statement = (out / "DATA_STATEMENT.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from django.db import connection
 
 from annotation.models import Annotation, Example
 from annotation.quality import guidelines
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, assignments
 from tableqa import Example as PlainExample
 from tableqa import Table
@@ -75,7 +75,7 @@ def test_an_edit_of_it_is_exported_whole_and_verifies(world: World, rich: Exampl
     adjudication.resolve_due(now=NOON + timedelta(seconds=61))
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=NOON, out=out)
-    assert release_files.verify(out)["replayed"] == 1
+    assert verification.verify(out)["replayed"] == 1
     sources = [json.loads(line) for line in (out / "sources.jsonl").read_text().splitlines()]
     table = next(line for line in sources if line["kind"] == "table")
     assert Table.from_dict(table["content"]) == RICH.table

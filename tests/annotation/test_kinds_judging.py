@@ -15,7 +15,7 @@ from annotation.management import simulation
 from annotation.models import Batch, Decision, Example, Exclusion, Item, ModelAnswer, Place
 from annotation.platform.refusals import Refused
 from annotation.quality import task_report
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, assignments, batches
 from tableqa import Example as PlainExample
 from tableqa import Table
@@ -119,7 +119,7 @@ def test_what_an_adjudicator_upheld_verifies_in_a_release(world: World, tmp_path
     adjudication.decide(item=item, by=world.ivo, note="They say the same.", choose=["A", "B"], now=LATER)
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
-    assert release_files.verify(out)["annotations"] == 3
+    assert verification.verify(out)["annotations"] == 3
     records = [json.loads(line) for line in (out / "answer_check.jsonl").read_text().splitlines()]
     assert [(record["checked"], record["difference"]) for record in records] == [(["1,995"], "value")]
 

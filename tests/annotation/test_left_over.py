@@ -25,7 +25,7 @@ from annotation.models import (
     Place,
 )
 from annotation.queue import availability, reservations
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, assignments, batch_settings, batches, projects
 from tests.annotation.cast import NOON, World
 
@@ -332,7 +332,7 @@ def test_a_release_verifies_whatever_became_of_the_overlap(world: World, change:
         project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=tmp_path / "out"
     )
 
-    assert release_files.verify(tmp_path / "out")["annotations"] == (8 if everybody else 6)
+    assert verification.verify(tmp_path / "out")["annotations"] == (8 if everybody else 6)
 
 
 @pytest.mark.parametrize("reason", reservations.BY_A_MANAGER)

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import Assignment, Batch, Exclusion, Item, Person
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, batches
 from tests.annotation.cast import NOON, World, envelope
 
@@ -121,7 +121,7 @@ def test_a_release_says_which_responses_it_rests_on_and_verifies(
         project=world.project, name="first", format="askew", by=world.rea, now=LATER, out=out
     )
 
-    release_files.verify(out)
+    verification.verify(out)
     (said,) = [json.loads(line) for line in (out / "decisions.jsonl").read_text().splitlines()]
     ada = Assignment.objects.get(batch=edits, person=world.ada)
     assert ada.annotation is not None

@@ -8,14 +8,14 @@ import pytest
 
 from annotation.models import Project, Release
 from annotation.payments import data_statement
-from annotation.releases import release_files
+from annotation.releases import raw_records
 from annotation.releases.manifest import DECLARATIONS, Contents, Manifest, faults
 from tableqa.core.canonical_json import canonical
 from tableqa.core.release_rules import under
 from tests.annotation.cast import NOON
 from tests.annotation.test_a_release_of_november import KEPT
 
-RECORD = release_files.read_manifest(KEPT)
+RECORD = raw_records.read_manifest(KEPT)
 MINIMAL: dict[str, Any] = {
     name: None for name, field in DECLARATIONS.items() if field.is_required and field.layout != 2
 } | {"layout": 1}
@@ -34,7 +34,7 @@ def test_the_fields_computed_from_stored_records_are_those_of_the_stored_manifes
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(data_statement, "count_statement", lambda *_, **__: RECORD.get("statement", {}))
-    raw, kept = release_files.load(KEPT), Manifest.of(RECORD)
+    raw, kept = raw_records.load(KEPT), Manifest.of(RECORD)
     contents = Contents(
         release=Release(
             project=Project(slug=kept.project),

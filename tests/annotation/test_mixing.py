@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, mixes, release_files
-from annotation.releases.release_files import Difference
+from annotation.releases import creation, mixes, verification
+from annotation.releases.record_files import Difference
 from annotation.workflow import adjudication
 from tableqa import Example, Table
 from tableqa.operations import RenameHeader
@@ -49,7 +49,7 @@ def release(world: World, out: Path, format: str, mix: int | None) -> dict[str, 
     made = creation.make_release(
         project=world.project, name=out.name, format=format, by=None, now=LATER, out=out, mix=mix
     )
-    release_files.verify(out)
+    verification.verify(out)
     return dict(made.manifest)
 
 
@@ -92,7 +92,7 @@ def test_a_mix_that_the_decisions_do_not_give_is_found(tmp_path: Path) -> None:
     manifest["mix"]["made"] = 5
     path.write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(Difference, match="mix"):
-        release_files.verify(tmp_path / "mixed")
+        verification.verify(tmp_path / "mixed")
 
 
 def test_questions_of_two_sources_that_share_an_id_are_not_mixed() -> None:

@@ -12,7 +12,8 @@ from annotation.models import Annotation, Assignment, Batch
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report
 from annotation.releases import creation
-from annotation.releases.release_files import Difference, records, verify
+from annotation.releases.record_files import Difference, records
+from annotation.releases.verification import verify
 from annotation.workflow import adjudication, assignments
 from tests.annotation.cast import NOON, World, envelope
 from tests.annotation.test_releasing import LATER, rewrite

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.models import Annotation, Decision, Gold
 from annotation.quality import agreement_report
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication
 from tests.annotation.cast import World
 from tests.annotation.test_defined_answers import released
@@ -36,7 +36,7 @@ def test_numbers_are_decided_measured_and_released(world: World, tmp_path: Path)
     assert released(world, tmp_path / "release")
     hub = tmp_path / "hub"
     creation.make_release(project=world.project, name="v2", format="hf", by=world.rea, now=LATER, out=hub)
-    assert release_files.verify(hub)
+    assert verification.verify(hub)
 
 
 def test_a_number_is_typed_and_has_a_point_in_every_language(world: World) -> None:

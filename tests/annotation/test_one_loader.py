@@ -25,10 +25,18 @@ from django.urls import reverse
 
 from annotation.assistance import impressions
 from annotation.models import Batch, Release
-from annotation.releases import creation, mixes, release_diff, release_files
+from annotation.releases import (
+    creation,
+    mixes,
+    raw_records,
+    record_files,
+    release_diff,
+    release_files,
+    verification,
+)
+from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.manifest import Manifest
 from annotation.releases.model_evaluation import queries, runs
-from annotation.releases.release_files import FORMATS
 from annotation.workflow import adjudication, perturbation_runs
 from predictor.training.augment import read_release
 from tableqa import Example, Table
@@ -209,8 +217,8 @@ class Record:
 
 def records_of(folder: Path, format: str) -> Iterator[Record]:
     """The records of the files of a format that hold an example; what is proposed for training is none."""
-    manifest = release_files.read_manifest(folder)
-    names = {name: source for source, name in release_files.load(folder).datasets.items()}
+    manifest = raw_records.read_manifest(folder)
+    names = {name: source for source, name in raw_records.load(folder).datasets.items()}
     for name in manifest["files"]:
         if Manifest.of(manifest).format_of(name) != format or Path(name).suffix not in (".json", ".jsonl"):
             continue
@@ -231,7 +239,7 @@ def records_of(folder: Path, format: str) -> Iterator[Record]:
             re.search("no_shuffle_(?!incomplete).*(?=[.])", inner) if inner.startswith("03_agg_com") else None
         )
         side = match[0] if match else ""
-        for record in release_files.records(folder / name):
+        for record in record_files.records(folder / name):
             source = record.get("source") or names.get(record.get("dataset", ""), of)
             answers = tuple(record["label"] if format == "suc" else record["answers"])
             yield Record(source, record["id"], content(record, answers), answers, side, inner)
@@ -259,7 +267,7 @@ def in_files(folder: Path, format: str) -> set[Key]:
 
 
 def originals(folder: Path) -> Iterator[dict[str, Any]]:
-    return (one for one in release_files.records(folder / "sources.jsonl") if one["kind"] == "example")
+    return (one for one in record_files.records(folder / "sources.jsonl") if one["kind"] == "example")
 
 
 def gold_of_files(folder: Path, format: str) -> Iterator[dict[str, Any]]:
@@ -286,7 +294,7 @@ def alone(folder: Path, format: str, out: Path) -> Path:
             copy = target / path.relative_to(folder / format)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
-    manifest = release_files.read_manifest(target)
+    manifest = raw_records.read_manifest(target)
     del manifest["formats"]
     if format not in mixes.FORMATS:
         manifest["mix"] = None
@@ -356,7 +364,7 @@ def test_all_formats_together_are_asked_for_what_their_files_hold(releases: Made
     assert (page["instances"], page["missing"], page["right"]) == (len(expected), 0, True)
     assert set(page["keys"]) == expected
     assert releases.asked_of_a_model[purpose] == len(expected)
-    derived = release_files.load(folder).derived
+    derived = raw_records.load(folder).derived
     assert releases.shown[purpose] == {key for key in expected if key in derived}
 
 
@@ -385,7 +393,7 @@ def test_readers_and_test_sets_of_training_give_the_same_examples(releases: Made
     for format in ("freb_tqa", "robut", "suc"):
         for name in {record.path for record in records_of(folder, format)}:
             path = folder / format / name
-            assert len(list(READERS[format](path))) == len(list(release_files.records(path))), name
+            assert len(list(READERS[format](path))) == len(list(record_files.records(path))), name
     assert len(list(READERS["hf"](folder / "hf"))) == len(in_files(folder, "hf"))
 
 
@@ -394,7 +402,7 @@ def test_a_release_for_evaluation_differs_from_the_whole_by_what_nobody_verified
     releases: Made, format: str
 ) -> None:
     before, after = releases.folders[""], releases.folders["evaluation"]
-    (unverified,) = release_files.read_manifest(after)["unverified"]
+    (unverified,) = raw_records.read_manifest(after)["unverified"]
     expected = {(unverified["source"], unverified["id"])} & in_files(before, format)
 
     assert without_mixes(in_files(before, format)) - without_mixes(in_files(after, format)) == expected
@@ -443,7 +451,7 @@ def test_a_project_that_is_restored_releases_the_same_examples(
 
     after = tmp_path / "after"
     assert keys(asked(after)) == keys(asked(before))
-    manifests = [release_files.read_manifest(folder) for folder in (before, after)]
+    manifests = [raw_records.read_manifest(folder) for folder in (before, after)]
     for name in ("contradicted", "unverified", "mix", "automatic"):
         assert manifests[0].get(name) == manifests[1].get(name)
     for format in GOLD:
@@ -457,17 +465,17 @@ def test_a_project_that_is_restored_releases_the_same_examples(
 def test_every_release_verifies_and_a_list_of_exclusions_that_does_not_fit_is_found(
     releases: Made, tmp_path: Path, purpose: str
 ) -> None:
-    release_files.verify(releases.folders[purpose])
+    verification.verify(releases.folders[purpose])
     forged = tmp_path / "forged"
     shutil.copytree(releases.folders[purpose], forged)
-    manifest = release_files.read_manifest(forged)
+    manifest = raw_records.read_manifest(forged)
     assert ("unverified" in manifest) == (purpose == "evaluation")
     source, id = next(iter(keys(asked(forged))))
 
     rewrite(forged, unverified=[*manifest.get("unverified", ()), {"source": source, "id": id}])
 
-    with pytest.raises(release_files.Difference, match="unverified is"):
-        release_files.verify(forged)
+    with pytest.raises(record_files.Difference, match="unverified is"):
+        verification.verify(forged)
 
 
 def test_a_release_of_an_older_version_lists_nothing_and_leaves_out_the_same(
@@ -476,10 +484,10 @@ def test_a_release_of_an_older_version_lists_nothing_and_leaves_out_the_same(
     old = tmp_path / "old"
     before = releases.folders["evaluation"]
     shutil.copytree(before, old)
-    manifest = release_files.read_manifest(old)
+    manifest = raw_records.read_manifest(old)
     assert "unverified" not in made_by_rules(old, 8)
 
-    release_files.verify(old)
+    verification.verify(old)
     assert keys(asked(old)) == keys(asked(before))
     assert "unverified machine proposals: 1" in askew.READER.left_out(before)
     assert "does not list its unverified" in askew.READER.left_out(old)
@@ -489,7 +497,7 @@ def test_a_release_of_an_older_version_lists_nothing_and_leaves_out_the_same(
 
 
 def rewrite(folder: Path, **changes: Any) -> None:
-    manifest = release_files.read_manifest(folder) | changes
+    manifest = raw_records.read_manifest(folder) | changes
     kept = {
         name: value for name, value in manifest.items() if value is not None or name in ("mix", "automatic")
     }
@@ -509,8 +517,8 @@ def test_a_raw_is_made_by_the_loader_and_by_what_writes_its_files() -> None:
 
 def test_a_raw_takes_purpose_rules_and_exclusions_from_its_manifest_alone(releases: Made) -> None:
     for purpose, folder in releases.folders.items():
-        raw = release_files.load(folder)
-        manifest = release_files.read_manifest(folder)
+        raw = raw_records.load(folder)
+        manifest = raw_records.read_manifest(folder)
         assert (raw.purpose, raw.rules) == (purpose, manifest["rules"])
         lists = [*manifest["contradicted"], *manifest.get("unverified", ())]
         assert raw.excluded == {(one["source"], one["id"]) for one in lists if one.get("left_out", True)}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.releases import benchmark_files, file_pool, release_files
+from annotation.releases import benchmark_files, file_pool, raw_records, record_files, verification
 from annotation.releases.file_pool import OpenFiles
 from annotation.releases.manifest import Manifest
 from tests.annotation.test_exporting import changed_release
@@ -40,17 +40,17 @@ def test_a_release_of_many_sources_is_written_and_verified(tmp_path: Path, forma
         return [record, *({**record, name: f"source {number}"} for number in range(SOURCES))]
 
     folder = changed_release(tmp_path / "release", sources=of_many_sources)
-    raw, manifest = release_files.load(folder), Manifest(format=format)
+    raw, manifest = raw_records.load(folder), Manifest(format=format)
 
     benchmark_files.write_derived(raw, [format])
 
-    names = release_files._check_derived(folder, raw, manifest, None)
+    names = verification._check_derived(folder, raw, manifest, None)
     assert len(names) >= SOURCES
     longest = max(names, key=lambda name: (folder / name).stat().st_size)
     with (folder / longest).open("a") as file:
         file.write("{}\n")
-    with pytest.raises(release_files.Difference, match="the file has others or more"):
-        release_files._check_derived(folder, raw, manifest, None)
+    with pytest.raises(record_files.Difference, match="the file has others or more"):
+        verification._check_derived(folder, raw, manifest, None)
 
 
 @given(

@@ -17,9 +17,9 @@ from annotation.background import jobs
 from annotation.imports import example_import
 from annotation.models import Example, Job, PerturbationRun, Source
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, release_files
+from annotation.releases import creation, release_files, verification
 from annotation.releases.raw_records import CURRENT_COUNTS
-from annotation.releases.release_files import Difference
+from annotation.releases.record_files import Difference
 from annotation.workflow import adjudication, perturbation_runs
 from tableqa import Example as Plain
 from tableqa import Table
@@ -42,7 +42,7 @@ def release(world: World, out: Path, format: str = "askew") -> dict[str, Any]:
     made = creation.make_release(
         project=world.project, name=out.name, format=format, by=None, now=LATER, out=out
     )
-    release_files.verify(out)
+    verification.verify(out)
     return dict(made.manifest)
 
 
@@ -241,7 +241,7 @@ def test_a_changed_perturbation_is_found_when_the_release_is_verified(tmp_path: 
     manifest["files"] = release_files.describe(out)
     (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(Difference):
-        release_files.verify(out)
+        verification.verify(out)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -372,7 +372,7 @@ def test_relevant_cells_follow_into_the_perturbed_records(tmp_path: Path) -> Non
     for file in out.rglob("*_dev_*.json"):
         assert len(list(READERS["freb_tqa"](file))) == 1
     with_older_rules(out)
-    release_files.verify(out)
+    verification.verify(out)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -394,7 +394,7 @@ def test_files_of_the_second_part_name_the_cells_that_the_source_points_at(tmp_p
         assert [record["table"]["rows"][row][column] for row, column in record["rel_cell"]] == ["170"]
     for file in [*out.rglob("01_str/*.json"), *out.rglob("02_rel/*escape_table.json")]:
         assert all("rel_cell" not in record for record in lines(file))
-    release_files.verify(out)
+    verification.verify(out)
 
 
 def with_older_rules(out: Path) -> None:
@@ -408,7 +408,7 @@ def with_older_rules(out: Path) -> None:
     manifest["files"] = release_files.describe(out)
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     with pytest.raises(Difference, match="differs from the perturbations"):
-        release_files.verify(out)
+        verification.verify(out)
     manifest["rules"] = 3
     for name in CURRENT_COUNTS:
         del manifest["counts"][name]

@@ -35,7 +35,7 @@ from annotation.management import doctor
 from annotation.models import Assignment, Batch, Job, Membership, Person, Try, Verdict
 from annotation.platform.refusals import Refused
 from annotation.quality import task_report
-from annotation.releases import creation, release_files
+from annotation.releases import creation, raw_records, record_checks, record_files, verification
 from annotation.workflow import adjudication, assignments, batches, projects
 from predictor import client, listing
 from predictor.chat import ChatError
@@ -559,7 +559,7 @@ class TestALanguageModel:
         creation.make_release(
             project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out
         )
-        release_files.verify(out)
+        verification.verify(out)
         lines = [json.loads(line) for line in (out / "tries.jsonl").read_text().splitlines()]
         assert {line["verdicts"][-1]["verdict"] for line in lines} == {"model_error"}
         assert lines[0]["error"] == seen.words
@@ -774,15 +774,15 @@ def test_tries_are_released_under_pseudonyms_and_their_verdicts_follow_again(
     ]
     assert all(line["annotator"].startswith("p-") and line["model"] == MODEL for line in lines)
     assert "milliseconds" not in lines[0]
-    release_files.verify(out)
+    verification.verify(out)
     described = json.loads((out / "manifest.json").read_text())["batches"][0]
     assert described["loop_revision"] == MODEL
     lines[1]["verdicts"][0]["verdict"] = "not_fooled"
     text = "".join(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n" for line in lines)
     (out / "tries.jsonl").write_text(text)
-    raw = release_files.load(out)
-    with pytest.raises(release_files.Difference, match="is fooled by its answers"):
-        release_files._check_tries(raw)
+    raw = raw_records.load(out)
+    with pytest.raises(record_files.Difference, match="is fooled by its answers"):
+        record_checks.check_tries(raw)
 
 
 def test_a_verdict_that_is_newer_than_the_answers_of_a_release_is_left_out(
@@ -799,7 +799,7 @@ def test_a_verdict_that_is_newer_than_the_answers_of_a_release_is_left_out(
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
     lines = [json.loads(line) for line in (out / "tries.jsonl").read_text().splitlines()]
     assert [(line["kind"], len(line["verdicts"])) for line in lines] == [("person", 1), ("submission", 0)]
-    release_files.verify(out)
+    verification.verify(out)
 
 
 def test_how_often_people_fool_models_is_reported_by_person_model_and_week(

@@ -18,7 +18,7 @@ from annotation.models import Batch, Project
 from annotation.payments import earnings, rates
 from annotation.payments.rates import Rate, RatePeriod
 from annotation.quality import dashboards
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, batch_settings, projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_paying import worked
@@ -156,7 +156,7 @@ def test_the_statement_says_every_rate_with_its_time_and_what_it_was_for(
         project=Project.objects.get(), name="v1", format="askew", by=world.rea, now=NOON + 3 * DAY, out=out
     )
 
-    release_files.verify(out)
+    verification.verify(out)
     text = (out / "DATA_STATEMENT.md").read_text(encoding="utf-8")
     day, next_day = NOON.date().isoformat(), (NOON + DAY).date().isoformat()
     assert (

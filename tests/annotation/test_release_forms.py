@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from annotation.imports import example_import
 from annotation.models import Example, Outcome, Release, Try, Verdict
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, release_files
+from annotation.releases import creation, record_files, release_files, verification
 from annotation.releases.freb_tqa_parts import PartThree
 from annotation.workflow import adjudication, perturbation_runs
 from tableqa.readers import READERS
@@ -33,7 +33,7 @@ def release(world: World, out: Path, format: str) -> dict[str, Any]:
     made = creation.make_release(
         project=world.project, name=out.name, format=format, by=None, now=LATER, out=out
     )
-    release_files.verify(out)
+    verification.verify(out)
     return dict(made.manifest)
 
 
@@ -75,8 +75,8 @@ def test_a_changed_or_added_record_of_an_array_is_found(tmp_path: Path) -> None:
         manifest = json.loads((tmp_path / "robut" / "manifest.json").read_text("utf-8"))
         manifest["files"] = release_files.describe(tmp_path / "robut")
         (tmp_path / "robut" / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-        with pytest.raises(release_files.Difference, match="wtq_dev_original"):
-            release_files.verify(tmp_path / "robut")
+        with pytest.raises(record_files.Difference, match="wtq_dev_original"):
+            verification.verify(tmp_path / "robut")
 
 
 sides = st.lists(

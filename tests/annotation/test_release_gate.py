@@ -14,8 +14,8 @@ from django.core.management.base import CommandError
 
 from annotation.models import Batch, Outcome
 from annotation.platform.refusals import Refused
-from annotation.releases import benchmark_files, creation, release_files
-from annotation.releases.release_files import Difference
+from annotation.releases import benchmark_files, creation, raw_records, release_files, verification
+from annotation.releases.record_files import Difference
 from annotation.workflow import adjudication
 from tableqa.core.canonical_json import digest
 from tests.annotation.cast import NOON, World, make_world
@@ -66,7 +66,7 @@ def test_nothing_is_made_of_outcomes_once_one_does_not_pass(
     world, outcome = stricter
     out = tmp_path / "waived"
     release(world, out, waivers={outcome: "Both cells say the same thing."})
-    raw = release_files.load(out)
+    raw = raw_records.load(out)
     shut, open_ = benchmark_files.Gate(), benchmark_files.Gate(waived=[outcome])
     assert list(benchmark_files.benchmark_records(raw, "freb_tqa", gate=shut)) == []
     made = list(benchmark_files.benchmark_records(raw, "freb_tqa", gate=open_))
@@ -86,12 +86,12 @@ def test_a_waiver_is_published_with_its_reason_and_verified(
     (waiver,) = manifest["waivers"]
     assert (waiver["outcome"], waiver["reason"]) == (outcome, "Both cells say the same thing.")
     assert [problem["code"] for problem in waiver["violations"]] == ["too_many_operations"]
-    release_files.verify(out)
+    verification.verify(out)
     path = out / "manifest.json"
     for waivers in ([], [{**waiver, "reason": " "}], [{**waiver, "violations": []}]):
         path.write_text(json.dumps({**manifest, "waivers": waivers}), encoding="utf-8")
         with pytest.raises(Difference, match=outcome):
-            release_files.verify(out)
+            verification.verify(out)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -120,7 +120,7 @@ def test_a_waiver_can_be_given_on_the_command_line(stricter: tuple[World, str], 
     with pytest.raises(CommandError, match="ID=REASON"):
         call_command(*asked, "--waive", outcome, stdout=StringIO())
     call_command(*asked, "--waive", f"{outcome}=Seen and kept.", stdout=StringIO())
-    release_files.verify(tmp_path / "cli")
+    verification.verify(tmp_path / "cli")
 
 
 @pytest.mark.django_db(transaction=True)

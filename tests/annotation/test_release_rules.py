@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotation.releases import creation, release_files
+from annotation.releases import creation, raw_records, record_files, release_files, verification
 from annotation.workflow import adjudication
 from tableqa.core.release_rules import RULES, under
 from tests.annotation.cast import World
@@ -47,10 +47,10 @@ def test_records_of_either_rules_verify(
         adjudication.resolve_due(now=LATER)
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
-    assert release_files.read_manifest(out)["rules"] == RULES
+    assert raw_records.read_manifest(out)["rules"] == RULES
     made_by_rules(out, released_under)
 
-    checked = release_files.verify(out)
+    checked = verification.verify(out)
 
     assert (checked["annotations"], checked["decisions"]) == (3, 1)
     data, texts = DECIDED[made_under]
@@ -75,5 +75,5 @@ def test_a_decision_that_follows_from_no_rules_is_a_difference(world: World, tmp
     manifest["files"] = release_files.describe(out)
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
 
-    with pytest.raises(release_files.Difference, match="differs from the outcome"):
-        release_files.verify(out)
+    with pytest.raises(record_files.Difference, match="differs from the outcome"):
+        verification.verify(out)

@@ -15,9 +15,16 @@ import pytest
 
 from annotation.models import Job, Person, Release
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, release_files
+from annotation.releases import (
+    benchmark_files,
+    creation,
+    raw_records,
+    record_files,
+    release_files,
+    verification,
+)
 from annotation.releases.raw_records import CURRENT_COUNTS
-from annotation.releases.release_files import Difference
+from annotation.releases.record_files import Difference
 from annotation.workflow import adjudication
 from tests.annotation.cast import NOON, World
 
@@ -62,27 +69,27 @@ def rewrite(folder: Path, name: str, change: Callable[[list[dict]], None]) -> No
 def test_what_is_noted_of_records_on_their_way_is_what_is_found_in_their_files(
     released: Path, tmp_path: Path
 ) -> None:
-    manifest = release_files.read_manifest(released)
-    lines = {name: list(release_files.records(released / name)) for name in release_files.RAW}
+    manifest = raw_records.read_manifest(released)
+    lines = {name: list(record_files.records(released / name)) for name in benchmark_files.RAW}
     again = tmp_path / "again"
     again.mkdir()
     names = ("sources", "annotations", "decisions")
     noted = release_files.write_raw(again, manifest, **{name: lines[f"{name}.jsonl"] for name in names})
     shutil.copy(released / "manifest.json", again)
-    found = release_files.load(again)
+    found = raw_records.load(again)
     assert list(noted._db.iterdump()) == list(found._db.iterdump())
     assert noted.sources == found.sources
     for name in ("tables", "originals", "derived", "inputs", "by_id", "responses"):
         kept = dict(getattr(noted, name))
         assert kept == dict(getattr(found, name))
         assert kept or name == "inputs"
-    for name in release_files.RAW:
+    for name in benchmark_files.RAW:
         assert (again / name).read_bytes() == (released / name).read_bytes()
 
 
 @both
 def test_a_release_verifies(released: Path) -> None:
-    checked = release_files.verify(released)
+    checked = verification.verify(released)
     assert checked["annotations"] == 10
     assert checked["replayed"] == 1
     assert checked["figures"] == 4
@@ -92,17 +99,17 @@ def test_a_changed_byte_is_found(released: Path) -> None:
     path = released / "annotations.jsonl"
     path.write_bytes(path.read_bytes().replace(b"extraction", b"Extraction", 1))
     with pytest.raises(Difference, match=r"annotations\.jsonl: sha256"):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 def test_a_file_that_is_missing_or_too_many_is_found(released: Path) -> None:
     (released / "extra.txt").write_text("hello")
     with pytest.raises(Difference, match=r"extra\.txt: not in the manifest"):
-        release_files.verify(released)
+        verification.verify(released)
     (released / "extra.txt").unlink()
     (released / "decisions.jsonl").unlink()
     with pytest.raises(Difference, match=r"decisions\.jsonl: in the manifest, but missing"):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 def test_a_forged_label_is_found_although_the_checksums_fit(released: Path) -> None:
@@ -112,7 +119,7 @@ def test_a_forged_label_is_found_although_the_checksums_fit(released: Path) -> N
 
     rewrite(released, "annotations.jsonl", forge)
     with pytest.raises(Difference, match="fleiss_kappa"):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 def test_a_forged_table_is_found(released: Path) -> None:
@@ -121,7 +128,7 @@ def test_a_forged_table_is_found(released: Path) -> None:
 
     rewrite(released, "sources.jsonl", forge)
     with pytest.raises(Difference, match=r"sources\.jsonl: the table"):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 def test_a_forged_edit_is_found(released: Path) -> None:
@@ -131,7 +138,7 @@ def test_a_forged_edit_is_found(released: Path) -> None:
 
     rewrite(released, "decisions.jsonl", forge)
     with pytest.raises(Difference, match="replayed table"):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 @pytest.mark.parametrize("field", ["parent", "perturbation"])
@@ -143,14 +150,14 @@ def test_a_forged_lineage_is_found(released: Path, field: str) -> None:
 
     rewrite(released, "decisions.jsonl", forge)
     with pytest.raises(Difference, match=f"the {field} of nu-0~"):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 def test_a_forged_benchmark_record_is_found(released: Path) -> None:
     name = "01_str/wtq_factoid_dev.json"
     rewrite(released, name, lambda lines: lines[0].update(answers=["42"]))
     with pytest.raises(Difference, match=r"wtq_factoid_dev\.json, line 1"):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 def test_a_forged_decision_is_found(released: Path) -> None:
@@ -160,7 +167,7 @@ def test_a_forged_decision_is_found(released: Path) -> None:
 
     rewrite(released, "decisions.jsonl", forge)
     with pytest.raises(Difference, match="lead to another decision"):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 def test_a_forged_figure_is_found(released: Path) -> None:
@@ -168,7 +175,7 @@ def test_a_forged_figure_is_found(released: Path) -> None:
     manifest["agreement"][0]["value"] = 0.99
     (released / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(Difference, match=r"value is 0\.99"):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 def changed_manifest(folder: Path, change: Callable[[dict], object]) -> None:
@@ -188,7 +195,7 @@ def test_figures_and_hours_have_exact_values_beside_the_rounded_ones(released: P
     assert {name: manifest["statement"]["hours"][name] for name in ("all", "paid")} == {
         name: round(exact[name], 4) for name in ("all", "paid")
     }
-    records = release_files.records(released / "annotations.jsonl")
+    records = record_files.records(released / "annotations.jsonl")
     seconds = [record["active_seconds"] for record in records if record["newest"]]
     assert exact["all"] * 3600 == pytest.approx(math.fsum(seconds), abs=1e-9)
 
@@ -197,13 +204,13 @@ def test_figures_and_hours_have_exact_values_beside_the_rounded_ones(released: P
 def test_a_forged_exact_value_is_found(released: Path, name: str) -> None:
     changed_manifest(released, lambda manifest: manifest["agreement"][0]["exact"].update({name: 0.123}))
     with pytest.raises(Difference, match="exact is"):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 def test_a_missing_exact_value_is_found(released: Path) -> None:
     changed_manifest(released, lambda manifest: manifest["agreement"][0].pop("exact"))
     with pytest.raises(Difference, match="exact is None"):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 @pytest.mark.parametrize(("name", "by"), [("all", 0.00001), ("paid", 0.00001), ("median_day", 0.01)])
@@ -213,7 +220,7 @@ def test_forged_exact_hours_are_found(released: Path, name: str, by: float) -> N
 
     changed_manifest(released, forge)
     with pytest.raises(Difference, match=r"statement\.hours\.exact"):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 def test_a_release_that_was_made_before_there_were_exact_values_verifies(released: Path) -> None:
@@ -226,7 +233,7 @@ def test_a_release_that_was_made_before_there_were_exact_values_verifies(release
             del figure["exact"]
 
     changed_manifest(released, as_before)
-    assert release_files.verify(released)["figures"] == 4
+    assert verification.verify(released)["figures"] == 4
 
 
 @both
@@ -343,14 +350,14 @@ def test_a_manifest_that_does_not_fit_its_records_is_found(
     place[last] = value
     (released / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(Difference, match=re.escape(named)):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 @pytest.mark.parametrize("field", ["source", "place", "guidelines", "annotator", "response"])
 def test_a_record_without_a_field_is_a_difference_and_no_traceback(released: Path, field: str) -> None:
     rewrite(released, "annotations.jsonl", lambda lines: lines[0].pop(field))
     with pytest.raises(Difference):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 @both
@@ -383,14 +390,14 @@ def test_records_that_contradict_each_other_are_found(
 ) -> None:
     rewrite(released, name, change)
     with pytest.raises(Difference, match=named):
-        release_files.verify(released)
+        verification.verify(released)
 
 
 def test_a_format_that_does_not_exist_and_a_manifest_nested_too_deeply_are_found(released: Path) -> None:
     manifest = json.loads((released / "manifest.json").read_text())
     (released / "manifest.json").write_text(json.dumps(manifest | {"format": "nonsense"}))
     with pytest.raises(Difference, match="unknown format 'nonsense'"):
-        release_files.verify(released)
+        verification.verify(released)
     (released / "manifest.json").write_text("[" * 200_000)
     with pytest.raises(Difference):
-        release_files.verify(released)
+        verification.verify(released)

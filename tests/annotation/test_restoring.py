@@ -29,7 +29,14 @@ from annotation.models import (
     TaskTypeDefinition,
 )
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, release_files, restoration
+from annotation.releases import (
+    benchmark_files,
+    creation,
+    raw_records,
+    record_files,
+    restoration,
+    verification,
+)
 from annotation.releases.manifest import Manifest
 from annotation.workflow import adjudication, perturbation_runs, projects
 from tests.annotation.cast import NOON, World, make_world
@@ -85,7 +92,7 @@ def require_the_same(one: Path, other: Path) -> None:
 
 
 def test_the_demo_project_survives_a_release(db: None, tmp_path: Path) -> None:
-    formats = list(release_files.FORMATS)
+    formats = list(benchmark_files.FORMATS)
     with elsewhere():
         demo_world.load(now=NOON)
         before = released(Project.objects.get(), tmp_path / "before", format=formats)
@@ -118,7 +125,7 @@ def test_lineage_and_pseudonyms_come_back(db: None, tmp_path: Path) -> None:
     assert dict(batches.values_list("name", "feeds_from__name")) == fed
     outcomes = Outcome.objects.exclude(example=None)
     assert set(outcomes.values_list("example__external_id", "example__parent__external_id")) == made
-    written = {record["annotator"] for record in release_files.records(before / "annotations.jsonl")}
+    written = {record["annotator"] for record in record_files.records(before / "annotations.jsonl")}
     assert written <= set(project.memberships.values_list("pseudonym", flat=True))
     assert not Person.objects.filter(name__in=written, is_active=True).exists()
 
@@ -173,7 +180,7 @@ def test_withdrawn_and_sent_back_responses_come_back(db: None, tmp_path: Path) -
         )
         adjudication.decide(item=decided, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
         before = released(world.project, tmp_path / "before")
-    flags = [record.get("sent_back") for record in release_files.records(before / "annotations.jsonl")]
+    flags = [record.get("sent_back") for record in record_files.records(before / "annotations.jsonl")]
     assert any(flags)
     assert not all(flags)
     restored = restore(before)
@@ -182,9 +189,9 @@ def test_withdrawn_and_sent_back_responses_come_back(db: None, tmp_path: Path) -
 
 def test_an_older_release_restores_what_it_has(db: None, tmp_path: Path) -> None:
     restored = restore(OLD)
-    checked = release_files.verify(OLD)
+    checked = verification.verify(OLD)
     assert (restored.annotations, restored.decisions) == (checked["annotations"], checked["decisions"])
-    formats = Manifest.of(release_files.read_manifest(OLD)).every_format
+    formats = Manifest.of(raw_records.read_manifest(OLD)).every_format
     after = released(restored.project, tmp_path / "after", format=formats, mix=7)
     by_old_rules = tmp_path / "by-old-rules"
     shutil.copytree(after, by_old_rules)

@@ -20,7 +20,7 @@ from annotation.access.roles import Permission
 from annotation.background import jobs, staged_pages
 from annotation.models import Annotation, Batch, Job, Project, Source
 from annotation.platform.refusals import Refused
-from annotation.releases import release_files, restoration
+from annotation.releases import restoration, verification
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_restoring import OLD, empty_project
 from tests.annotation.test_restoring_uploads import archive, empty, kept, mara
@@ -164,7 +164,7 @@ def test_a_restore_that_the_database_refuses_leaves_nothing(db: None, tmp_path: 
     lines = path.read_text("utf-8").splitlines()
     lines[-1] = json.dumps({**json.loads(lines[-1]), "revision": -1})
     path.write_text("\n".join(lines) + "\n", "utf-8")
-    with patch.object(release_files, "verify"), pytest.raises(Refused, match="does not verify"):
+    with patch.object(verification, "verify"), pytest.raises(Refused, match="does not verify"):
         restoration.restore(project=project, folder=folder, by=None, now=NOON)
 
     assert rows() == before
@@ -194,7 +194,7 @@ def test_the_progress_of_a_restore_counts_records(restore: Job) -> None:
 def test_a_worker_reads_checked_records_alone(restore: Job) -> None:
     with (
         patch("tableqa.readers.archive.unpack", side_effect=AssertionError),
-        patch.object(release_files, "verify", side_effect=AssertionError),
+        patch.object(verification, "verify", side_effect=AssertionError),
     ):
         jobs.run(restore.pk)
 

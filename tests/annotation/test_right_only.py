@@ -17,7 +17,7 @@ from annotation.assistance import model_accuracy, model_answers
 from annotation.background import jobs
 from annotation.models import Batch, Job, ModelAnswer
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, release_files
+from annotation.releases import creation, raw_records, verification
 from annotation.study_file import apply, current_state, plan, project_export
 from annotation.study_file.schema import parse
 from annotation.study_file.yaml_file import StudyError
@@ -306,12 +306,12 @@ def test_a_release_says_what_the_model_has_selected(world: World, server: Script
     adjudication.resolve_batch(batch=batch, now=NOON)
     out = tmp_path / "out"
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
-    [stored] = release_files.read_manifest(out)["batches"]
+    [stored] = raw_records.read_manifest(out)["batches"]
     assert stored["model_accuracy"] == batch.model_accuracy
     statement = (out / "DATA_STATEMENT.md").read_text()
     assert f"the 9 of 12 questions that `{MODEL}` answered correctly" in statement
     assert "100 % by construction" in statement
-    release_files.verify(out)
+    verification.verify(out)
 
 
 # -- pages ------------------------------------------------------------------------------------------

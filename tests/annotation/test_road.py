@@ -12,7 +12,7 @@ from annotation.access.roles import Role
 from annotation.models import Decision, Person
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, batches, projects
 from tests.annotation.cast import NOON, World
 
@@ -29,7 +29,7 @@ def released(world: World, out: Path, name: str = "v1") -> dict:
     creation.make_release(
         project=world.project, name=name, format="freb_tqa", by=world.rea, now=NOON, out=out
     )
-    release_files.verify(out)
+    verification.verify(out)
     return json.loads((out / "manifest.json").read_text())
 
 

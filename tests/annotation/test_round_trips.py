@@ -14,9 +14,15 @@ from annotation.imports import example_import
 from annotation.models import Example as Row
 from annotation.models import Source
 from annotation.platform.refusals import Refused
-from annotation.releases import benchmark_files, creation, release_files
-from annotation.releases.raw_records import CURRENT_COUNTS
-from annotation.releases.release_files import Raw
+from annotation.releases import (
+    benchmark_files,
+    creation,
+    raw_records,
+    record_files,
+    release_files,
+    verification,
+)
+from annotation.releases.raw_records import CURRENT_COUNTS, Raw
 from annotation.workflow import adjudication, assignments, batches, perturbation_runs, projects
 from tableqa import Example, Table
 from tableqa.core.canonical_json import canonical
@@ -43,16 +49,16 @@ def released(world: World, out: Path, format: str, mix: int | None = None) -> Pa
     creation.make_release(
         project=world.project, name=out.name, format=format, by=None, now=LATER, out=out, mix=mix
     )
-    release_files.verify(out)
+    verification.verify(out)
     return out
 
 
 def raw_of(folder: Path) -> Raw:
-    return release_files.load(folder)
+    return raw_records.load(folder)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
-    return list(release_files.records(path))
+    return list(record_files.records(path))
 
 
 def films(world: World) -> Table:
@@ -253,7 +259,7 @@ def test_every_file_of_a_release_in_a_published_form_is_read_and_written_again(
     world = make_world(tmp_path)
     said_well(world, *next(one for one, name in zip(KINDS, NAMES, strict=True) if name == key))
     out = released(world, tmp_path / "release", format)
-    files = release_files.read_manifest(out)["files"]
+    files = raw_records.read_manifest(out)["files"]
     assert {name for name in files if benchmark_files.is_benchmark(name)} == names
     expected = {canonical(said(example)) for example in originals_and_derived(raw_of(out))}
     for name in sorted(names):
@@ -279,20 +285,20 @@ def test_what_lacks_a_side_was_no_item_by_earlier_rules(tmp_path: Path) -> None:
         {name: one[name] for name in one.keys() - {"question", "answers", "table"}} for one in lines(path)
     ]
     release_files.write_records(path, records)
-    manifest = release_files.read_manifest(out) | {"rules": 3, "files": release_files.describe(out)}
+    manifest = raw_records.read_manifest(out) | {"rules": 3, "files": release_files.describe(out)}
     manifest["counts"] = {name: n for name, n in manifest["counts"].items() if name not in CURRENT_COUNTS}
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-    assert release_files.verify(out)
+    assert verification.verify(out)
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("format", release_files.FORMATS)
+@pytest.mark.parametrize("format", benchmark_files.FORMATS)
 def test_a_project_that_holds_imports_only_is_released(format: str, tmp_path: Path) -> None:
     world = make_world(tmp_path)
     out = released(world, tmp_path / "release", format)
     imported = [row.example() for row in Row.objects.filter(source=world.source).order_by("pk")]
     assert [said(one) for one in originals_and_derived(raw_of(out))] == [said(one) for one in imported]
-    assert release_files.read_manifest(out)["counts"]["annotations"] == 0
+    assert raw_records.read_manifest(out)["counts"]["annotations"] == 0
     assert [said(one) for one in READERS["askew"](out)] == [said(one) for one in imported]
 
 
@@ -379,7 +385,7 @@ def test_a_dataset_for_hugging_face_is_read_again_whole(tmp_path: Path) -> None:
         meta = {name: value for name, value in now.meta.items() if name != "lineage"}
         assert meta == dict(before.meta)
     assert {one.meta["lineage"]["perturbation"] for one in found if "lineage" in one.meta} == set(MADE)
-    names = set(release_files.read_manifest(out)["files"])
+    names = set(raw_records.read_manifest(out)["files"])
     assert {"README.md", "DATA_STATEMENT.md", "croissant.json", "data/test.jsonl"} <= names
     assert hub.PARQUET in names
     assert "cc-by-sa-4.0" in (out / "README.md").read_text("utf-8")
@@ -391,11 +397,11 @@ def test_what_lies_beside_the_records_follows_from_them(tmp_path: Path, name: st
     _, out = every_level(make_world(tmp_path), tmp_path / "release", "hf")
     path = out / name
     path.write_text(path.read_text("utf-8").replace("in", "im", 1), "utf-8")
-    manifest = release_files.read_manifest(out)
+    manifest = raw_records.read_manifest(out)
     manifest["files"] = release_files.describe(out)
     (out / "manifest.json").write_text(canonical(manifest) + "\n")
-    with pytest.raises(release_files.Difference, match=name):
-        release_files.verify(out)
+    with pytest.raises(record_files.Difference, match=name):
+        verification.verify(out)
 
 
 @pytest.mark.django_db(transaction=True)

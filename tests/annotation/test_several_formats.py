@@ -15,11 +15,20 @@ from django.test import Client
 
 from annotation.models import Release
 from annotation.platform.refusals import Refused
-from annotation.releases import benchmark_files, creation, release_diff, release_files
+from annotation.releases import (
+    benchmark_files,
+    creation,
+    raw_records,
+    record_files,
+    release_diff,
+    release_files,
+    verification,
+)
+from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import CURRENT_COUNTS
-from annotation.releases.release_files import FORMATS, Difference
+from annotation.releases.record_files import Difference
 from predictor.training.augment import read_release
 from tableqa.core.release_rules import RULES
 from tableqa.readers import READERS
@@ -59,7 +68,7 @@ def rewrite_manifest(folder: Path, **changes: Any) -> None:
 def test_each_folder_holds_what_a_release_in_its_format_alone_holds(perturbed: World, tmp_path: Path) -> None:
     together = release(perturbed, tmp_path / "together", FORMATS)
 
-    assert release_files.verify(together)["decisions"] == 3
+    assert verification.verify(together)["decisions"] == 3
     found = contents(together)
     for format in FORMATS:
         alone = contents(release(perturbed, tmp_path / format, format))
@@ -70,7 +79,7 @@ def test_each_folder_holds_what_a_release_in_its_format_alone_holds(perturbed: W
         assert ours == theirs
         for name in ours:
             assert found[f"{format}/{name}"] == alone[name], f"{format}: {name}"
-        for name in release_files.RAW:
+        for name in benchmark_files.RAW:
             assert found[name] == alone[name]
 
 
@@ -80,7 +89,7 @@ def test_the_manifest_lists_the_formats_in_one_order_however_they_were_named(
     one = release(perturbed, tmp_path / "one", ["hf", "freb_tqa", "askew", "hf"])
     other = release(perturbed, tmp_path / "other", ["askew", "freb_tqa", "hf"])
 
-    manifest = release_files.read_manifest(one)
+    manifest = raw_records.read_manifest(one)
 
     assert (manifest["layout"], manifest["formats"]) == (2, ["askew", "freb_tqa", "hf"])
     assert "format" not in manifest
@@ -90,7 +99,7 @@ def test_the_manifest_lists_the_formats_in_one_order_however_they_were_named(
 def test_a_single_format_keeps_the_layout_it_always_had(perturbed: World, tmp_path: Path) -> None:
     listed = release(perturbed, tmp_path / "listed", ["robut"])
 
-    manifest = release_files.read_manifest(listed)
+    manifest = raw_records.read_manifest(listed)
 
     assert (manifest["layout"], manifest["format"]) == (1, "robut")
     assert contents(listed) == contents(release(perturbed, tmp_path / "named", "robut"))
@@ -100,7 +109,7 @@ def test_a_changed_record_is_found_in_whichever_format_it_is(perturbed: World, t
     sound = release(perturbed, tmp_path / "sound", ["askew", "robut", "suc", "hf"])
     names = [
         name
-        for name in release_files.read_manifest(sound)["files"]
+        for name in raw_records.read_manifest(sound)["files"]
         if "/" in name and not name.endswith((".md", ".parquet", "croissant.json"))
     ]
     assert {name.partition("/")[0] for name in names} == {"askew", "robut", "suc", "hf"}
@@ -115,7 +124,7 @@ def test_a_changed_record_is_found_in_whichever_format_it_is(perturbed: World, t
             (forged / name).write_text(text[:-1] + " \n", "utf-8")
         rewrite_manifest(forged, files=release_files.describe(forged))
         with pytest.raises(Difference, match=name):
-            release_files.verify(forged)
+            verification.verify(forged)
         shutil.rmtree(forged)
 
 
@@ -125,7 +134,7 @@ def test_a_file_that_belongs_to_no_format_is_found(perturbed: World, tmp_path: P
     rewrite_manifest(folder, files=release_files.describe(folder))
 
     with pytest.raises(Difference, match=r"question_type\.json: does not match the decisions"):
-        release_files.verify(folder)
+        verification.verify(folder)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +147,7 @@ def test_a_manifest_that_lists_formats_wrongly_is_named(
     rewrite_manifest(folder, formats=formats)
 
     with pytest.raises(Difference, match=r"manifest\.json: formats must be two or more of"):
-        release_files.verify(folder)
+        verification.verify(folder)
 
 
 def test_mixes_lie_with_the_formats_that_have_a_place_for_them_and_are_imported_again(
@@ -146,7 +155,7 @@ def test_mixes_lie_with_the_formats_that_have_a_place_for_them_and_are_imported_
 ) -> None:
     folder = release(perturbed, tmp_path / "mixed", ["askew", "freb_tqa", "robut"], mix=7)
 
-    assert release_files.verify(folder)
+    assert verification.verify(folder)
     assert (folder / "askew" / "mix.jsonl").is_file()
     assert (folder / "robut" / "wtq_dev_combined.json").is_file()
     mixed = [one for one in READERS["askew"](folder) if one.id.startswith("nu-0~mix")]
@@ -266,7 +275,7 @@ def test_a_release_says_what_its_formats_leave_out(perturbed: World, tmp_path: P
 def test_what_a_format_leaves_out_is_in_none_of_its_records(perturbed: World, tmp_path: Path) -> None:
     out = release(perturbed, tmp_path / "out", FORMATS)
     (torr, *_), (suc, *_) = (
-        list(release_files.records(path))
+        list(record_files.records(path))
         for path in (out / "torr/torr/wtq_dev_original.jsonl", out / "suc/tables/wtq_dev.jsonl")
     )
     assert torr["context"].keys() == {"header", "rows"}
@@ -279,7 +288,7 @@ def test_json_lines_of_our_own_formats_end_in_jsonl_and_those_of_papers_keep_the
     perturbed: World, tmp_path: Path
 ) -> None:
     together = release(perturbed, tmp_path / "together", FORMATS, mix=7)
-    manifest = release_files.read_manifest(together)
+    manifest = raw_records.read_manifest(together)
     assert manifest["rules"] == RULES
     endings = {
         format: {
@@ -300,16 +309,16 @@ def test_a_release_by_the_rules_before_keeps_its_file_names(perturbed: World, tm
     before = made_by_rules(out, 5)
     own = [name for name in before["files"] if Manifest.of(before).format_of(name)]
     assert {Path(name).suffix for name in own} == {".json"}
-    assert release_files.verify(out)["decisions"] == 3
+    assert verification.verify(out)["decisions"] == 3
     assert any("parts" in one.meta.get("lineage", {}) for one in READERS["askew"](out))
     rewrite_manifest(out, rules=6)
     with pytest.raises(Difference, match="jsonl: missing"):
-        release_files.verify(out)
+        verification.verify(out)
 
 
 def test_a_release_by_rules_6_keeps_a_card_that_counts_revisions(perturbed: World, tmp_path: Path) -> None:
     out = release(perturbed, tmp_path / "before", "hf")
-    manifest = release_files.read_manifest(out)
+    manifest = raw_records.read_manifest(out)
     counts = {name: number for name, number in manifest["counts"].items() if name not in CURRENT_COUNTS}
     card = out / "README.md"
     text = card.read_text("utf-8")
@@ -318,7 +327,7 @@ def test_a_release_by_rules_6_keeps_a_card_that_counts_revisions(perturbed: Worl
     card.write_text(text.replace("3 responses by", "3 annotations by"), "utf-8")
     rewrite_manifest(out, rules=6, counts=counts, files=release_files.describe(out))
 
-    assert release_files.verify(out)["decisions"] == 3
+    assert verification.verify(out)["decisions"] == 3
     rewrite_manifest(out, rules=7)
     with pytest.raises(Difference, match=r"counts\.responses is None, the records give 3"):
-        release_files.verify(out)
+        verification.verify(out)

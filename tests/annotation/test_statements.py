@@ -13,7 +13,7 @@ from annotation.access.roles import Role
 from annotation.models import Assignment, Batch, Gold, Item, Membership, Person, Project
 from annotation.payments import data_statement, earnings
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, methods_appendix, release_files
+from annotation.releases import creation, figure_checks, methods_appendix, record_files, verification
 from annotation.releases.manifest import Manifest
 from annotation.workflow import adjudication, assignments, projects
 from tableqa.writers import hub
@@ -93,7 +93,7 @@ def released(world: World, name: str, folder: Path) -> str:
     creation.make_release(
         project=Project.objects.get(), name=name, format="freb_tqa", by=world.rea, now=LATER, out=out
     )
-    release_files.verify(out)
+    verification.verify(out)
     return (out / "DATA_STATEMENT.md").read_text(encoding="utf-8")
 
 
@@ -154,8 +154,8 @@ def test_hours_leave_gold_out_and_what_else_is_paid_adds_up_to_the_payment_sheet
     assert "0.0 " not in text[text.index("### Hours") : text.index("### Training")]
 
     manifest["statement"]["hours"]["all"] += 0.01
-    with pytest.raises(release_files.Difference, match=r"statement\.hours\.all"):
-        release_files._check_hours(Manifest.of(manifest), of_records)
+    with pytest.raises(record_files.Difference, match=r"statement\.hours\.all"):
+        figure_checks.check_hours(Manifest.of(manifest), of_records)
 
 
 def test_the_statement_holds_the_guidelines_in_full_and_names_the_batch_of_each_figure(
@@ -216,7 +216,7 @@ def test_a_statement_of_the_first_form_is_made_as_it_was() -> None:
     assert "Guidelines, in full in `manifest.json`:" in text
     assert "Appendix" not in text
     assert "0.1 hours at work in all; of a person and day 0.0 (median) and 0.0 (longest)." in text
-    release_files._check_hours(Manifest.of(manifest), 9.0)  # which claims nothing of them
+    figure_checks.check_hours(Manifest.of(manifest), 9.0)  # which claims nothing of them
 
 
 def test_agreement_in_a_statement_has_no_interval_of_zero_width_except_in_early_forms(

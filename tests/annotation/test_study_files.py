@@ -45,7 +45,7 @@ from annotation.models import (
 from annotation.platform.refusals import Refused
 from annotation.quality import gold
 from annotation.queue import lineage, reservations
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.study_file import (
     apply as study_file_apply,
 )
@@ -1004,7 +1004,7 @@ class TestChains:
         release = creation.make_release(
             project=project, name="v1", format="askew", by=mara_of_films, now=NOON, out=tmp_path / "out"
         )
-        release_files.verify(tmp_path / "out")
+        verification.verify(tmp_path / "out")
         assert release.manifest["automatic"]["counts"] == run.counts
 
     def test_however_much_is_decided_one_job_waits(self, project: Project) -> None:

@@ -31,7 +31,7 @@ from annotation.models import (
 from annotation.payments import earnings
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report
-from annotation.releases import creation, release_files, restoration
+from annotation.releases import creation, raw_records, restoration, verification
 from annotation.releases.raw_records import Raw
 from annotation.study_file import current_state
 from annotation.workflow import projects
@@ -171,7 +171,7 @@ def test_a_release_and_its_restored_project_say_where_a_response_comes_from(
 
     restoration.restore(project=again, folder=folder, by=world.mara, now=NOON)
 
-    assert [one["imported"] for one in release_files.load(folder).annotations] == [expected] * 4
+    assert [one["imported"] for one in raw_records.load(folder).annotations] == [expected] * 4
     restored = Annotation.objects.filter(assignment__batch__project=again)
     assert list(restored.values_list("event__detail", flat=True)) == [expected] * 4
 
@@ -235,7 +235,7 @@ def test_a_restored_project_makes_the_same_release_of_imported_times(
 
     after = released(restore(before).project, tmp_path / "after")
 
-    lines = release_files.load(before).annotations
+    lines = raw_records.load(before).annotations
     assert sorted(line["active_seconds"] for line in lines) == [0.0, 0.0, 30.0, 50.0]
     require_the_same(before, after)
 
@@ -508,7 +508,7 @@ def exported(world: World, folder: Path) -> tuple[Batch, Raw]:
         for label in ("extraction", "reasoning", "neither"):
             world.label(batch, who, label)
     creation.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
-    return batch, release_files.load(folder)
+    return batch, raw_records.load(folder)
 
 
 def sent_out(world: World, folder: Path, tool: str) -> Path:
@@ -807,7 +807,7 @@ def test_proposals_of_an_import_are_in_the_release_and_go_back_to_label_studio(
     folder, out = tmp_path / "release", tmp_path / "out"
     creation.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
 
-    release_files.verify(folder)
+    verification.verify(folder)
     call_command("export_release", folder, out, "--to", "label_studio")
 
     path = out / f"{done.batch.public_id}.json"

@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.explorer.links import explorer_url
 from annotation.models import Batch, Project
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
@@ -68,7 +68,7 @@ def test_cells_are_text_and_come_out_unchanged(
     adjudication.resolve_due(now=NOON + timedelta(days=20_000))
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=NOON, out=out)
-    release_files.verify(out)
+    verification.verify(out)
     changed = json.loads(next((out / "03_agg_com").glob("*ans_no_change.json")).read_text())
     assert [row[0] for row in changed["table"]["rows"]] == HOSTILE
     assert changed["table"]["rows"][0][1] == "<b>2</b>"

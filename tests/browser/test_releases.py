@@ -13,7 +13,7 @@ from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Release
-from annotation.releases import creation, release_files
+from annotation.releases import benchmark_files, creation, verification
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_evaluation_runs import said, sent
 from tests.annotation.test_mixing import perturbed_thrice
@@ -59,7 +59,7 @@ def test_a_release_in_two_formats_is_made_by_ticks(
     check_accessibility(page)
     page.get_by_label("Name").fill("1.0")
     lines = page.locator("#id_format label").evaluate_all("(all) => all.map((one) => one.clientHeight)")
-    assert len(lines) == len(release_files.FORMATS)
+    assert len(lines) == len(benchmark_files.FORMATS)
     assert max(lines) < 100, "each format is explained in a few lines"
     page.get_by_label("askew One file per task type").check()
     page.get_by_label("robut One file per perturbation").check()
@@ -77,13 +77,13 @@ def test_a_release_in_two_formats_is_made_by_ticks(
 
     expect(page.locator("h1 + p")).to_contain_text("askew, robut")
     release = Release.objects.get(name="1.0")
-    assert release_files.verify(creation.folder(release))["decisions"] == 4
+    assert verification.verify(creation.folder(release))["decisions"] == 4
 
 
 def test_the_page_of_a_release_fits_two_screens_before_its_folds(
     new_context: Callable[..., BrowserContext], live_server: Any, world: World
 ) -> None:
-    release = released(world, "1.0", *release_files.FORMATS)
+    release = released(world, "1.0", *benchmark_files.FORMATS)
     sent(client_of(world.rea), release, "TAPEX", said(release))
     page = rea(new_context, live_server, world)
 

@@ -20,7 +20,7 @@ from playwright.sync_api import BrowserContext, FilePayload, Frame, Locator, Pag
 
 from annotation.management import doctor
 from annotation.models import Annotation, Person
-from annotation.releases import release_files
+from annotation.releases import verification
 from annotation.workflow import adjudication
 from tests.annotation.cast import FILMS
 from tests.browser.accessibility import check_accessibility
@@ -295,7 +295,7 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[..., Somebody], tm
         rea.page.locator("main a", has_text="Download (zip)").click()
     with zipfile.ZipFile(download.value.path()) as archive:
         archive.extractall(tmp_path / "release")
-    checked = release_files.verify(tmp_path / "release")
+    checked = verification.verify(tmp_path / "release")
     assert checked["annotations"] == 13
     manifest = json.loads((tmp_path / "release" / "manifest.json").read_text())
     assert manifest["counts"]["adjudicated"] == 1

@@ -20,7 +20,7 @@ from playwright.sync_api import BrowserContext, FilePayload, expect
 
 from annotation.management import doctor, simulation
 from annotation.models import Batch, Person, Project, Source
-from annotation.releases import release_files
+from annotation.releases import verification
 from annotation.study_file import apply, current_state, project_export, study_templates
 from annotation.study_file.schema import BatchSpec, parse
 from annotation.workflow import adjudication, projects
@@ -145,7 +145,7 @@ def test_a_manager_walks_a_whole_study_by_clicks(
         page.locator("main a", has_text="Download").first.click()
     with zipfile.ZipFile(download.value.path()) as archive:
         archive.extractall(tmp_path / "release")
-    release_files.verify(tmp_path / "release")
+    verification.verify(tmp_path / "release")
     assert list(doctor.findings()) == []
     clicks = {step.name: step.clicks for step in mara.steps}
     assert {name: clicks[name] for name in MOST_CLICKS if clicks[name] > MOST_CLICKS[name]} == {}

@@ -231,14 +231,14 @@ def previews() -> list[dict[str, Any]]:
 def released(project: str, name: str) -> dict[str, Any]:
     """A release that is ready: a digest over the names and bytes of all its files, and what verifying it says."""
     from annotation.models import Release
-    from annotation.releases import creation, release_files
+    from annotation.releases import creation, verification
 
     release = Release.objects.get(project__slug=project, name=name, ready_at__isnull=False)
     folder, whole = creation.folder(release), hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             whole.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
-    return {"bytes": whole.hexdigest(), "verified": release_files.verify(folder)["annotations"]}
+    return {"bytes": whole.hexdigest(), "verified": verification.verify(folder)["annotations"]}
 
 
 def job(id: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from annotation.management import backup, doctor
 from annotation.management.commands import worker
 from annotation.models import Event, Example, Job, Project, Release, Source, Upload
 from annotation.platform.refusals import Refused
-from annotation.releases import benchmark_files, creation, release_files
+from annotation.releases import benchmark_files, creation, verification
 from annotation.workflow import batches
 from tests.annotation.cast import NOON, World, make_world
 
@@ -212,7 +212,7 @@ def test_of_two_workers_at_one_release_none_takes_what_the_other_has_half_writte
     kept = creation.write_release(Release.objects.get(pk=release.pk))
     assert kept.ready_at is not None
     assert content(creation.folder(kept)) == reference
-    release_files.verify(creation.folder(kept))
+    verification.verify(creation.folder(kept))
     assert leftovers(release) == []
 
 

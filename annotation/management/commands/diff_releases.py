@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, ended_by
-from annotation.releases import release_diff, release_files
+from annotation.releases import record_files, release_diff
 
 SHOWN = 20
 """Ids of a file that are printed; --json has them all."""
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with ended_by(release_files.Difference):
+        with ended_by(record_files.Difference):
             diff = release_diff.diff_releases(options["before"], options["after"])
         if options["json"]:
             files = [file_diff.to_dict() for file_diff in diff.files]

@@ -19,7 +19,7 @@ from annotation.releases.model_evaluation.report import (
     make_report,
     write,
 )
-from annotation.releases.release_files import Difference
+from annotation.releases.record_files import Difference
 from predictor.tokenizing import read_tokenizer
 from tableqa.scoring.evaluation import MATCHES, SIDE_BY_SIDE, Judgement, Match
 from tableqa.scoring.model_comparisons import RULES

@@ -4,7 +4,8 @@ from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, UsageError, ended_by
 from annotation.releases import argilla, tool_exports
-from annotation.releases.release_files import Difference, load
+from annotation.releases.raw_records import load
+from annotation.releases.record_files import Difference
 
 
 class Command(BaseCommand):

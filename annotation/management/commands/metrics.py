@@ -19,7 +19,7 @@ from annotation.management.commands._spending import (
 from annotation.queue import metering
 from annotation.queue.conversations import ConversationResult, TooManyUnusable, results_per_item
 from annotation.releases.rated_answers import rated_answers
-from annotation.releases.release_files import Difference
+from annotation.releases.record_files import Difference
 from predictor import bertscore, geval
 from predictor.chat import ChatError, ChatModel
 from tableqa.readers import READERS, ReaderError

@@ -11,7 +11,7 @@ from annotation.management.commands._lengths import add_length_options, limit_of
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.management.commands._sources import HELP, sources_named
 from annotation.releases import original_examples
-from annotation.releases.release_files import Difference
+from annotation.releases.record_files import Difference
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers import READERS

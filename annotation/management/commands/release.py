@@ -9,10 +9,10 @@ from annotation.management.commands._escaping import CommandError, UsageError
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Person, Release
 from annotation.releases import creation, hub_upload
+from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import PURPOSES
-from annotation.releases.release_files import FORMATS
 from annotation.study_file import release_gaps
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, ended_by
-from annotation.releases import release_files
+from annotation.releases import record_files, verification
 
 
 class Command(BaseCommand):
@@ -17,8 +17,8 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path, metavar="DIR")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with ended_by(release_files.Difference):
-            checked = release_files.verify(options["folder"])
+        with ended_by(record_files.Difference):
+            checked = verification.verify(options["folder"])
         self.stdout.write(
             f"Verified: {checked['files']} files, {checked['annotations']} annotations, "
             f"{checked['decisions']} decisions, {checked['replayed']} tables replayed, "

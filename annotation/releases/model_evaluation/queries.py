@@ -27,7 +27,7 @@ import tableqa
 from annotation.queue import metered_models, metering, reply_states
 from annotation.queue.conversations import TooManyUnusable, UnusableReplies
 from annotation.queue.parallel_requests import Crew
-from annotation.releases import benchmark_files, perturbation_records, release_files
+from annotation.releases import benchmark_files, perturbation_records, raw_records
 from annotation.releases.file_ids import Benchmark
 from predictor import client, load_bundled, prompts
 from predictor.architectures import ModelError
@@ -60,7 +60,7 @@ Ask = Callable[[tableqa.Example], Mapping[str, Any]]
 
 def load(folder: Path, formats: Collection[str] = ()) -> Benchmark:
     """A release, or what some of its formats hold. Raises Difference where the folder is none, EvaluationError."""
-    return Benchmark(release_files.load(folder), formats)
+    return Benchmark(raw_records.load(folder), formats)
 
 
 def instances(benchmark: Benchmark) -> Iterator[tuple[Instance, tableqa.Example]]:

@@ -38,7 +38,7 @@ from annotation.releases.model_evaluation.report import (
     make_report,
 )
 from annotation.releases.raw_records import datasets
-from annotation.releases.release_files import Difference
+from annotation.releases.record_files import Difference
 from tableqa.core.canonical_json import canonical, file_digest
 from tableqa.scoring.evaluation import SIDE_BY_SIDE, Instance, JudgedInstance, Judgement, Match
 from tableqa.scoring.model_comparisons import RULES

@@ -34,10 +34,11 @@ from annotation.platform.keyset import in_lists
 from annotation.platform.public_ids import new_public_id
 from annotation.quality import guidelines
 from annotation.queue import lineage
-from annotation.releases import perturbation_records, provenance, release_files
+from annotation.releases import perturbation_records, provenance, record_files
+from annotation.releases.benchmark_files import TRIES
 from annotation.releases.manifest import Manifest
-from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
-from annotation.releases.release_files import MANIFEST, TRIES, Difference
+from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, MANIFEST, SOURCES
+from annotation.releases.record_files import Difference
 from annotation.releases.task_records import definition_of
 from tableqa.perturbations import count
 
@@ -107,7 +108,7 @@ class Contents:
     def records(self, name: str) -> Iterator[Record]:
         """The records of a file of the release; none where it has no such file."""
         path = self.folder / name
-        return release_files.records(path) if path.exists() else iter(())
+        return record_files.records(path) if path.exists() else iter(())
 
     @cached_property
     def item_records(self) -> dict[str, tuple[str, str, str]]:

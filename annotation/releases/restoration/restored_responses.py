@@ -33,8 +33,8 @@ from annotation.models import (
 )
 from annotation.queue import submissions
 from annotation.releases import provenance
+from annotation.releases.benchmark_files import TRIES
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS
-from annotation.releases.release_files import TRIES
 from annotation.releases.restoration.contents import Contents, Record, moment
 from tableqa.core.canonical_json import digest
 from tableqa.core.translation import message

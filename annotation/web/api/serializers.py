@@ -9,8 +9,8 @@ from rest_framework import serializers
 from annotation.imports import file_preview
 from annotation.models import Batch, Job, Project, Release, Source
 from annotation.releases import restoration
+from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.raw_records import PURPOSES
-from annotation.releases.release_files import FORMATS
 from tableqa.data.typed_json import to_json
 from tableqa.scoring.verdicts import VERDICTS
 from tasks.shared.error_classes import ERRORS

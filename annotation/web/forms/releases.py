@@ -10,8 +10,8 @@ from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
+from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
-from annotation.releases.release_files import FORMATS
 
 MORE = ("mix", "purpose", "waivers")
 """Fields of `ReleaseForm` that few releases need."""
