@@ -67,29 +67,23 @@ def read_table(table: Table, tokenizer: Tokenizer) -> TableReading:
     width = min(len(table.header), MOST_COLUMNS)
     rows = [[read(cell) for cell in row[:width]] for row in table.rows]
     height = len(rows)
-    numbers = np.array([[reading.number for reading in row] for row in rows], np.float64).reshape(
-        height, width
-    )
-    kinds = np.array([[reading.kind for reading in row] for row in rows], np.int64).reshape(height, width)
+    shape, cells = (height, width), [reading for row in rows for reading in row]
+    numbers = np.array([reading.number for reading in cells], np.float64).reshape(shape)
+    kinds = np.array([reading.kind for reading in cells], np.int64).reshape(shape)
     seen: dict[str, int] = {}
-    codes = np.array(
-        [[seen.setdefault(reading.normal, len(seen)) for reading in row] for row in rows], np.int64
-    )
-    codes = codes.reshape(height, width)
+    codes = np.array([seen.setdefault(cell.normal, len(seen)) for cell in cells], np.int64).reshape(shape)
     vocabulary: dict[str, int] = {}
     word_cells: list[int] = []
     word_ids: list[int] = []
     phrases: dict[str, list[int]] = {}
-    for index, reading in enumerate(reading for row in rows for reading in row):
+    for index, reading in enumerate(cells):
         for word in reading.words:
             word_cells.append(index)
             word_ids.append(vocabulary.setdefault(word, len(vocabulary)))
         if reading.phrase:
             phrases.setdefault(reading.phrase, []).append(index)
     ids = np.array(word_ids, np.int64)
-    totals = np.array([any(reading.normal in TOTALS for reading in row) for row in rows], bool).reshape(
-        height
-    )
+    totals = np.array([any(reading.normal in TOTALS for reading in row) for row in rows], bool)
     headers = [read(name) for name in table.header[:width]]
     pieces = np.zeros((height, width, CELL_PIECES), np.int64)
     texts = [cell.lower()[:TEXT] for row in table.rows for cell in row[:width]]

@@ -1,7 +1,7 @@
 """Training of the models that Askew makes itself. Needs torch (requirements/models.txt); `./run train` starts it.
 
 supervision   what a question's gold answers say about how they come about: derivations with weights
-synthetic     questions generated from tables, whose derivation is known (question_builder, *_templates)
+synthetic     questions generated from tables, whose derivation is known (question_table, *_templates)
 corpus        examples with their arrays, made once, on disk
 network       the bundled model in torch
 loss          the likelihood of the gold answers, summed over derivations

@@ -6,18 +6,13 @@ import operator
 
 import numpy as np
 
-from predictor.training.question_builder import (
-    ImpossibleQuestion,
-    QuestionBuilder,
-    SyntheticQuestion,
-    Templates,
-)
+from predictor.training.question_table import Impossible, QuestionTable, SyntheticQuestion, Templates
 
 
-def _count(builder: QuestionBuilder) -> SyntheticQuestion:
-    words, rows = builder.condition(1.0)
-    thing = builder.row_noun()
-    return builder.question(
+def _count(table: QuestionTable) -> SyntheticQuestion:
+    words, rows = table.condition(1.0)
+    thing = table.row_noun()
+    return table.question(
         "count",
         f"how many {thing} {words}",
         f"how many {thing} are there {words}",
@@ -31,9 +26,9 @@ def _count(builder: QuestionBuilder) -> SyntheticQuestion:
     )
 
 
-def _count_all(builder: QuestionBuilder) -> SyntheticQuestion:
-    name = builder.name(builder.key)
-    return builder.question(
+def _count_all(table: QuestionTable) -> SyntheticQuestion:
+    name = table.name(table.key)
+    return table.question(
         "count",
         f"how many {name} are there",
         f"how many {name} are listed",
@@ -42,23 +37,19 @@ def _count_all(builder: QuestionBuilder) -> SyntheticQuestion:
         f"total number of {name} listed",
         f"how many {name} in all",
         f"how many total {name} are there",
-        rows=builder.live,
+        rows=table.live,
     )
 
 
-def _count_beside(builder: QuestionBuilder) -> SyntheticQuestion:
-    row, subject = builder.subject()
-    before = builder.rng.random() < 0.5
-    rows = [other_row for other_row in builder.live if (other_row < row if before else other_row > row)]
+def _count_beside(table: QuestionTable) -> SyntheticQuestion:
+    row, subject = table.subject()
+    before = table.rng.random() < 0.5
+    rows = [other_row for other_row in table.live if (other_row < row if before else other_row > row)]
     if not rows:
-        raise ImpossibleQuestion
-    preposition = (
-        builder.choose("before", "above", "ahead of", "prior to")
-        if before
-        else builder.choose("after", "below", "following")
-    )
-    name = builder.name(builder.key)
-    return builder.question(
+        raise Impossible
+    preposition = table.word(before, "before, above, ahead of, prior to", "after, below, following")
+    name = table.name(table.key)
+    return table.question(
         "count",
         f"how many {name} are listed {preposition} {subject}",
         f"how many {name} come {preposition} {subject}",
@@ -67,38 +58,34 @@ def _count_beside(builder: QuestionBuilder) -> SyntheticQuestion:
     )
 
 
-def _count_against(builder: QuestionBuilder) -> SyntheticQuestion:
-    row, subject = builder.subject()
-    column = builder.pick(builder.numeric)
-    value = builder.number(row, column)
-    more = builder.rng.random() < 0.55
+def _count_against(table: QuestionTable) -> SyntheticQuestion:
+    row, subject = table.subject()
+    column = table.pick(table.numeric)
+    value = table.number(row, column)
+    more = table.rng.random() < 0.55
     compare = operator.gt if more else operator.lt
-    rows = [
-        other for other in builder.rows_with_number(column) if compare(builder.number(other, column), value)
-    ]
+    rows = [other for other in table.rows_with_number(column) if compare(table.number(other, column), value)]
     if np.isnan(value) or not rows:
-        raise ImpossibleQuestion
-    comparative = (
-        builder.choose("more", "a higher", "greater") if more else builder.choose("less", "a lower", "fewer")
-    )
-    return builder.question(
+        raise Impossible
+    comparative = table.word(more, "more, a higher, greater", "less, a lower, fewer")
+    return table.question(
         "count",
-        f"how many {builder.name(builder.key)} had {comparative} {builder.name(column)} than {subject}",
-        f"how many have {comparative} {builder.name(column)} than {subject}",
+        f"how many {table.name(table.key)} had {comparative} {table.name(column)} than {subject}",
+        f"how many have {comparative} {table.name(column)} than {subject}",
         rows=rows,
     )
 
 
-def _different(builder: QuestionBuilder) -> SyntheticQuestion:
-    column = builder.pick(builder.kinds)
-    rows, words = [row for row in builder.live if builder.has_text(row, column)], ""
-    if builder.rng.random() < 0.3:
-        words, chosen = builder.condition()
+def _different(table: QuestionTable) -> SyntheticQuestion:
+    column = table.pick(table.kinds)
+    rows, words = [row for row in table.live if table.has_text(row, column)], ""
+    if table.rng.random() < 0.3:
+        words, chosen = table.condition()
         rows = [row for row in rows if row in set(chosen)]
     if len(rows) < 2:
-        raise ImpossibleQuestion
-    name = builder.name(column)
-    return builder.question(
+        raise Impossible
+    name = table.name(column)
+    return table.question(
         "different",
         f"how many different {name} are there {words}",
         f"how many unique {name} are listed {words}",
@@ -110,13 +97,13 @@ def _different(builder: QuestionBuilder) -> SyntheticQuestion:
     )
 
 
-def _listing(builder: QuestionBuilder) -> SyntheticQuestion:
-    words, rows = builder.condition()
-    rows = [row for row in rows if builder.has_text(row, builder.key)]
+def _listing(table: QuestionTable) -> SyntheticQuestion:
+    words, rows = table.condition()
+    rows = [row for row in rows if table.has_text(row, table.key)]
     if not 2 <= len(rows) <= 6:
-        raise ImpossibleQuestion
-    name = builder.name(builder.key)
-    return builder.question(
+        raise Impossible
+    name = table.name(table.key)
+    return table.question(
         "list",
         f"which {name} are {words}",
         f"what are the {name} {words}",
@@ -125,21 +112,21 @@ def _listing(builder: QuestionBuilder) -> SyntheticQuestion:
         f"which {name} {words}",
         f"name the {name} {words}",
         rows=rows,
-        column=builder.key,
+        column=table.key,
     )
 
 
-def _total(builder: QuestionBuilder) -> SyntheticQuestion:
-    column = builder.pick([column for column in builder.numeric if column != builder.key])
-    name, key = builder.name(column), builder.name(builder.key)
-    average = builder.rng.random() < 0.4
+def _total(table: QuestionTable) -> SyntheticQuestion:
+    column = table.pick([column for column in table.numeric if column != table.key])
+    name, key = table.name(column), table.name(table.key)
+    average = table.rng.random() < 0.4
     operation = "average" if average else "sum"
-    kind = builder.rng.random()
+    kind = table.rng.random()
     if kind < 0.3:
-        first_row, second_row = builder.two_subjects()
-        if len(rows := builder.rows_with_number(column, [first_row, second_row])) != 2:
-            raise ImpossibleQuestion
-        a, b = builder.text(first_row, builder.key), builder.text(second_row, builder.key)
+        first_row, second_row = table.two_subjects()
+        if len(rows := table.rows_with_number(column, [first_row, second_row])) != 2:
+            raise Impossible
+        a, b = table.text(first_row, table.key), table.text(second_row, table.key)
         templates = (
             (f"what is the average {name} of {a} and {b}", f"average {name} for {a} and {b}")
             if average
@@ -150,13 +137,13 @@ def _total(builder: QuestionBuilder) -> SyntheticQuestion:
                 f"how many {name} do {a} and {b} have together",
             )
         )
-        return builder.question(operation, *templates, rows=sorted(rows), column=column)
-    words, rows = "", builder.rows_with_number(column)
+        return table.question(operation, *templates, rows=sorted(rows), column=column)
+    words, rows = "", table.rows_with_number(column)
     if kind < 0.65:
-        words, chosen = builder.condition()
+        words, chosen = table.condition()
         rows = [row for row in rows if row in set(chosen)]
     if len(rows) < 2:
-        raise ImpossibleQuestion
+        raise Impossible
     templates = (
         (
             f"what is the average {name} {words}",
@@ -175,29 +162,29 @@ def _total(builder: QuestionBuilder) -> SyntheticQuestion:
             f"how many {name} were there altogether {words}",
         )
     )
-    return builder.question(operation, *templates, rows=rows, column=column)
+    return table.question(operation, *templates, rows=rows, column=column)
 
 
-def _difference_of_rows(builder: QuestionBuilder) -> SyntheticQuestion:
-    column = builder.measured_column()
-    name = builder.name(column)
-    if builder.rng.random() < 0.2:
-        rows = builder.rows_with_number(column)
-        high, low = (choose(rows, key=lambda row: builder.number(row, column)) for choose in (max, min))
+def _difference_of_rows(table: QuestionTable) -> SyntheticQuestion:
+    column = table.measured_column()
+    name = table.name(column)
+    if table.rng.random() < 0.2:
+        rows = table.rows_with_number(column)
+        high, low = (choose(rows, key=lambda row: table.number(row, column)) for choose in (max, min))
         most, least = (
-            builder.choose("highest", "most", "largest"),
-            builder.choose("lowest", "least", "smallest"),
+            table.choose("highest", "most", "largest"),
+            table.choose("lowest", "least", "smallest"),
         )
         words = f"between the {most} and {least} {name}"
-        question = builder.choose(f"what is the difference {words}", f"how much is {words}")
-        return _difference_question(builder, builder.punctuate(question), (high, column), (low, column))
-    first_row, second_row = builder.two_subjects()
-    if np.isnan([builder.number(row, column) for row in (first_row, second_row)]).any():
-        raise ImpossibleQuestion
-    low, high = sorted((second_row, first_row), key=lambda row: builder.number(row, column))
-    a, b = builder.text(high, builder.key), builder.text(low, builder.key)
-    if column in builder.dated:
-        question = builder.choose(
+        question = table.choose(f"what is the difference {words}", f"how much is {words}")
+        return _difference_question(table, table.punctuate(question), (high, column), (low, column))
+    first_row, second_row = table.two_subjects()
+    if np.isnan([table.number(row, column) for row in (first_row, second_row)]).any():
+        raise Impossible
+    low, high = sorted((second_row, first_row), key=lambda row: table.number(row, column))
+    a, b = table.text(high, table.key), table.text(low, table.key)
+    if column in table.dated:
+        question = table.choose(
             f"how many years are between {a} and {b}",
             f"how many years after {b} was {a}",
             f"how long between {b} and {a}",
@@ -205,7 +192,7 @@ def _difference_of_rows(builder: QuestionBuilder) -> SyntheticQuestion:
             f"how many years before {a} was {b}",
         )
     else:
-        question = builder.choose(
+        question = table.choose(
             f"what is the difference in {name} between {a} and {b}",
             f"how many more {name} did {a} have than {b}",
             f"what is the difference between {a}'s and {b}'s {name}",
@@ -213,67 +200,65 @@ def _difference_of_rows(builder: QuestionBuilder) -> SyntheticQuestion:
             f"how many fewer {name} did {b} have than {a}",
             f"what is the difference of {name} for {b} and {a}",
         )
-    return _difference_question(builder, builder.punctuate(question), (high, column), (low, column))
+    return _difference_question(table, table.punctuate(question), (high, column), (low, column))
 
 
-def _difference_in_row(builder: QuestionBuilder) -> SyntheticQuestion:
-    row, subject = builder.subject()
-    columns = [column for column in builder.numeric if column != builder.key]
-    first_column, second_column = builder.pick(columns), builder.pick(columns)
-    a, b = builder.name(first_column), builder.name(second_column)
-    question = builder.choose(
+def _difference_in_row(table: QuestionTable) -> SyntheticQuestion:
+    row, subject = table.subject()
+    columns = [column for column in table.numeric if column != table.key]
+    first_column, second_column = table.pick(columns), table.pick(columns)
+    a, b = table.name(first_column), table.name(second_column)
+    question = table.choose(
         f"how many more {a} than {b} did {subject} have",
         f"what is the difference between {a} and {b} for {subject}",
         f"for {subject}, how many more {a} than {b}",
     )
-    if not builder.number(row, first_column) > builder.number(row, second_column):
-        raise ImpossibleQuestion
-    return _difference_question(
-        builder, builder.punctuate(question), (row, first_column), (row, second_column)
-    )
+    if not table.number(row, first_column) > table.number(row, second_column):
+        raise Impossible
+    return _difference_question(table, table.punctuate(question), (row, first_column), (row, second_column))
 
 
 def _difference_question(
-    builder: QuestionBuilder, question: str, first_cell: tuple[int, int], second_cell: tuple[int, int]
+    table: QuestionTable, question: str, first_cell: tuple[int, int], second_cell: tuple[int, int]
 ) -> SyntheticQuestion:
-    if first_cell == second_cell or builder.number(*first_cell) == builder.number(*second_cell):
-        raise ImpossibleQuestion
+    if first_cell == second_cell or table.number(*first_cell) == table.number(*second_cell):
+        raise Impossible
     return SyntheticQuestion(question, "difference", (first_cell, second_cell))
 
 
-def _yes_no_question(builder: QuestionBuilder) -> SyntheticQuestion:
-    column = builder.measured_column()
-    first_row, second_row = builder.two_subjects()
-    values = [builder.number(row, column) for row in (first_row, second_row)]
+def _yes_no_question(table: QuestionTable) -> SyntheticQuestion:
+    column = table.measured_column()
+    first_row, second_row = table.two_subjects()
+    values = [table.number(row, column) for row in (first_row, second_row)]
     if np.isnan(values).any():
-        raise ImpossibleQuestion
+        raise Impossible
     a, b, name = (
-        builder.text(first_row, builder.key),
-        builder.text(second_row, builder.key),
-        builder.name(column),
+        table.text(first_row, table.key),
+        table.text(second_row, table.key),
+        table.name(column),
     )
-    more = builder.rng.random() < 0.55
-    if column in builder.dated:
+    more = table.rng.random() < 0.55
+    if column in table.dated:
         comparative = "after" if more else "before"
         templates = (
             f"was {a} {comparative} {b}",
             f"did {a} come {comparative} {b}",
             f"is {a} {comparative} {b}",
         )
-    elif builder.rng.random() < 0.5:
-        comparative = "more" if more else builder.choose("less", "fewer")
+    elif table.rng.random() < 0.5:
+        comparative = "more" if more else table.choose("less", "fewer")
         templates = (
             f"did {a} have {comparative} {name} than {b}",
             f"does {a} have {comparative} {name} than {b}",
         )
     else:
-        comparative = builder.choose("more than", "over") if more else builder.choose("less than", "under")
+        comparative = table.word(more, "more than, over", "less than, under")
         templates = (
             f"did {a} have {comparative} {values[1]:g} {name}",
             f"is the {name} of {a} {comparative} {values[1]:g}",
         )
     holds = values[0] > values[1] if more else values[0] < values[1]
-    return builder.question("yes" if holds else "no", *templates)
+    return table.question("yes" if holds else "no", *templates)
 
 
 AGGREGATIONS: Templates = {

@@ -5,26 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from predictor.bundled.decode import year_in
-from predictor.training.question_builder import (
-    ImpossibleQuestion,
-    QuestionBuilder,
-    Rows,
-    SyntheticQuestion,
-    Templates,
-)
+from predictor.training.question_table import Impossible, QuestionTable, SyntheticQuestion, Templates
 
 
-def _look_up(builder: QuestionBuilder) -> SyntheticQuestion:
-    row, subject = builder.subject()
-    column = builder.pick(
-        [
-            c
-            for c in range(builder.table.columns)
-            if c != builder.key and builder.names[c] and builder.has_text(row, c)
-        ]
-    )
-    name = builder.name(column)
-    return builder.question(
+def _look_up(table: QuestionTable) -> SyntheticQuestion:
+    row, subject = table.subject()
+    filled = [c for c in range(table.reading.columns) if table.names[c] and table.has_text(row, c)]
+    column = table.pick([column for column in filled if column != table.key])
+    name = table.name(column)
+    return table.question(
         "select",
         f"what is the {name} of {subject}",
         f"what {name} did {subject} have",
@@ -32,63 +21,59 @@ def _look_up(builder: QuestionBuilder) -> SyntheticQuestion:
         f"{subject} has what {name}",
         f"what was {subject}'s {name}",
         f"name the {name} for {subject}",
-        f"when {builder.name(builder.key)} is {subject}, what is the {name}",
+        f"when {table.name(table.key)} is {subject}, what is the {name}",
         f"how many {name} does {subject} have",
         f"what {name} was {subject}",
         cells=((row, column),),
     )
 
 
-def _who(builder: QuestionBuilder) -> SyntheticQuestion:
-    words, rows = builder.condition()
+def _who(table: QuestionTable) -> SyntheticQuestion:
+    words, rows = table.condition()
     if len(rows) != 1:
-        raise ImpossibleQuestion
-    name = builder.name(builder.key)
-    return builder.question(
+        raise Impossible
+    name = table.name(table.key)
+    return table.question(
         "select",
         f"which {name} {words}",
         f"what is the only {name} {words}",
         f"who is the {name} {words}",
         f"what {name} is listed {words}",
         f"name the {name} {words}",
-        cells=((rows[0], builder.key),),
+        cells=((rows[0], table.key),),
     )
 
 
-def _best(builder: QuestionBuilder) -> tuple[str, int, int, str]:
+def _best(table: QuestionTable) -> tuple[str, int, int, str]:
     """(superlative, row, column, condition) of an extreme, maybe among some rows only."""
-    column = builder.measured_column()
-    words, rows = "", builder.rows
-    if builder.rng.random() < 0.35:
-        words, rows = builder.condition()
-    rows = [row for row in builder.rows_with_number(column, rows) if builder.has_text(row, builder.key)]
+    column = table.measured_column()
+    words, rows = "", table.rows
+    if table.rng.random() < 0.35:
+        words, rows = table.condition()
+    rows = [row for row in table.rows_with_number(column, rows) if table.has_text(row, table.key)]
     if len(rows) < 2 or (not words and len(rows) < 3):
-        raise ImpossibleQuestion
-    high = builder.rng.random() < 0.55
-    values = sorted({builder.number(row, column) for row in rows}, reverse=high)
-    second = builder.rng.random() < 0.08 and len(values) > 2
-    best = [row for row in rows if builder.number(row, column) == values[int(second)]]
+        raise Impossible
+    high = table.rng.random() < 0.55
+    values = sorted({table.number(row, column) for row in rows}, reverse=high)
+    second = table.rng.random() < 0.08 and len(values) > 2
+    best = [row for row in rows if table.number(row, column) == values[int(second)]]
     if len(best) > 1:
-        raise ImpossibleQuestion
-    if column in builder.dated:
-        superlative = (
-            builder.choose("latest", "most recent", "last", "newest")
-            if high
-            else builder.choose("earliest", "first", "oldest")
-        )
+        raise Impossible
+    if column in table.dated:
+        superlative = table.word(high, "latest, most recent, last, newest", "earliest, first, oldest")
     elif high:
-        superlative = builder.choose(
+        superlative = table.choose(
             "highest", "most", "largest", "greatest", "top", "biggest", "best", "longest"
         )
     else:
-        superlative = builder.choose("lowest", "least", "smallest", "fewest", "shortest", "worst")
+        superlative = table.choose("lowest", "least", "smallest", "fewest", "shortest", "worst")
     return f"{'second ' if second else ''}{superlative}", best[0], column, words
 
 
-def _superlative(builder: QuestionBuilder) -> SyntheticQuestion:
-    superlative, row, column, words = _best(builder)
-    key, name = builder.name(builder.key), builder.name(column)
-    return builder.question(
+def _superlative(table: QuestionTable) -> SyntheticQuestion:
+    superlative, row, column, words = _best(table)
+    key, name = table.name(table.key), table.name(column)
+    return table.question(
         "select",
         f"which {key} {words} has the {superlative} {name}",
         f"who had the {superlative} {name} {words}",
@@ -96,17 +81,17 @@ def _superlative(builder: QuestionBuilder) -> SyntheticQuestion:
         f"the {superlative} {name} belongs to which {key} {words}",
         f"which {key} {words} is {superlative} in {name}",
         f"who was the {superlative} {words}"
-        if column in builder.dated
+        if column in table.dated
         else f"what {key} {words} had the {superlative} number of {name}",
         f"which {key} {words} had the {superlative} {name}",
-        cells=((row, builder.key),),
+        cells=((row, table.key),),
     )
 
 
-def _extreme_value(builder: QuestionBuilder) -> SyntheticQuestion:
-    superlative, row, column, words = _best(builder)
-    name = builder.name(column)
-    return builder.question(
+def _extreme_value(table: QuestionTable) -> SyntheticQuestion:
+    superlative, row, column, words = _best(table)
+    name = table.name(column)
+    return table.question(
         "select",
         f"what is the {superlative} {name} {words}",
         f"what was the {superlative} {name} {words}",
@@ -116,126 +101,95 @@ def _extreme_value(builder: QuestionBuilder) -> SyntheticQuestion:
     )
 
 
-def _neighbour(builder: QuestionBuilder) -> SyntheticQuestion:
-    row, subject = builder.subject()
-    after = builder.rng.random() < 0.5
+def _neighbour(table: QuestionTable) -> SyntheticQuestion:
+    row, subject = table.subject()
+    after = table.rng.random() < 0.5
     other = row + (1 if after else -1)
-    if other not in builder.rows:
-        raise ImpossibleQuestion
-    key = builder.name(builder.key)
-    words = (
-        (
-            "is listed after",
-            "comes next after",
-            "came immediately after",
-            "follows",
-            "is next after",
-            "is below",
-            "was after",
-        )
-        if after
-        else (
-            "is listed before",
-            "comes right before",
-            "came immediately before",
-            "precedes",
-            "is previous to",
-            "is above",
-            "was before",
-        )
+    if other not in table.rows:
+        raise Impossible
+    key = table.name(table.key)
+    which = table.choose("which", "what", "the")
+    verb = table.word(
+        after,
+        "is listed after, comes next after, came immediately after, follows, is next after, is below, was after",
+        "is listed before, comes right before, came immediately before, precedes, is previous to, is above, was before",
     )
-    question = f"{builder.choose('which', 'what', 'the')} {key} {builder.choose(*words)} {subject}"
-    return SyntheticQuestion(builder.punctuate(question), "select", ((other, builder.key),))
+    question = table.punctuate(f"{which} {key} {verb} {subject}")
+    return SyntheticQuestion(question, "select", ((other, table.key),))
 
 
-def _listed_position(builder: QuestionBuilder) -> SyntheticQuestion:
-    words, rows = "", builder.rows
-    if builder.rng.random() < 0.4:
-        words, rows = builder.condition()
-    rows = [row for row in rows if builder.has_text(row, builder.key)]
+def _listed_position(table: QuestionTable) -> SyntheticQuestion:
+    words, rows = "", table.rows
+    if table.rng.random() < 0.4:
+        words, rows = table.condition()
+    rows = [row for row in rows if table.has_text(row, table.key)]
     if len(rows) < 2:
-        raise ImpossibleQuestion
-    key = builder.name(builder.key)
-    if not words and builder.rng.random() < 0.15 and len(rows) > 4 and rows[:5] == list(range(5)):
-        index = builder.rng.randrange(1, 5)
+        raise Impossible
+    key = table.name(table.key)
+    if not words and table.rng.random() < 0.15 and len(rows) > 4 and rows[:5] == list(range(5)):
+        index = table.rng.randrange(1, 5)
         ordinal = ("first", "second", "third", "fourth", "fifth")[index]
         templates = f"what is the {ordinal} {key} listed", f"who is the {ordinal} {key} on the list"
-        return builder.question("select", *templates, cells=((rows[index], builder.key),))
-    first = builder.rng.random() < 0.55
+        return table.question("select", *templates, cells=((rows[index], table.key),))
+    first = table.rng.random() < 0.55
     row = rows[0] if first else rows[-1]
-    ordinal = builder.choose("first", "top") if first else builder.choose("last", "final", "bottom")
-    return builder.question(
+    ordinal = table.word(first, "first, top", "last, final, bottom")
+    return table.question(
         "select",
         f"what is the {ordinal} {key} {words} listed",
         f"who was the {ordinal} {key} {words} on the list",
         f"which {key} {words} is at the {'top' if first else 'bottom'} of the table",
         f"what is the {ordinal} {key} {words}",
         f"what was the {ordinal} {key} {words} on this chart",
-        cells=((row, builder.key),),
+        cells=((row, table.key),),
     )
 
 
-def _compare_two(builder: QuestionBuilder) -> SyntheticQuestion:
-    first_row, second_row = builder.two_subjects()
-    column = builder.measured_column()
-    values = [builder.number(row, column) for row in (first_row, second_row)]
+def _compare_two(table: QuestionTable) -> SyntheticQuestion:
+    first_row, second_row = table.two_subjects()
+    column = table.measured_column()
+    values = [table.number(row, column) for row in (first_row, second_row)]
     if np.isnan(values).any() or values[0] == values[1]:
-        raise ImpossibleQuestion
+        raise Impossible
     high, low = (first_row, second_row) if values[0] > values[1] else (second_row, first_row)
-    a, b, key, name = (
-        builder.text(first_row, builder.key),
-        builder.text(second_row, builder.key),
-        builder.name(builder.key),
-        builder.name(column),
-    )
-    if column in builder.dated:
-        late = builder.rng.random() < 0.5
-        comparative = (
-            builder.choose("later", "more recent", "last")
-            if late
-            else builder.choose("first", "earlier", "before")
-        )
-        return builder.question(
+    a, b = table.text(first_row, table.key), table.text(second_row, table.key)
+    key, name = table.name(table.key), table.name(column)
+    if column in table.dated:
+        late = table.rng.random() < 0.5
+        comparative = table.word(late, "later, more recent, last", "first, earlier, before")
+        return table.question(
             "select",
             f"which came {comparative}, {a} or {b}",
             f"who was {comparative}, {a} or {b}",
             f"was {a} or {b} {comparative}",
-            cells=((high if late else low, builder.key),),
+            cells=((high if late else low, table.key),),
         )
-    up = builder.rng.random() < 0.6
-    comparative = (
-        builder.choose("more", "a higher", "a greater", "the most")
-        if up
-        else builder.choose("less", "a lower", "fewer", "the least")
-    )
-    return builder.question(
+    up = table.rng.random() < 0.6
+    comparative = table.word(up, "more, a higher, a greater, the most", "less, a lower, fewer, the least")
+    return table.question(
         "select",
         f"who had {comparative} {name}, {a} or {b}",
         f"which {key} has {comparative} {name}, {a} or {b}",
         f"did {a} or {b} have {comparative} {name}",
         f"{a} or {b}, which has {comparative} {name}",
-        cells=((high if up else low, builder.key),),
+        cells=((high if up else low, table.key),),
     )
 
 
-def _most_common(builder: QuestionBuilder) -> SyntheticQuestion:
-    column = builder.pick(builder.kinds)
-    counts: dict[int, Rows] = {}
-    for row in builder.live:
-        if builder.has_text(row, column):
-            counts.setdefault(int(builder.table.codes[row, column]), []).append(row)
-    most = builder.rng.random() < 0.8
+def _most_common(table: QuestionTable) -> SyntheticQuestion:
+    column = table.pick(table.kinds)
+    counts: dict[int, list[int]] = {}
+    for row in table.live:
+        if table.has_text(row, column):
+            counts.setdefault(int(table.reading.codes[row, column]), []).append(row)
+    most = table.rng.random() < 0.8
     best = (max if most else min)(len(rows) for rows in counts.values())
     groups = [rows for rows in counts.values() if len(rows) == best]
     if len(groups) != 1 or len(counts) < 2:
-        raise ImpossibleQuestion
-    name, key = builder.name(column), builder.name(builder.key)
-    frequency = (
-        builder.choose("the most", "most often", "most frequently")
-        if most
-        else builder.choose("the least", "least often")
-    )
-    return builder.question(
+        raise Impossible
+    name, key = table.name(column), table.name(table.key)
+    frequency = table.word(most, "the most, most often, most frequently", "the least, least often")
+    return table.question(
         "select",
         f"which {name} appears {frequency}",
         f"which {name} is listed {frequency}",
@@ -246,17 +200,15 @@ def _most_common(builder: QuestionBuilder) -> SyntheticQuestion:
     )
 
 
-def _same_as(builder: QuestionBuilder) -> SyntheticQuestion:
-    row, subject = builder.subject()
-    column = builder.pick([c for c in (*builder.kinds, *builder.numeric) if c != builder.key])
+def _same_as(table: QuestionTable) -> SyntheticQuestion:
+    row, subject = table.subject()
+    column = table.pick([c for c in (*table.kinds, *table.numeric) if c != table.key])
     rows = [
-        other
-        for other in builder.rows_like(column, row)
-        if other != row and builder.has_text(other, builder.key)
+        other for other in table.rows_like(column, row) if other != row and table.has_text(other, table.key)
     ]
-    if not builder.has_text(row, column) or not rows or len(rows) > 4:
-        raise ImpossibleQuestion
-    key, name = builder.name(builder.key), builder.name(column)
+    if not table.has_text(row, column) or not rows or len(rows) > 4:
+        raise Impossible
+    key, name = table.name(table.key), table.name(column)
     templates = (
         f"which other {key} has the same {name} as {subject}",
         f"who has the same {name} as {subject}",
@@ -264,16 +216,16 @@ def _same_as(builder: QuestionBuilder) -> SyntheticQuestion:
         f"what {key} shares its {name} with {subject}",
     )
     if len(rows) == 1:
-        return builder.question("select", *templates, cells=((rows[0], builder.key),))
-    return builder.question("list", *templates, rows=rows, column=builder.key)
+        return table.question("select", *templates, cells=((rows[0], table.key),))
+    return table.question("list", *templates, rows=rows, column=table.key)
 
 
-def _which_year(builder: QuestionBuilder) -> SyntheticQuestion:
-    row, subject = builder.subject()
-    column = builder.pick([column for column in builder.dated if column != builder.key])
-    if not year_in(builder.table.table.rows[row][column]):
-        raise ImpossibleQuestion
-    return builder.question(
+def _which_year(table: QuestionTable) -> SyntheticQuestion:
+    row, subject = table.subject()
+    column = table.pick([column for column in table.dated if column != table.key])
+    if not year_in(table.reading.table.rows[row][column]):
+        raise Impossible
+    return table.question(
         "year",
         f"in what year was {subject}",
         f"what year did {subject} take place",

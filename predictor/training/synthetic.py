@@ -13,7 +13,7 @@ from random import Random
 from predictor.bundled.table_features import TableReading
 from predictor.training.aggregation_templates import AGGREGATIONS
 from predictor.training.lookup_templates import LOOKUPS
-from predictor.training.question_builder import ImpossibleQuestion, QuestionBuilder, SyntheticQuestion
+from predictor.training.question_table import Impossible, QuestionTable, SyntheticQuestion
 from tableqa.data.tables import Table
 
 MOST_ROWS = 90
@@ -34,9 +34,9 @@ def generate_questions(
         tries += 1
         table = reading(rng.choice(usable))
         try:
-            builder = QuestionBuilder(table, rng)
-            question = rng.choices(templates, weights)[0](builder)
-        except ImpossibleQuestion:
+            question_table = QuestionTable(table, rng)
+            question = rng.choices(templates, weights)[0](question_table)
+        except Impossible:
             continue
         yielded += 1
         yield table, question

@@ -52,40 +52,40 @@ class SyntheticQuestion:
         return out
 
 
-class ImpossibleQuestion(Exception):
+class Impossible(Exception):
     """This template makes no question about this table; another one is tried."""
 
 
-class QuestionBuilder:
-    """Rows, columns and words of one table for questions about it. Raises ImpossibleQuestion for a table without a key."""
+class QuestionTable:
+    """A table with rows, columns and words for questions about it. Raises Impossible for one without a key."""
 
-    def __init__(self, table: TableReading, rng: Random) -> None:
-        self.table, self.rng = table, rng
-        height = len(table.numbers)
-        self.live = [row for row in range(height) if not table.totals[row]]
-        self.names = [self._header(name) for name in table.table.header[: table.columns]]
+    def __init__(self, reading: TableReading, rng: Random) -> None:
+        self.reading, self.rng = reading, rng
+        height = len(reading.numbers)
+        self.live = [row for row in range(height) if not reading.totals[row]]
+        self.names = [self._header(name) for name in reading.table.header[: reading.columns]]
         self.numeric: list[int] = []
         self.dated: list[int] = []
         self.keys: list[int] = []
         self.kinds: list[int] = []
-        for column in range(table.columns):
+        for column in range(reading.columns):
             if self.names[column]:
                 self._classify(column)
         if not self.keys or len(self.live) < 3:
-            raise ImpossibleQuestion
+            raise Impossible
         self.key = rng.choice(self.keys[:3])
         self.rows = [row for row in self.live if self.has_text(row, self.key)]
         if len(self.rows) < 3:
-            raise ImpossibleQuestion
+            raise Impossible
 
     def _classify(self, column: int) -> None:
-        live, numbers = self.live, self.table.numbers[:, column]
+        live, numbers = self.live, self.reading.numbers[:, column]
         numeric_rows = [row for row in live if not np.isnan(numbers[row])]
-        different = len({int(self.table.codes[row, column]) for row in live})
+        different = len({int(self.reading.codes[row, column]) for row in live})
         filled = [row for row in live if self.has_text(row, column)]
         if len(numeric_rows) >= 0.8 * len(live) and different > 2:
             years = all(1000 <= numbers[row] <= 2100 for row in numeric_rows)
-            kinds = self.table.kinds[numeric_rows, column]
+            kinds = self.reading.kinds[numeric_rows, column]
             if years or (kinds == DATE).sum() > len(numeric_rows) / 2:
                 self.dated.append(column)
                 if different > 0.8 * len(live):
@@ -105,20 +105,24 @@ class QuestionBuilder:
         return text if len(text) < 40 and any(letter.isalpha() for letter in text) else ""
 
     def has_text(self, row: int, column: int) -> bool:
-        reading = self.table.readings[row][column]
-        return reading.normal not in NOTHING and reading.length < 45
+        cell = self.reading.readings[row][column]
+        return cell.normal not in NOTHING and cell.length < 45
 
     def choose(self, *choices: Any) -> Any:
         return self.rng.choice(choices)
 
+    def word(self, is_first: bool, words: str, others: str) -> str:
+        """One of the words, else of the others; both are separated by commas."""
+        return str(self.choose(*(words if is_first else others).split(", ")))
+
     def pick(self, choices: Sequence[Any]) -> Any:
         if not choices:
-            raise ImpossibleQuestion
+            raise Impossible
         return self.rng.choice(choices)
 
     def text(self, row: int, column: int) -> str:
         """How a question would write the cell."""
-        text = " ".join(without_notes(fold(self.table.table.rows[row][column])).lower().split())
+        text = " ".join(without_notes(fold(self.reading.table.rows[row][column])).lower().split())
         bare = without_details(text)
         return bare if self.rng.random() < 0.6 else text
 
@@ -156,27 +160,27 @@ class QuestionBuilder:
         return SyntheticQuestion(text, operation, cells, tuple(rows), column)
 
     def rows_like(self, column: int, row: int) -> Rows:
-        code = self.table.codes[row, column]
-        return [other for other in self.live if self.table.codes[other, column] == code]
+        code = self.reading.codes[row, column]
+        return [other for other in self.live if self.reading.codes[other, column] == code]
 
     def number(self, row: int, column: int) -> float:
-        return float(self.table.numbers[row, column])
+        return float(self.reading.numbers[row, column])
 
     def rows_with_number(self, column: int, rows: Rows | None = None) -> Rows:
         rows = self.live if rows is None else rows
-        return [row for row in rows if not np.isnan(self.table.numbers[row, column])]
+        return [row for row in rows if not np.isnan(self.reading.numbers[row, column])]
 
     def subject(self) -> tuple[int, str]:
         """A row that its key names alone."""
         row = self.pick(self.rows)
         if len(self.rows_like(self.key, row)) != 1:
-            raise ImpossibleQuestion
+            raise Impossible
         return row, self.text(row, self.key)
 
     def two_subjects(self) -> tuple[int, int]:
         first, second = self.subject()[0], self.subject()[0]
         if first == second:
-            raise ImpossibleQuestion
+            raise Impossible
         return first, second
 
     def condition(self, most: float = 0.9) -> tuple[str, Rows]:
@@ -192,18 +196,18 @@ class QuestionBuilder:
             if words.split()[:2] != more.split()[:2]:
                 words, rows = f"{words} {self.choose('and', '')} {more}", sorted({*rows} & {*others})
         if not 1 <= len(rows) <= most * len(self.live):
-            raise ImpossibleQuestion
+            raise Impossible
         return words, rows
 
 
 # -- conditions --------------------------------------------------------------------------------------------
 
 
-def _text_condition(builder: QuestionBuilder) -> tuple[str, Rows]:
-    column = builder.pick([column for column in builder.kinds if column != builder.key])
-    row = builder.pick([row for row in builder.live if builder.has_text(row, column)])
-    value, name = builder.text(row, column), builder.name(column)
-    words = builder.choose(
+def _text_condition(table: QuestionTable) -> tuple[str, Rows]:
+    column = table.pick([column for column in table.kinds if column != table.key])
+    row = table.pick([row for row in table.live if table.has_text(row, column)])
+    value, name = table.text(row, column), table.name(column)
+    words = table.choose(
         f"with {name} {value}",
         f"from {value}",
         f"in {value}",
@@ -216,7 +220,7 @@ def _text_condition(builder: QuestionBuilder) -> tuple[str, Rows]:
         f"by {value}",
         f"in the {value} {name}",
     )
-    return words, builder.rows_like(column, row)
+    return words, table.rows_like(column, row)
 
 
 _RELATIONS = (
@@ -228,21 +232,21 @@ _RELATIONS = (
 )
 
 
-def _number_condition(builder: QuestionBuilder) -> tuple[str, Rows]:
-    column = builder.pick(builder.numeric)
-    rows = builder.rows_with_number(column)
-    limit = builder.number(builder.pick(rows), column)
-    if builder.rng.random() < 0.4 and abs(limit) >= 20:
+def _number_condition(table: QuestionTable) -> tuple[str, Rows]:
+    column = table.pick(table.numeric)
+    rows = table.rows_with_number(column)
+    limit = table.number(table.pick(rows), column)
+    if table.rng.random() < 0.4 and abs(limit) >= 20:
         size = 10 ** (len(str(int(abs(limit)))) - 1)
         limit = round(limit / size) * size
-    holds, phrases = builder.choose(*_RELATIONS)
+    holds, phrases = table.choose(*_RELATIONS)
     number = f"{limit:g}" if abs(limit) < 1e5 else f"{limit:.0f}"
-    if abs(limit) >= 1000 and limit == int(limit) and builder.rng.random() < 0.5:
+    if abs(limit) >= 1000 and limit == int(limit) and table.rng.random() < 0.5:
         number = f"{int(limit):,}"
-    word = builder.choose(*phrases)
+    word = table.choose(*phrases)
     amount = word.format(number) if "{}" in word else f"{word} {number}".strip()
-    name = builder.name(column)
-    words = builder.choose(
+    name = table.name(column)
+    words = table.choose(
         f"with {amount} {name}",
         f"with a {name} of {amount}",
         f"that had {amount} {name}",
@@ -250,28 +254,28 @@ def _number_condition(builder: QuestionBuilder) -> tuple[str, Rows]:
         f"having {amount} {name}",
         f"with {name} {amount}",
     )
-    return words, [row for row in rows if holds(builder.number(row, column), limit)]
+    return words, [row for row in rows if holds(table.number(row, column), limit)]
 
 
-def _time_condition(builder: QuestionBuilder) -> tuple[str, Rows]:
-    column = builder.pick(builder.dated)
-    rows = builder.rows_with_number(column)
-    year = int(builder.number(builder.pick(rows), column))
+def _time_condition(table: QuestionTable) -> tuple[str, Rows]:
+    column = table.pick(table.dated)
+    rows = table.rows_with_number(column)
+    year = int(table.number(table.pick(rows), column))
     if not 1000 <= year <= 2100:
-        raise ImpossibleQuestion
-    when = {row: int(builder.number(row, column)) for row in rows}
-    other = int(builder.number(builder.pick(rows), column))
+        raise Impossible
+    when = {row: int(table.number(row, column)) for row in rows}
+    other = int(table.number(table.pick(rows), column))
     low, high = min(year, other), max(year, other)
-    kind = builder.choose("in", "in", "before", "after", "since", "between")
+    kind = table.choose("in", "in", "before", "after", "since", "between")
     if kind == "between":
         if low == high:
-            raise ImpossibleQuestion
-        words = builder.choose(f"between {low} and {high}", f"from {low} to {high}")
+            raise Impossible
+        words = table.choose(f"between {low} and {high}", f"from {low} to {high}")
         return words, [row for row in rows if low <= when[row] <= high]
-    words = builder.choose(f"{kind} {year}", f"{kind} the year {year}")
+    words = table.choose(f"{kind} {year}", f"{kind} the year {year}")
     holds = {"in": year.__eq__, "before": year.__gt__, "after": year.__lt__, "since": year.__le__}[kind]
     return words, [row for row in rows if holds(when[row])]
 
 
-Templates = dict[Callable[[QuestionBuilder], SyntheticQuestion], float]
+Templates = dict[Callable[[QuestionTable], SyntheticQuestion], float]
 """How often each template of questions is tried; some are seldom possible."""
