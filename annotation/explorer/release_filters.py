@@ -47,13 +47,13 @@ def _of_release(who: Reader, release: Release, part: str) -> Q:
     if not part:
         return batches & decided
     if part == "outcomes":
-        return batches & Q(Exists(released_outcomes(release.watermark).filter(decision__item=OuterRef("pk"))))
-    annotations = released_annotations(release.watermark).filter(assignment__item=OuterRef("pk"))
-    answered = batches & Q(Exists(annotations), is_gold=False)
+        return batches & Q(Exists(outcomes(release.watermark).filter(decision__item=OuterRef("pk"))))
+    responses = annotations(release.watermark).filter(assignment__item=OuterRef("pk"))
+    answered = batches & Q(Exists(responses), is_gold=False)
     return answered & ~decided if part == "undecided" else answered
 
 
-def released_annotations(watermark: int) -> QuerySet[Annotation]:
+def annotations(watermark: int) -> QuerySet[Annotation]:
     """The current responses of a release with this watermark: the newest revision until then, unless it withdraws."""
     later = Annotation.objects.filter(
         assignment=OuterRef("assignment"), event_id__lte=watermark, revision__gt=OuterRef("revision")
@@ -61,7 +61,7 @@ def released_annotations(watermark: int) -> QuerySet[Annotation]:
     return Annotation.objects.filter(~Exists(later), event_id__lte=watermark, response__isnull=False)
 
 
-def released_outcomes(watermark: int) -> QuerySet[Outcome]:
+def outcomes(watermark: int) -> QuerySet[Outcome]:
     """The outcomes that a release with this watermark can have."""
     return Outcome.objects.filter(decision__event_id__lte=watermark)
 

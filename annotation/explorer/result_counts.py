@@ -4,21 +4,9 @@ from typing import Any, Final
 
 from django.db.models import Count, QuerySet
 
+from annotation.explorer import release_filters, response_filters
 from annotation.explorer.item_access import Reader
 from annotation.explorer.querysets import matching
-from annotation.explorer.release_filters import (
-    chosen_releases,
-    contradicted_counts,
-    released_annotations,
-    released_outcomes,
-)
-from annotation.explorer.response_filters import (
-    chosen_assignments,
-    chosen_leases,
-    chosen_skips,
-    facts_by_filter,
-    submitted_responses,
-)
 from annotation.explorer.selection import PLACE, Selection
 from annotation.models import Flag, Item, ResponseFact
 from annotation.platform.bulk_rows import among
@@ -61,18 +49,18 @@ def _is_about_several_pairs(chosen: Selection) -> bool:
 def _within(who: Reader, chosen: Selection) -> QuerySet[Any] | None:
     """The skips, flags, items in progress, slots, responses or labels that a selection of such is about; else None."""
     if chosen.skipped:
-        return chosen_skips(who, chosen)
+        return response_filters.chosen_skips(who, chosen)
     if chosen.flagged:
         return Flag.objects.filter(item__batch__project=who.project)
     if chosen.in_progress:
-        return chosen_leases(who, chosen)
+        return response_filters.chosen_leases(who, chosen)
     if chosen.assignment:
-        return chosen_assignments(who, chosen)
-    if facts := facts_by_filter(who, chosen):
+        return response_filters.chosen_assignments(who, chosen)
+    if facts := response_filters.facts_by_filter(who, chosen):
         has_one_each = len(facts) == 1 and len(chosen.findings) < 2
         return facts[0] if has_one_each else None
     if chosen.in_progress is None and (chosen.answered or chosen.people):
-        return submitted_responses(who, chosen)
+        return response_filters.submitted_responses(who, chosen)
     return None
 
 
@@ -96,15 +84,16 @@ def _counted_pairs(who: Reader, chosen: Selection) -> int:
 
 def _counted_in_releases(who: Reader, chosen: Selection) -> int:
     """How many responses, outcomes or contradicted examples of releases a selection of them is about."""
-    items, releases = matching(who, chosen.without(*PLACE)).order_by(), chosen_releases(who, chosen)
+    items = matching(who, chosen.without(*PLACE)).order_by()
+    releases = release_filters.chosen_releases(who, chosen)
     if chosen.part == "contradicted":
         listed = set(items.values_list("public_id", flat=True))
-        numbers = [contradicted_counts(release) for release in releases]
+        numbers = [release_filters.contradicted_counts(release) for release in releases]
         return sum(n for by_item in numbers for item, n in by_item.items() if item in listed)
     until = max((release.watermark for release in releases), default=0)
-    rows: QuerySet[Any] = (
-        released_annotations(until) if chosen.part == "annotations" else released_outcomes(until)
-    )
-    path = "assignment__item" if chosen.part == "annotations" else "decision__item"
+    rows: QuerySet[Any]
+    rows, path = release_filters.outcomes(until), "decision__item"
+    if chosen.part == "annotations":
+        rows, path = release_filters.annotations(until), "assignment__item"
     rows = rows.order_by().filter(**{f"{path}__in": items.values("pk")}).values("pk")
     return int(rows[: MOST_COUNTED + 1].count())

@@ -9,18 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from annotation.releases import perturbation_records, provenance
-from annotation.releases.benchmark_files import (
-    ARRAYS,
-    FORMATS,
-    RAW,
-    RECORDS,
-    automatic_lines,
-    folders,
-    perturbed_counts,
-    records_of_formats,
-    sorted_formats,
-)
+from annotation.releases import benchmark_files, perturbation_records, provenance
 from annotation.releases.figure_checks import check_figures, check_hours
 from annotation.releases.file_pool import OpenFiles
 from annotation.releases.former_wordings import is_wording
@@ -136,7 +125,7 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
             raise Difference(f"{name}: {key} is {actual_files[name][key]}, the manifest says {claimed[key]}")
     for name in actual_files.keys() - manifest.files.keys():
         raise Difference(f"{name}: not in the manifest")
-    for name in RAW:
+    for name in benchmark_files.RAW:
         if name not in actual_files:
             raise Difference(f"{name}: missing")
 
@@ -144,14 +133,16 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
 def _check_formats(manifest: Manifest) -> None:
     """One known format, or at least two, each once and in the order of `FORMATS`."""
     if manifest.layout == LAYOUT:
-        if manifest.format not in FORMATS:
+        if manifest.format not in benchmark_files.FORMATS:
             raise Difference(f"{MANIFEST}: unknown format {manifest.format!r}")
     elif (
         not isinstance(manifest.formats, list)
         or len(manifest.formats) < 2
-        or manifest.formats != sorted_formats(manifest.formats)
+        or manifest.formats != benchmark_files.sorted_formats(manifest.formats)
     ):
-        raise Difference(f"{MANIFEST}: formats must be two or more of {', '.join(FORMATS)}, in this order")
+        raise Difference(
+            f"{MANIFEST}: formats must be two or more of {', '.join(benchmark_files.FORMATS)}, in this order"
+        )
 
 
 def _check_once(raw: Raw) -> None:
@@ -234,7 +225,7 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Manifest) -> None:
             raise Difference(f"{MANIFEST}: {name} is {listed}, the decisions give {computed}")
     _check_perturbed(folder, raw, manifest)
     more = _check_derived(folder, raw, manifest, seed) | _check_companion_files(folder, manifest)
-    for name in manifest.files.keys() - more - RECORDS:
+    for name in manifest.files.keys() - more - benchmark_files.RECORDS:
         raise Difference(f"{name}: does not match the decisions")
 
 
@@ -245,13 +236,13 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Manifest) -> None:
         raise Difference(f"{MANIFEST}: 'automatic' and {perturbation_records.LINES} do not match")
     if claimed is None:
         return
-    for number, (line, original) in enumerate(automatic_lines(raw), start=1):
+    for number, (line, original) in enumerate(benchmark_files.automatic_lines(raw), start=1):
         once_more = perturbation_records.recreate(line, original).outcome()
         same_reason = is_wording(line.get("no_op"), once_more.get("no_op"))
         if not same_reason or any(line.get(key) != once_more.get(key) for key in ("digest", "refused")):
             where = f"{perturbation_records.LINES}, line {number}: {line['kind']} of {line['original']!r}"
             raise Difference(f"{where} with the seed {line['seed']} gives {once_more}")
-    if claimed["counts"] != (counts := perturbed_counts(raw)):
+    if claimed["counts"] != (counts := benchmark_files.perturbed_counts(raw)):
         raise Difference(f"{MANIFEST}: automatic.counts is {claimed['counts']}, the lines give {counts}")
 
 
@@ -260,7 +251,7 @@ def _check_companion_files(folder: Path, manifest: Manifest) -> set[str]:
     record = manifest.record()
     texts = {hub.STATEMENT: hub.statement(record)} if manifest.statement else {}
     shas = {}
-    under = folders(manifest.every_format).get("hf")
+    under = benchmark_files.folders(manifest.every_format).get("hf")
     if under is not None:
         shas = hub_digests(folder / under)
         texts |= {under + name: text for name, text in hub.texts(record, shas).items()}
@@ -281,8 +272,10 @@ def _check_derived(folder: Path, raw: Raw, manifest: Manifest, seed: int | None)
     with closing(OpenFiles()) as files:
         last: dict[str, tuple[int, str, str]] = {}
         endings = {}
-        for format, name, what, record in records_of_formats(raw, manifest.every_format, seed):
-            opening, parting, ending = ("[", ",", "]") if format in ARRAYS else ("", "", "")
+        for format, name, what, record in benchmark_files.records_of_formats(
+            raw, manifest.every_format, seed
+        ):
+            opening, parting, ending = ("[", ",", "]") if format in benchmark_files.ARRAYS else ("", "", "")
             endings[name] = ending
             if name not in last:
                 if not (folder / name).is_file():

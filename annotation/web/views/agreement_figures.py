@@ -13,15 +13,6 @@ from tableqa.statistics.proportions import Proportion
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
 
 
-def figure_row(figure: Mapping[str, Any]) -> dict[str, Any]:
-    """A figure, as the batch page computes it or a manifest stores it, with `name` and `measure` for people."""
-    return {
-        **figure,
-        "name": display_text.statistic(figure["statistic"]),
-        "measure": figure["measure"].replace("_", " "),
-    }
-
-
 def figures_in_table(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """The context of `site/_agreement.html`: the figures for people, or the one reason why none of them is defined."""
     figures = list(figures)
