@@ -40,21 +40,13 @@ def page(who: Reader, chosen: Selection, size: int) -> Page:
     It begins at an item and not at a number: every page costs the same, and what is added meanwhile shifts nothing.
     """
     items = ordered(matching(who, chosen), chosen.sort)
-    cursor = _cursor(who, chosen)
-    if cursor is None:
-        keys = list(items.values_list("pk", flat=True)[: size + 1])
-        return Page(keys[:size], False, len(keys) > size)
+    if (cursor := _cursor(who, chosen)) is not None:
+        items = items.filter(_past_cursor(chosen.sort, cursor, back=bool(chosen.before)))
     if chosen.before:
-        keys = list(
-            items.filter(_past_cursor(chosen.sort, cursor, back=True))
-            .reverse()
-            .values_list("pk", flat=True)[: size + 1]
-        )
-        return Page(keys[:size][::-1], len(keys) > size, True)
-    keys = list(
-        items.filter(_past_cursor(chosen.sort, cursor, back=False)).values_list("pk", flat=True)[: size + 1]
-    )
-    return Page(keys[:size], True, len(keys) > size)
+        items = items.reverse()
+    keys = list(items.values_list("pk", flat=True)[: size + 1])
+    has_more, keys = len(keys) > size, keys[:size]
+    return Page(keys[::-1], has_more, True) if chosen.before else Page(keys, cursor is not None, has_more)
 
 
 def _cursor(who: Reader, chosen: Selection) -> Item | None:

@@ -1,7 +1,5 @@
 """Checks of the figures of a release: agreement and hours, computed again from its records."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

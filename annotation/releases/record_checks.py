@@ -1,7 +1,5 @@
 """Checks of the raw records of a release: responses, decisions and tries follow again from what they rest on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress

@@ -5,8 +5,6 @@ the benchmark files of each format (`benchmark_files`) and the figures in `manif
 once; verifying derives them again and compares (`verification`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Verifying a release: everything that follows from something else in its folder, derived again and compared."""
 
-from __future__ import annotations
-
 import math
 import sqlite3
 from collections.abc import Callable, Mapping

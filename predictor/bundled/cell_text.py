@@ -1,7 +1,5 @@
 """The text of a cell as the bundled model compares it: its normal form, its words, and its number."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

@@ -10,8 +10,6 @@ A table is read once (`table_features`), a cell's text once for all tables (`cel
 (`question_features`) is numpy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

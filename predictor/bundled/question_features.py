@@ -42,11 +42,17 @@ _ORDINAL_WORDS = {word: value for value, word in enumerate(_ORDINALS.split(), st
 
 @dataclass(frozen=True, slots=True)
 class _ParsedQuestion:
-    """The words of a question and which of its word pieces each begins with."""
+    """The words of a question and which of its word pieces each begins with.
+
+    content      stem of each word that is no stop word -> its first position among the words
+    beginnings   the first letters of long words in `content`
+    """
 
     pieces: list[int]
     words: list[str]
     stems: list[str]
+    content: dict[str, int]
+    beginnings: set[str]
     piece_of_word: list[int]
     phrases: dict[str, tuple[int, int]]
     numbers: list[tuple[float, int]]
@@ -84,10 +90,17 @@ def _parse_question(question: str, tokenizer: Tokenizer) -> _ParsedQuestion:
     for start in range(len(words)):
         for length in range(1, min(_LONGEST_PHRASE, len(words) - start) + 1):
             phrases.setdefault(" ".join(words[start : start + length]), (start, length))
+    stems = [stem(word) for word in words]
+    content: dict[str, int] = {}
+    for index, word in enumerate(words):
+        if word not in STOP_WORDS:
+            content.setdefault(stems[index], index)
     return _ParsedQuestion(
         pieces=encoded.ids[:QUESTION_PIECES],
         words=words,
-        stems=[stem(word) for word in words],
+        stems=stems,
+        content=content,
+        beginnings={word[:4] for word in content if len(word) >= 4 and not word[0].isdecimal()},
         piece_of_word=places,
         phrases=phrases,
         numbers=numbers + in_words,  # in digits first: "one" and "two" are often no numbers at all
@@ -129,16 +142,9 @@ def _match(parsed: _ParsedQuestion, table: TableReading, out: Floats, links: Who
     height, width = table.numbers.shape
     flat = out.reshape(height * width, -1)
     flat_links = links.reshape(-1)
-    content = {
-        word_stem: index
-        for index, (word, word_stem) in reversed(
-            list(enumerate(zip(parsed.words, parsed.stems, strict=True)))
-        )
-        if word not in STOP_WORDS
-    }
     words_hit, cells_hit = np.zeros(len(parsed.words), bool), np.zeros(len(parsed.words), bool)
     piece_of_id = np.zeros(len(table.vocabulary), np.int64)
-    for word, index in content.items():
+    for word, index in parsed.content.items():
         if (number := table.vocabulary.get(word)) is not None:
             piece_of_id[number] = parsed.piece_of_word[index]
             words_hit[index] = True
@@ -147,17 +153,15 @@ def _match(parsed: _ParsedQuestion, table: TableReading, out: Floats, links: Who
     word_counts = np.bincount(table.word_cells, minlength=len(flat))
     matched = np.bincount(cells, minlength=len(flat))
     flat[:, INDEX["words_of_cell"]] = matched / np.maximum(word_counts, 1)
-    flat[:, INDEX["words_of_question"]] = matched / max(len(content), 1)
+    flat[:, INDEX["words_of_question"]] = matched / max(len(parsed.content), 1)
     rarity = table.rarity[ids]
     order = np.argsort(rarity, kind="stable")  # the rarest word is written last and stays
     flat[cells[order], INDEX["rare_word"]] = rarity[order]
     flat_links[cells[order]] = piece_of_id[ids[order]]
-    beginnings = {word[:4] for word in content if len(word) >= 4 and not word[0].isdecimal()}
-    if beginnings:
-        begins = np.array([word[:4] in beginnings for word in table.vocabulary], bool)[table.word_ids]
-        flat[:, INDEX["beginnings"]] = np.bincount(
-            table.word_cells[begins], minlength=len(flat)
-        ) / np.maximum(word_counts, 1)
+    if parsed.beginnings:
+        begins = np.array([word[:4] in parsed.beginnings for word in table.vocabulary], bool)[table.word_ids]
+        begun = np.bincount(table.word_cells[begins], minlength=len(flat))
+        flat[:, INDEX["beginnings"]] = begun / np.maximum(word_counts, 1)
     years = {word for word in parsed.words if len(word) == 4 and word.isdigit() and "1000" <= word <= "2100"}
     for year in years:
         if (number := table.vocabulary.get(year)) is not None:
@@ -198,18 +202,10 @@ def _set_row_features(table: TableReading, out: Floats) -> None:
     """What the rows have to do with the question: the named ones, their neighbours, and the ones it picks out."""
     height = len(table.numbers)
     named, words = out[..., INDEX["named"]].max(1), out[..., INDEX["words_of_cell"]].max(1)
-    out[..., INDEX["row_named"]], out[..., INDEX["row_words"]] = (
-        named[:, None],
-        words[:, None],
-    )
-    out[1:, :, INDEX["row_above_named"]], out[:-1, :, INDEX["row_below_named"]] = (
-        named[:-1, None],
-        named[1:, None],
-    )
-    out[1:, :, INDEX["row_above_words"]], out[:-1, :, INDEX["row_below_words"]] = (
-        words[:-1, None],
-        words[1:, None],
-    )
+    for of_rows, name in ((named, "named"), (words, "words")):
+        out[..., INDEX[f"row_{name}"]] = of_rows[:, None]
+        out[1:, :, INDEX[f"row_above_{name}"]] = of_rows[:-1, None]
+        out[:-1, :, INDEX[f"row_below_{name}"]] = of_rows[1:, None]
     out[..., INDEX["column_named"]] = out[..., INDEX["named"]].max(0)
     out[..., INDEX["column_words"]] = out[..., INDEX["words_of_cell"]].max(0)
     out[..., INDEX["column_number"]] = out[..., INDEX["number_asked"]].max(0)
@@ -263,19 +259,13 @@ def _set_subset_features(table: TableReading, out: Floats, subset: Bools) -> Non
 
 def _match_headers(parsed: _ParsedQuestion, table: TableReading, out: Floats) -> Bools:
     stems = set(parsed.stems)
-    content = {
-        word_stem
-        for word, word_stem in zip(parsed.words, parsed.stems, strict=True)
-        if word not in STOP_WORDS
-    }
-    beginnings = {word[:4] for word in content if len(word) >= 4 and not word[0].isdecimal()}
     named_stems: set[str] = set()
     for column, words in enumerate(table.header_words):
         if not words:
             continue
         named_stems |= words & stems
-        out[:, column, INDEX["header_words"]] = len(words & content) / len(words)
-        begun = sum(1 for word in words if len(word) >= 4 and word[:4] in beginnings)
+        out[:, column, INDEX["header_words"]] = len(words & parsed.content.keys()) / len(words)
+        begun = sum(1 for word in words if len(word) >= 4 and word[:4] in parsed.beginnings)
         out[:, column, INDEX["header_beginnings"]] = begun / len(words)
         out[:, column, INDEX["header_named"]] = table.header_phrases[column] in parsed.phrases
     return np.array([word in named_stems for word in parsed.stems], bool)

@@ -1,7 +1,5 @@
 """Templates of questions whose answer is worked out: counts, lists, sums, averages, differences, yes or no."""
 
-from __future__ import annotations
-
 import operator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Templates of questions that cells of the table answer: looked up, extreme, beside another, most frequent."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from predictor.bundled.decode import year_in

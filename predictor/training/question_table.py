@@ -1,7 +1,5 @@
 """Words, rows and conditions of one table for questions about it, with the derivation of each question."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ question says exactly which rows are added up. The words are plain on purpose; r
 tables that are given are used, so no table of the development set is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
