@@ -126,11 +126,7 @@ def _pieces(texts: Sequence[str], tokenizer: Tokenizer) -> list[list[int]]:
 
 
 def _static(
-    rows: list[list[Reading]],
-    numbers: NDArray[np.float64],
-    kinds: Whole,
-    codes: Whole,
-    totals: Bools,
+    rows: list[list[Reading]], numbers: NDArray[np.float64], kinds: Whole, codes: Whole, totals: Bools
 ) -> Floats:
     height, width = numbers.shape
     out = np.zeros((height, width, len(STATIC)), np.float32)
@@ -157,10 +153,7 @@ def _static(
         values = numbers[use, column]
         levels = np.unique(values)
         rank = np.searchsorted(levels, values) / max(len(levels) - 1, 1)
-        out[use, column, INDEX["rank_up"]], out[use, column, INDEX["rank_down"]] = (
-            rank,
-            1 - rank,
-        )
+        out[use, column, INDEX["rank_up"]], out[use, column, INDEX["rank_down"]] = (rank, 1 - rank)
         out[use, column, INDEX["largest"]] = values == levels[-1]
         out[use, column, INDEX["smallest"]] = values == levels[0]
         if len(levels) > 2:

@@ -230,11 +230,7 @@ def _yes_no_question(table: QuestionTable) -> SyntheticQuestion:
     values = [table.number(row, column) for row in (first_row, second_row)]
     if np.isnan(values).any():
         raise Impossible
-    a, b, name = (
-        table.text(first_row, table.key),
-        table.text(second_row, table.key),
-        table.name(column),
-    )
+    a, b, name = (table.text(first_row, table.key), table.text(second_row, table.key), table.name(column))
     more = table.rng.random() < 0.55
     if column in table.dated:
         comparative = "after" if more else "before"
