@@ -157,17 +157,12 @@ def write_line(
     if body[-1] == words.id(configuration.delimiter):
         del body[-1]
     begin, between = words.id("[CLS]"), words.id("[SEP]")
-    if configuration.context_first:
-        return Line(
-            (begin, *question, between, *body, between),
-            len(question) + 2,
-            (0, len(question) + 1),
-            tuple(spans),
-        )
+    first_part, second_part = (question, body) if configuration.context_first else (body, question)
+    end = len(first_part) + 2
     return Line(
-        (begin, *body, between, *question, between),
-        len(body) + 2,
-        (len(body) + 2, len(body) + 3 + len(question)),
+        (begin, *first_part, between, *second_part, between),
+        end,
+        (0, end - 1) if configuration.context_first else (end, end + len(question) + 1),
         tuple(spans),
     )
 
@@ -195,27 +190,17 @@ def snapshot(question: str, table: Table, rows: int) -> list[tuple[str, ...]]:
     def shared(cell: str) -> tuple[int, int]:
         words = _words(cell)
         whole = f" {' '.join(words)} " in f" {' '.join(spoken)} " if words else False
-        longest = next(
-            (
-                n
-                for n in (3, 2, 1)
-                if any(tuple(words[i : i + n]) in grams[n] for i in range(len(words) - n + 1))
-            ),
-            0,
-        )
+        starts = range(len(words))
+        longest = max((n for n in grams for i in starts if tuple(words[i : i + n]) in grams[n]), default=0)
         return (len(words) if whole else 0, longest)
 
+    if not table.rows:
+        return [("",) * len(table.header)]
     if rows == 1:
-        if not table.rows:
-            return [tuple("" for _ in table.header)]
-        return [
-            tuple(
-                max((row[column] for row in table.rows), key=shared)  # the first of equals
-                for column in range(len(table.header))
-            )
-        ]
+        # `max` gives the first of equals.
+        return [tuple(max(cells, key=shared) for cells in zip(*table.rows, strict=True))]
     scored = sorted(range(len(table.rows)), key=lambda row: max(map(shared, table.rows[row])), reverse=True)
-    return [table.rows[index] for index in sorted(scored[:rows])] or [tuple("" for _ in table.header)]
+    return [table.rows[index] for index in sorted(scored[:rows])]
 
 
 def _words(text: str) -> list[str]:
