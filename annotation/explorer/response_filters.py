@@ -1,6 +1,5 @@
 """Filters by what people did with items: responses, skips, slots and assignments, and when and by whom."""
 
-from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -50,26 +49,18 @@ def chosen_skips(who: Reader, chosen: Selection) -> QuerySet[Any]:
     skips = Assignment.objects.filter(batch__in=who.listed, state=Assignment.State.SKIPPED)
     if ANY not in chosen.skipped:
         skips = skips.filter(reason__in=chosen.skipped)
-    return _of_people(who, chosen, skips)
+    return _filter_responses(who, chosen, skips)
 
 
 def submitted_responses(who: Reader, chosen: Selection) -> QuerySet[Any]:
     """The responses that a selection of people, a period or active time is about."""
-    return _of_people(who, chosen, Assignment.objects.filter(batch__in=who.listed).submitted())
-
-
-def _of_people(who: Reader, chosen: Selection, rows: QuerySet[Any]) -> QuerySet[Any]:
-    return _filter_responses(
-        rows, _respondents(who, chosen), chosen, _period(who, chosen), at="ended_at", seconds="active_seconds"
-    )
+    return _filter_responses(who, chosen, Assignment.objects.filter(batch__in=who.listed).submitted())
 
 
 def _facts(who: Reader, chosen: Selection) -> QuerySet[ResponseFact]:
     """What responses say, of those that a selection of people, a period or active time is about."""
     facts = ResponseFact.objects.filter(project=who.project)
-    return _filter_responses(
-        facts, _respondents(who, chosen), chosen, _period(who, chosen), at="at", seconds="seconds"
-    )
+    return _filter_responses(who, chosen, facts, at="at", seconds="seconds")
 
 
 def facts_by_filter(who: Reader, chosen: Selection) -> list[QuerySet[ResponseFact]]:
@@ -91,17 +82,16 @@ def facts_by_filter(who: Reader, chosen: Selection) -> list[QuerySet[ResponseFac
 
 
 def _filter_responses(
-    rows: QuerySet[Any],
-    people: Sequence[int],
+    who: Reader,
     chosen: Selection,
-    period: Mapping[str, datetime],
+    rows: QuerySet[Any],
     *,
-    at: str,
-    seconds: str,
+    at: str = "ended_at",
+    seconds: str = "active_seconds",
 ) -> QuerySet[Any]:
-    """The responses of these people, in this period, that took so long."""
-    conditions: dict[str, Any] = {f"{at}__{name}": value for name, value in period.items()}
-    if people:
+    """Those of the responses that are by the people of a selection, in its period, and took so long."""
+    conditions: dict[str, Any] = {f"{at}__{name}": value for name, value in _period(who, chosen).items()}
+    if people := _respondents(who, chosen):
         conditions["person__in"] = people
     if chosen.seconds_from is not None:
         conditions[f"{seconds}__gte"] = chosen.seconds_from
