@@ -120,6 +120,7 @@ def _total(table: QuestionTable) -> SyntheticQuestion:
     average = table.rng.random() < 0.4
     operation = "average" if average else "sum"
     kind = table.rng.random()
+    templates: tuple[str, ...]
     if kind < 0.3:
         first_row, second_row = table.two_subjects()
         if len(rows := table.rows_with_number(column, [first_row, second_row])) != 2:
@@ -232,6 +233,7 @@ def _yes_no_question(table: QuestionTable) -> SyntheticQuestion:
         raise Impossible
     a, b, name = (table.text(first_row, table.key), table.text(second_row, table.key), table.name(column))
     more = table.rng.random() < 0.55
+    templates: tuple[str, ...]
     if column in table.dated:
         comparative = "after" if more else "before"
         templates = (
