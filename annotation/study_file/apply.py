@@ -49,6 +49,7 @@ from annotation.quality import (
 from annotation.releases import creation
 from annotation.study_file import current_state, plan, schema
 from annotation.study_file.current_state import ProjectState
+from annotation.study_file.parser import parse
 from annotation.study_file.plan import Change, Plan, SourceProbe
 from annotation.study_file.schema import BatchSpec, GoldItem, Run, SourceFile, Study
 from annotation.study_file.yaml_file import StudyError
@@ -550,7 +551,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     assert job.made_by is not None, "somebody applies a file"  # nosec
     try:
         with upload.file.open("rb") as sent:
-            study = schema.parse(sent.read().decode("utf-8"))
+            study = parse(sent.read().decode("utf-8"))
         applied = apply(
             study, project=job.project, by=job.made_by, now=timezone.now(), invite=False, progress=progress
         )

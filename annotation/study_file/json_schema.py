@@ -1,10 +1,10 @@
-"""What a study file may hold, as a JSON Schema (draft 2020-12), and its findings in words.
+"""What a study file may hold, as a JSON Schema (draft 2020-12).
 
-The schema says shapes; what names refer to (kinds, readers, models) is checked in `study`, because packages add to it.
+The schema says shapes; what names refer to (kinds, readers, models) is checked in `parser`, because packages add to it.
 It is published as docs/study.schema.json (`./run manage study schema`), for editors that complete and check YAML.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final
 
 from django.utils.translation import gettext_noop
@@ -18,8 +18,7 @@ from annotation.queue.strategies import STRATA
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.format_descriptions import DESCRIPTIONS as FORMAT_DESCRIPTIONS
 from annotation.releases.raw_records import PURPOSES
-from annotation.study_file.yaml_file import Fault, ParsedYaml
-from tasks.shared.schema_errors import schema_faults
+from annotation.releases.release_files import FORMATS
 from tasks.shared.type_definitions import SCHEMA as DEFINITION
 
 ADDRESS: Final = "https://askew.example.org/study.schema.json"
@@ -290,9 +289,3 @@ SCHEMA: Final[dict[str, Any]] = {
         ),
     ),
 }
-
-
-def faults(written: ParsedYaml) -> Iterator[Fault]:
-    """Everything that the schema finds wrong, each in a sentence that says how to mend it."""
-    for path, message in schema_faults(SCHEMA, written.value):
-        yield written.fault(path, message)

@@ -18,8 +18,9 @@ from django.utils.translation import get_language, gettext
 from annotation.models import Example, Person, Project, Source
 from annotation.models.batch_options import TERMS
 from annotation.study_file import apply, current_state, yaml_file
+from annotation.study_file.parser import parse
 from annotation.study_file.plan import COMPARED, Change, Plan
-from annotation.study_file.schema import BatchSpec, GoldItem, Study, parse, people_needed, quoted
+from annotation.study_file.schema import BatchSpec, GoldItem, Study, people_needed, quoted
 from annotation.workflow import batches
 
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "studies"

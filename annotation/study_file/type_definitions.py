@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils.translation import gettext
 
 from annotation.study_file import yaml_file
-from annotation.study_file.schema import parse
+from annotation.study_file.parser import parse
 from annotation.study_file.yaml_file import Fault, ParsedYaml, StudyError, spell
 from tasks.shared.type_definitions import NAME, SCHEMA, in_order, new_definition_faults
 

@@ -72,7 +72,7 @@ from annotation.accounts import item_history as stories
 from annotation.study_file import apply as applying
 from annotation.study_file import current_state as standing
 from annotation.study_file import project_export as writing
-from annotation.study_file.schema import parse
+from annotation.study_file.parser import parse
 from tests.annotation.cast import NOON, make_world
 
 folder = Path(sys.argv[1])

@@ -22,8 +22,9 @@ from annotation.payments import earnings
 from annotation.study_file import apply, current_state, plan_text, project_export
 from annotation.study_file import plan as study_file_plan
 from annotation.study_file.current_state import Pace, ProjectState
+from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
-from annotation.study_file.schema import Study, parse
+from annotation.study_file.schema import Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import assignments, projects
 from tasks.contract import task_type

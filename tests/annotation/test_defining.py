@@ -30,7 +30,8 @@ from annotation.quality import agreement_report, gold
 from annotation.queue import practice
 from annotation.releases import creation, record_files, verification
 from annotation.study_file import apply, current_state, yaml_file
-from annotation.study_file.schema import document, parse
+from annotation.study_file.parser import parse
+from annotation.study_file.project_export import document
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import adjudication, batches, task_types
 from tests.annotation.cast import NOON, World

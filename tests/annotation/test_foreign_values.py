@@ -25,7 +25,7 @@ from annotation.management.commands._escaping import BaseCommand
 from annotation.models import Annotation, Assignment, Batch, Event, Example, Job, Person, Source
 from annotation.platform.refusals import Refused
 from annotation.releases import creation, restoration
-from annotation.study_file import schema
+from annotation.study_file import parser
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import projects, task_types
 from tableqa.readers import READERS
@@ -417,7 +417,7 @@ def test_a_definition_or_study_with_a_value_that_cannot_be_stored_is_refused(
         )
     spelled = "1.0e999" if isinstance(value, float) else json.dumps(value)
     with pytest.raises(StudyError) as wrong:
-        schema.parse(f"askew: 1\nproject: {{name: {spelled}}}\nx{spelled}: {spelled}\n")
+        parser.parse(f"askew: 1\nproject: {{name: {spelled}}}\nx{spelled}: {spelled}\n")
     str(wrong.value).encode()
 
 

@@ -18,7 +18,7 @@ from annotation.imports import example_import
 from annotation.models import Example, Job, Source, Upload
 from annotation.platform.refusals import Refused
 from annotation.study_file import apply, current_state
-from annotation.study_file.schema import parse
+from annotation.study_file.parser import parse
 from tableqa.readers.interface import Credit
 from tests.annotation.cast import NOON, World
 

@@ -14,7 +14,7 @@ from annotation.assistance import loop_fit
 from annotation.models import Batch, Job
 from annotation.platform.refusals import Refused
 from annotation.study_file import apply
-from annotation.study_file.schema import parse
+from annotation.study_file.parser import parse
 from annotation.workflow import batches
 from tableqa import Example, Table
 from tableqa.data.answers import are_sentences

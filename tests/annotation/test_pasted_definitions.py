@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.study_file import type_definitions
-from annotation.study_file.schema import parse
+from annotation.study_file.parser import parse
 from annotation.study_file.yaml_file import StudyError, read
 
 BODY = """title: Table complexity

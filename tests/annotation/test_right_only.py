@@ -19,7 +19,7 @@ from annotation.models import Batch, Job, ModelAnswer
 from annotation.platform.refusals import Refused
 from annotation.releases import creation, raw_records, verification
 from annotation.study_file import apply, current_state, plan, project_export
-from annotation.study_file.schema import parse
+from annotation.study_file.parser import parse
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import adjudication, batches
 from predictor import client

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Batch, Person, Project, Qualification
 from annotation.study_file import apply
-from annotation.study_file.schema import parse
+from annotation.study_file.parser import parse
 from annotation.workflow import batches
 from tests.annotation.test_study_files import STUDIES
 

@@ -13,7 +13,8 @@ from django.core.management.base import CommandError
 from annotation.imports import example_import
 from annotation.management.commands._sources import files_of_study
 from annotation.models import Source
-from annotation.study_file.schema import Study, parse
+from annotation.study_file.parser import parse
+from annotation.study_file.schema import Study
 from tableqa.readers.ingestion import checksum_of
 from tests.annotation.cast import NOON, World, make_world
 

@@ -20,8 +20,9 @@ from annotation.quality import gold
 from annotation.study_file import apply, current_state, project_export
 from annotation.study_file import plan as study_file_plan
 from annotation.study_file.current_state import Counts, ProjectState
+from annotation.study_file.parser import parse
 from annotation.study_file.plan import SourceProbe
-from annotation.study_file.schema import GoldItem, PersonEntry, parse
+from annotation.study_file.schema import GoldItem, PersonEntry
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.previews import importer
 from tests.annotation.test_study_files import SMALL, plan_of

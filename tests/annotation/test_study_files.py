@@ -61,8 +61,10 @@ from annotation.study_file import (
     plan as study_file_plan,
 )
 from annotation.study_file.current_state import Counts, Pace, ProjectState
+from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
-from annotation.study_file.schema import Study, document, parse
+from annotation.study_file.project_export import document
+from annotation.study_file.schema import Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import adjudication, assignments, batch_settings, batches, projects
 from tableqa.core.translation import word

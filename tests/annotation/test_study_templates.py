@@ -16,8 +16,9 @@ from annotation.imports import example_import
 from annotation.models import Batch, Event, Job, Person, PerturbationRun, Project, Source
 from annotation.quality import consent
 from annotation.study_file import apply, current_state, project_export, study_templates
+from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
-from annotation.study_file.schema import parse, people_needed
+from annotation.study_file.schema import people_needed
 from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 

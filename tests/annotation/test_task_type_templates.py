@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from annotation.quality import rating_tallies
 from annotation.study_file import type_definitions
-from annotation.study_file.schema import parse
+from annotation.study_file.parser import parse
 from tableqa import Example, Table
 from tasks.contract import Accepted, Item, response_data
 from tasks.contract.decision_rules import resolve

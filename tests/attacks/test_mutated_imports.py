@@ -34,7 +34,7 @@ from annotation.platform import public_ids
 from annotation.platform.refusals import Refused
 from annotation.quality import gold_files
 from annotation.releases import creation, release_files, restoration
-from annotation.study_file import apply, schema
+from annotation.study_file import apply, parser
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import projects, task_types
 from tableqa.readers import READERS, checked_outcomes
@@ -161,7 +161,7 @@ class Imports:
 
     def study(self, text: str) -> None:
         existing = Project.objects.filter(slug="complexity").first()
-        apply.apply(schema.parse(text), project=existing, by=self.world.mara, now=NOON, invite=False)
+        apply.apply(parser.parse(text), project=existing, by=self.world.mara, now=NOON, invite=False)
 
     def definition(self, data: Any) -> None:
         task_types.define(project=self.world.project, name="t", data=data, by=self.world.mara, now=NOON)

@@ -22,7 +22,8 @@ from annotation.management import doctor, simulation
 from annotation.models import Batch, Person, Project, Source
 from annotation.releases import verification
 from annotation.study_file import apply, current_state, project_export, study_templates
-from annotation.study_file.schema import BatchSpec, parse
+from annotation.study_file.parser import parse
+from annotation.study_file.schema import BatchSpec
 from annotation.workflow import adjudication, projects
 from tests.annotation.cast import FILMS
 from tests.browser.clicking import Clicker

@@ -24,8 +24,9 @@ from annotation.study_file import (
     project_export,
     release_gaps,
 )
+from annotation.study_file.parser import parse
 from annotation.study_file.plan import Change, Plan
-from annotation.study_file.schema import Study, parse
+from annotation.study_file.schema import Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import projects
 

@@ -19,8 +19,9 @@ from annotation.charts import image_files, list_tables
 from annotation.charts.figure import TEXTS, Figure, Subject, content_type
 from annotation.models import Batch, Project
 from annotation.study_file import apply, current_state, plan_text, project_export, release_gaps
+from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
-from annotation.study_file.schema import Study, parse
+from annotation.study_file.schema import Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.web.forms.study_file import StudyForm
 from annotation.web.views.figure_gallery import copies
