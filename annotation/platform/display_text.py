@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from django.utils.formats import get_format
+from django.utils.formats import get_format, number_format
 from django.utils.translation import gettext, gettext_noop
 
 from tableqa.core import translation
@@ -69,6 +69,11 @@ def number(text: str) -> str:
     """A number as Python writes it, such as 1,204.5, in the form of the reader's language."""
     marks = {".": str(get_format("DECIMAL_SEPARATOR")), ",": str(get_format("THOUSAND_SEPARATOR"))}
     return re.sub("[.,]", lambda mark: marks[mark[0]], text)
+
+
+def grouped(value: int) -> str:
+    """A whole number with its thousands apart, in the form of the reader's language."""
+    return number_format(value, force_grouping=True)
 
 
 def by_kind(seconds: Mapping[str, float], unit: int, digits: int) -> str:

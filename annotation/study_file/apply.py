@@ -48,9 +48,10 @@ from annotation.quality import (
 )
 from annotation.releases import creation
 from annotation.study_file import current_state, plan, schema
+from annotation.study_file.comparison import Change, SourceProbe, resolve_source
 from annotation.study_file.current_state import ProjectState
 from annotation.study_file.parser import parse
-from annotation.study_file.plan import Change, Plan, SourceProbe
+from annotation.study_file.plan import Plan
 from annotation.study_file.schema import BatchSpec, GoldItem, Run, SourceFile, Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import batch_settings, batches, perturbation_runs, projects, task_types
@@ -137,12 +138,12 @@ def _path(source: SourceFile, index: int, folder: Path, files: Files) -> Path | 
 
 
 def plan_for_project(
-    study: Study, project: Project | None, *, now: datetime, looked: Mapping[int, SourceProbe] | None = None
+    study: Study, project: Project | None, *, now: datetime, probes: Mapping[int, SourceProbe] | None = None
 ) -> Plan:
     """The plan of a study for a project as it stands now; None: for a project that is not there yet."""
     if project is None:
-        return plan.plan(study, None, looked=looked, predictors=settings.PREDICTORS)
-    return plan.plan(_with_stored_gold(study, project), _project_state(study, project, now), looked=looked)
+        return plan.plan(study, None, probes=probes, predictors=settings.PREDICTORS)
+    return plan.plan(_with_stored_gold(study, project), _project_state(study, project, now), probes=probes)
 
 
 def _with_stored_gold(study: Study, project: Project) -> Study:
@@ -196,8 +197,8 @@ def apply(
     `folder` is where the study file lies; without it no source is imported. Without `invite` no personal links are made.
     Raises Refused(invalid_request) before anything is done where something stands in the way.
     """
-    looked = None if folder is None else probe_sources(study, folder=folder, files=files)
-    plan = plan_for_project(study, project, now=now, looked=looked)
+    probes = None if folder is None else probe_sources(study, folder=folder, files=files)
+    plan = plan_for_project(study, project, now=now, probes=probes)
     if plan.cannot:
         refuse("invalid_request", "\n".join(_blocking_reason(step) for step in plan.cannot))
     if project is None:
@@ -206,7 +207,7 @@ def apply(
         )
         applied = ApplyResult(project, [plan.does[0]])
         tell(plan.does[0])
-        plan = plan_for_project(study, project, now=now, looked=looked)  # whoever made it is in it now
+        plan = plan_for_project(study, project, now=now, probes=probes)  # whoever made it is in it now
     else:
         applied = ApplyResult(project)
     applied.waits = plan.waits
@@ -467,7 +468,7 @@ class _Applier:
         rows = usable.select_related("stored_table", "source").order_by("source_id", "pk")
         for entry in spec.gold:
             by_source = {row.source.name: row for row in rows.filter(external_id=entry.example)}
-            name, wrong = plan.resolve_source(entry, list(by_source), spec.sources)
+            name, wrong = resolve_source(entry, list(by_source), spec.sources)
             if wrong:
                 refuse("invalid_request", wrong)
             if existing.get((entry.example, name)) == (entry.response, entry.why):
@@ -502,7 +503,7 @@ class _Applier:
         for entry in batch.guideline_examples:
             items = accepted.filter(example__external_id=entry.example).select_related("example__source")
             by_source = {item.example.source.name: item for item in items.order_by("-pk")}
-            source, _ = plan.resolve_source(entry, list(by_source), batch.sources)
+            source, _ = resolve_source(entry, list(by_source), batch.sources)
             if source:
                 quality_guideline_examples.pin(item=by_source[source], by=self.by, now=self.now)
 

@@ -7,14 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Literal
 
 from django.conf import settings as django_settings
 from django.db.models import Count, F, Q, Sum
 from django.utils.translation import gettext, ngettext
 
 import tableqa
-from annotation.access.roles import Role
 from annotation.assistance import loop_fit, model_accuracy
 from annotation.models import (
     Batch,
@@ -35,10 +34,11 @@ from annotation.models import (
 )
 from annotation.models.batch_options import TERMS
 from annotation.payments import data_statement, ledger
+from annotation.platform.keyset import in_lists
 from annotation.queue import allocation, metering
-from annotation.study_file.guideline_examples import ItemState
 from annotation.study_file.schema import (
     EVERYONE,
+    PROJECT_OPTIONS,
     BatchSpec,
     GoldItem,
     ItemName,
@@ -47,13 +47,13 @@ from annotation.study_file.schema import (
     SourceFile,
     Study,
     makers,
+    sorted_roles,
     spelling,
 )
 from annotation.workflow import task_types as workflow_task_types
 from tableqa.statistics.clustered_intervals import mean_over
 from tasks.contract import TaskType, task_types
 
-AT_ONCE = 500
 NEWEST = 4
 """The pace of a kind is measured on fewer batches than this."""
 
@@ -90,6 +90,8 @@ class Pace:
     ends: tuple[float, float] | None = None
 
 
+ItemState = Literal["pinned", "accepted", "undecided", "excluded", "gold"]
+"""Where an item of a batch stands: a guideline example already, or what keeps it from being one."""
 Kind = tuple[str, str, bool]
 
 
@@ -162,19 +164,15 @@ def of_project(
     batches = list(
         Batch.objects.filter(project=project).select_related("feeds_from", "requires").order_by("pk")
     )
-    works = _works(batches, sources, notes, created_ids)
+    specs = _specs(batches, sources, notes, created_ids)
     runs = _runs(project, batches, notes)
-    notes += _drawn_from_people(works)
+    notes += _drawn_from_people(specs)
     notes += _with_responses(sources)
     study = Study(
         slug=project.slug,
         name=project.name,
         time_zone=project.time_zone,
-        must_read=project.must_read,
-        caps=project.caps,
-        pay=project.pay,
-        model_budget=project.model_budget,
-        release=project.release,
+        **{name: getattr(project, name) for name in PROJECT_OPTIONS},
         consent=_consent(project),
         statement=data_statement.answers(project),
         people=(*members, *invitees),
@@ -182,7 +180,7 @@ def of_project(
         task_types={name: row.data for name, row in workflow_task_types.newest(project).items()},
         guidelines=_guidelines(project),
         runs=tuple(run for run, _ in runs),
-        batches=tuple(works),
+        batches=tuple(specs),
     )
     correct = model_accuracy.by_source(sources)
     annotators = allocation.annotators(project)
@@ -228,7 +226,7 @@ def _people(project: Project) -> tuple[list[PersonEntry], dict[str, frozenset[st
         # Whoever came by a crowd link, or is nobody who could be invited, is not a person of the study's file.
         is_nobody = person.is_external or person.is_simulated or person.erased_at or not spelling(person.name)
         if not (is_nobody or hasattr(person, "crowd_entry")):
-            people.append(PersonEntry(person.name, tuple(role.value for role in Role if role.value in roles)))
+            people.append(PersonEntry(person.name, sorted_roles(roles)))
         for name in names:
             roles_of[name] = roles_of.get(name, frozenset()) | roles
     return people, roles_of
@@ -247,10 +245,7 @@ def _invited(project: Project, now: datetime) -> tuple[list[PersonEntry], dict[s
         name = spelling(row.name)
         display_names.setdefault(name, row.name)
         roles_of[name] = roles_of.get(name, frozenset()) | frozenset(row.roles)
-    people = [
-        PersonEntry(display_names[name], tuple(role.value for role in Role if role.value in roles))
-        for name, roles in roles_of.items()
-    ]
+    people = [PersonEntry(display_names[name], sorted_roles(roles)) for name, roles in roles_of.items()]
     return people, roles_of
 
 
@@ -391,7 +386,7 @@ def _guideline_examples(
     return chosen
 
 
-def _works(
+def _specs(
     batches: list[Batch], sources: list[Source], notes: list[str], created_ids: set[str]
 ) -> list[BatchSpec]:
     names = {source.public_id: source.name for source in sources}
@@ -446,15 +441,15 @@ def _terms(batch: Batch) -> dict[str, Any]:
     return terms | named | ({"overlap": EVERYONE} if batch.strategy == "everyone" else {})
 
 
-def _drawn_from_people(works: list[BatchSpec]) -> list[str]:
+def _drawn_from_people(specs: list[BatchSpec]) -> list[str]:
     """What becomes elsewhere of batches that are drawn from what people made here: a file makes no edits."""
     notes = []
-    for work in works:
-        if work.of != "perturbed" or not work.sources:
+    for spec in specs:
+        if spec.of != "perturbed" or not spec.sources:
             continue
-        made_in = makers(works, work.sources)
+        made_in = makers(specs, spec.sources)
         drawn = gettext("“{batch}” draws on examples that people create in other batches.").format(
-            batch=work.name
+            batch=spec.name
         )
         if made_in:
             elsewhere = gettext("On another site, apply the file a second time once these exist.")
@@ -506,11 +501,8 @@ def _named(sources: list[Source], names: Collection[str]) -> dict[str, dict[str,
     """The examples of these ids, by source, in the order in which the sources were imported."""
     examples: dict[str, dict[str, tableqa.Example]] = {}
     of = {source.pk: source.name for source in sources}
-    example_ids = sorted(names)
-    for start in range(0, len(example_ids), AT_ONCE):
-        rows = Example.objects.usable().filter(
-            source__in=sources, external_id__in=example_ids[start : start + AT_ONCE]
-        )
+    for example_ids in in_lists(sorted(names)):
+        rows = Example.objects.usable().filter(source__in=sources, external_id__in=example_ids)
         for row in rows.select_related("stored_table").order_by("source_id", "pk"):
             examples.setdefault(row.external_id, {})[of[row.source_id]] = row.example()
     return examples
@@ -519,12 +511,9 @@ def _named(sources: list[Source], names: Collection[str]) -> dict[str, dict[str,
 def _items(batches: list[Batch], names: Collection[str]) -> dict[str, dict[ItemName, ItemState]]:
     """The items of the batches about these examples (ids), by the name of the batch."""
     states: dict[str, dict[ItemName, ItemState]] = {}
-    example_ids = sorted(names)
     of = {batch.pk: batch for batch in batches}
-    for start in range(0, len(example_ids), AT_ONCE):
-        rows = Item.objects.filter(
-            batch__in=batches, example__external_id__in=example_ids[start : start + AT_ONCE]
-        )
+    for example_ids in in_lists(sorted(names)):
+        rows = Item.objects.filter(batch__in=batches, example__external_id__in=example_ids)
         for row in rows.select_related("example__source", "decision", "pinned").order_by("-pk"):
             name = ItemName(row.example.external_id, row.example.source.name)
             states.setdefault(of[row.batch_id].name, {})[name] = _state(row, of[row.batch_id])

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from django.utils.translation import gettext
 
 from annotation.platform import display_text as numbers
-from annotation.study_file.plan import BOUNDS, Change, Cost, Plan, interval
+from annotation.study_file.comparison import Change
+from annotation.study_file.costs import BOUNDS, Cost, interval
+from annotation.study_file.plan import Plan
 
 SIGNS = {"add": "+", "change": "~", "open": ">", "invite": "@", "leave": "=", "wait": "…", "cannot": "!"}
 

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from annotation.models.batch_options import TERMS, Context
 from annotation.study_file import json_schema, yaml_file
+from annotation.study_file.costs import Cost, interval
 from annotation.study_file.current_state import ProjectState
-from annotation.study_file.plan import Cost, Plan, interval
+from annotation.study_file.plan import Plan
 from annotation.study_file.schema import BATCH_KEYS, PROJECT_OPTIONS, BatchSpec, Study
 from tasks.shared.type_definitions import in_order
 

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
-from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
 from annotation.access import visibility
@@ -25,7 +24,7 @@ from annotation.models import (
     Release,
 )
 from annotation.payments import data_statement
-from annotation.platform.display_text import shown
+from annotation.platform.display_text import grouped, shown
 from annotation.workflow import batches as workflow_batches
 from tasks.contract import task_types
 
@@ -100,7 +99,7 @@ def _sum(kind: str, number: int) -> str:
             number,
         ),
     }
-    return sentences[kind].format(number=_n(number))
+    return sentences[kind].format(number=grouped(number))
 
 
 def count_unchecked(project: Project) -> tuple[int, int]:
@@ -197,7 +196,7 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
                 "It was never opened; {number} item is waiting.",
                 "It was never opened; {number} items are waiting.",
                 batch_counts["items"],
-            ).format(number=_n(batch_counts["items"]))
+            ).format(number=grouped(batch_counts["items"]))
             yield ReleaseGap(batch.name, words, batch_counts["items"], "responses", (batch.public_id,))
         else:
             yield from _open(batch, batch_counts)
@@ -210,7 +209,7 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
                     "It waits for {number} more decision in “{batch}”.",
                     "It waits for {number} more decisions in “{batch}”.",
                     undecided,
-                ).format(number=_n(undecided), batch=feeding.name)
+                ).format(number=grouped(undecided), batch=feeding.name)
                 yield ReleaseGap(batch.name, words, undecided, "chain", (feeding.public_id,))
 
 
@@ -227,18 +226,20 @@ def _open(batch: Batch, batch_counts: Mapping[str, int]) -> Iterator[ReleaseGap]
                 "{number} item has too few responses.", "{number} items have too few responses.", number
             )
         )
-        yield ReleaseGap(batch.name, words.format(number=_n(number)), number, "responses", (batch.public_id,))
+        yield ReleaseGap(
+            batch.name, words.format(number=grouped(number)), number, "responses", (batch.public_id,)
+        )
     if number := batch_counts["complete"]:
         words = ngettext(
             "{number} item is complete and will be decided by the worker within minutes.",
             "{number} items are complete and will be decided by the worker within minutes.",
             number,
         )
-        yield ReleaseGap(batch.name, words.format(number=_n(number)), number)
+        yield ReleaseGap(batch.name, words.format(number=grouped(number)), number)
     if number := batch_counts["adjudication"]:
         words = ngettext("{number} item needs adjudication.", "{number} items need adjudication.", number)
         yield ReleaseGap(
-            batch.name, words.format(number=_n(number)), number, "adjudication", (batch.public_id,)
+            batch.name, words.format(number=grouped(number)), number, "adjudication", (batch.public_id,)
         )
 
 
@@ -272,7 +273,7 @@ def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[ReleaseGa
             "{number} of {made} have no blind answer by another person. They come from {items} item.",
             "{number} of {made} have no blind answer by another person. They come from {items} items.",
             len(items),
-        ).format(number=_n(number), made=_n(total), items=_n(len(items)))
+        ).format(number=grouped(number), made=grouped(total), items=grouped(len(items)))
         yield ReleaseGap(gettext("Perturbed examples"), words, number, "unchecked", items=items)
 
 
@@ -291,14 +292,10 @@ def _people(project: Project) -> Iterator[ReleaseGap]:
             "{number} question to the managers is unanswered.",
             "{number} questions to the managers are unanswered.",
             unanswered,
-        ).format(number=_n(unanswered))
+        ).format(number=grouped(unanswered))
         yield ReleaseGap(gettext("Questions"), words, unanswered, "questions")
     if silent := [
         shown(question.title) for question in data_statement.ASKED if not project.statement.get(question.name)
     ]:
         words = gettext("No statement on {titles}.").format(titles=", ".join(silent))
         yield ReleaseGap(gettext("Data statement"), words, len(silent), "statement")
-
-
-def _n(number: int) -> str:
-    return number_format(number, force_grouping=True)

@@ -18,9 +18,19 @@ from django.utils.translation import get_language, gettext
 from annotation.models import Example, Person, Project, Source
 from annotation.models.batch_options import TERMS
 from annotation.study_file import apply, current_state, yaml_file
+from annotation.study_file.comparison import Change
 from annotation.study_file.parser import parse
-from annotation.study_file.plan import COMPARED, Change, Plan
-from annotation.study_file.schema import BatchSpec, GoldItem, Study, people_needed, quoted
+from annotation.study_file.plan import Plan
+from annotation.study_file.schema import (
+    BATCH_KEYS,
+    PROJECT_OPTIONS,
+    BatchSpec,
+    GoldItem,
+    Study,
+    people_needed,
+    quoted,
+    upstream,
+)
 from annotation.workflow import batches
 
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "studies"
@@ -116,21 +126,17 @@ def adapt(
     study, notes = omit_batches(
         study,
         {
-            work.name: words.format(batch=quoted([work.name]))
-            for work in study.batches
-            if not set(work.only) <= set(example_ids)
+            spec.name: words.format(batch=quoted([spec.name]))
+            for spec in study.batches
+            if not set(spec.only) <= set(example_ids)
         },
     )
-    batches = [_with_known_gold(work, example_ids, notes) for work in study.batches]
-    names = _free_names([work.name for work in batches], {work.name for work in project.batches})
+    batches = [_with_known_gold(spec, example_ids, notes) for spec in study.batches]
+    names = _free_names([spec.name for spec in batches], {spec.name for spec in project.batches})
     return (
         replace(
             project,
-            must_read=project.must_read or study.must_read,
-            caps=project.caps or study.caps,
-            pay=project.pay or study.pay,
-            model_budget=project.model_budget or study.model_budget,
-            release=project.release or study.release,
+            **{name: getattr(project, name) or getattr(study, name) for name in PROJECT_OPTIONS},
             people=(),
             sources=(),
             guidelines={**study.guidelines, **project.guidelines},
@@ -138,7 +144,7 @@ def adapt(
                 replace(run, sources=(source,), feeds_from=names.get(run.feeds_from, ""))
                 for run in study.runs
             ),
-            batches=tuple(_with_source(work, names, source) for work in batches),
+            batches=tuple(_with_source(spec, names, source) for spec in batches),
             lines={},
         ),
         notes,
@@ -150,37 +156,37 @@ def omit_batches(study: Study, reasons: Mapping[str, str]) -> tuple[Study, list[
 
     `reasons` are notes by the names of batches. An entry requirement that is left out is required no longer.
     """
-    left_out = dict(reasons)
+    by_name = {spec.name: spec for spec in study.batches}
     words = gettext("{batch} is left out: it takes items from {other}.")
-    while followers := [
-        work for work in study.batches if work.feeds_from in left_out and work.name not in left_out
-    ]:
-        for work in followers:
-            left_out[work.name] = words.format(batch=quoted([work.name]), other=quoted([work.feeds_from]))
-    notes = [left_out[work.name] for work in study.batches if work.name in left_out]
+    left_out = {
+        name: reasons.get(name) or words.format(batch=quoted([name]), other=quoted([spec.feeds_from]))
+        for name, spec in by_name.items()
+        if any(batch.name in reasons for batch in upstream(spec, by_name))
+    }
+    notes = list(left_out.values())
     words = gettext("Automatic perturbations are left out: they take items from {other}.")
     notes += [
         words.format(other=quoted([run.feeds_from])) for run in study.runs if run.feeds_from in left_out
     ]
     relations = [name for name, term in TERMS.items() if term.column.is_relation]
     batches = [
-        work.changed(**{name: None for name in relations if work.terms[name] in left_out})
-        for work in study.batches
-        if work.name not in left_out
+        spec.changed(**{name: None for name in relations if spec.terms[name] in left_out})
+        for spec in study.batches
+        if spec.name not in left_out
     ]
     runs = [run for run in study.runs if run.feeds_from not in left_out]
     return replace(study, batches=tuple(batches), runs=tuple(runs)), notes
 
 
-def _with_known_gold(work: BatchSpec, example_ids: Collection[str], notes: list[str]) -> BatchSpec:
+def _with_known_gold(spec: BatchSpec, example_ids: Collection[str], notes: list[str]) -> BatchSpec:
     gold: tuple[GoldItem, ...] = tuple(
-        replace(entry, source="") for entry in work.gold if entry.example in example_ids
+        replace(entry, source="") for entry in spec.gold if entry.example in example_ids
     )
-    if len(gold) == len(work.gold):
-        return replace(work, gold=gold)
+    if len(gold) == len(spec.gold):
+        return replace(spec, gold=gold)
     words = gettext("The gold answers of {batch} are left out: this source does not have their examples.")
-    notes.append(words.format(batch=quoted([work.name])))
-    return replace(work, gold=gold).changed(**({} if gold else {"gold_percent": 0}))
+    notes.append(words.format(batch=quoted([spec.name])))
+    return replace(spec, gold=gold).changed(**({} if gold else {"gold_percent": 0}))
 
 
 def _free_names(batch_names: Collection[str], used_names: Collection[str]) -> dict[str, str]:
@@ -192,16 +198,16 @@ def _free_names(batch_names: Collection[str], used_names: Collection[str]) -> di
     return names
 
 
-def _with_source(work: BatchSpec, names: Mapping[str, str], source: str) -> BatchSpec:
+def _with_source(spec: BatchSpec, names: Mapping[str, str], source: str) -> BatchSpec:
     placed = replace(
-        work,
-        name=names[work.name],
-        sources=(source,) if work.sources else (),
-        feeds_from=names.get(work.feeds_from, ""),
+        spec,
+        name=names[spec.name],
+        sources=(source,) if spec.sources else (),
+        feeds_from=names.get(spec.feeds_from, ""),
         guideline_examples=(),
     )
-    relations = [name for name, term in TERMS.items() if term.column.is_relation and work.terms[name]]
-    return placed.changed(**{name: names[work.terms[name]] for name in relations})
+    relations = [name for name, term in TERMS.items() if term.column.is_relation and spec.terms[name]]
+    return placed.changed(**{name: names[spec.terms[name]] for name in relations})
 
 
 def draft(template: Template, *, project: Project, source: Source, now: datetime) -> Draft:
@@ -242,25 +248,25 @@ def _with_label(change: Change) -> Change:
     """The change with the label of its term, where its words begin with the key that the term has in a file."""
     if not change.term:
         return change
-    reason = change.words.removeprefix(COMPARED[change.term])
+    reason = change.words.removeprefix(BATCH_KEYS[change.term])
     return replace(change, words=gettext(TERMS[change.term].label) + reason, term="")
 
 
 def _unsuitable(study: Study, project: Project, source: Source) -> Iterator[Change]:
     """An obstacle for each new batch over the source that would have no item: what the source lacks, and what to do."""
-    for index, work in enumerate(study.batches):
-        if not work.sources:
+    for index, spec in enumerate(study.batches):
+        if not spec.sources:
             continue
-        task = work.task
+        task = spec.task
         sample = batches.Sample(
-            sources=[source], of=work.of, size=work.size, only=list(work.only) or None, seed=work.seed
+            sources=[source], of=spec.of, size=spec.size, only=list(spec.only) or None, seed=spec.seed
         )
         if not batches.is_suitable(project=project, task=task, sample=sample):
             words = gettext(
                 "None of these examples can become an item: {without} Choose another source, or import one "
                 "that has it."
             ).format(without=gettext(task.without))
-            yield Change("cannot", "batch", work.name, words, index)
+            yield Change("cannot", "batch", spec.name, words, index)
 
 
 def create(draft: Draft, *, project: Project, by: Person, now: datetime) -> None:

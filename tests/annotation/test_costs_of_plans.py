@@ -21,6 +21,8 @@ from annotation.models import Annotation, Assignment, Batch, Invitation, Person
 from annotation.payments import earnings
 from annotation.study_file import apply, current_state, plan_text, project_export
 from annotation.study_file import plan as study_file_plan
+from annotation.study_file.comparison import SourceProbe
+from annotation.study_file.costs import interval
 from annotation.study_file.current_state import Pace, ProjectState
 from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
@@ -296,7 +298,7 @@ def costs_of(pay: str, batch: str = "") -> Plan:
     kinds = (("question_type", "", False), ("short_table", "", False))
     paces = dict.fromkeys(kinds, Pace(60.0, 12, (50.0, 80.0)))
     there = ProjectState(Study(slug="small", name="Small"), paces=paces)
-    return study_file_plan.plan(study, there, looked={0: study_file_plan.SourceProbe("c" * 64, 100)})
+    return study_file_plan.plan(study, there, probes={0: SourceProbe("c" * 64, 100)})
 
 
 class TestLimits:
@@ -339,7 +341,7 @@ class TestLimits:
     def test_several_outcomes_of_an_item_make_more_items(self) -> None:
         text = STUDY.replace("type: question_type", "type: question_paraphrase, variant: word, overlap: 2")
         plan = study_file_plan.plan(
-            parse(text.replace("PAY", BY_ITEM)), None, looked={0: study_file_plan.SourceProbe("c" * 64, 100)}
+            parse(text.replace("PAY", BY_ITEM)), None, probes={0: SourceProbe("c" * 64, 100)}
         )
 
         made, following, _ = plan_text.cost_rows(plan)
@@ -356,12 +358,9 @@ class TestLimits:
 
         assert (first.annotations, following.annotations) == (9, 3)
         ends = (12 * 50 / 3600, 12 * 80 / 3600)
-        assert study_file_plan.interval([first, following], "hours") == pytest.approx(ends)
-        assert study_file_plan.interval([first, replace(following, ends=None)], "hours") is None
-        assert (
-            study_file_plan.interval([first, replace(following, ends=None, annotations=0)], "hours")
-            is not None
-        )
+        assert interval([first, following], "hours") == pytest.approx(ends)
+        assert interval([first, replace(following, ends=None)], "hours") is None
+        assert interval([first, replace(following, ends=None, annotations=0)], "hours") is not None
 
     @pytest.mark.parametrize(("ends", "says"), [((50.0, 80.0), False), ((60.0, 60.0), True), (None, True)])
     def test_a_plan_without_an_interval_says_why(self, ends: tuple[float, float] | None, says: bool) -> None:

@@ -124,7 +124,7 @@ def test_a_study_file_is_refused_before_anything_is_imported(
     (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     study = parse(STUDY.replace("MODEL", model), folder=tmp_path)
     looked = apply.probe_sources(study, folder=tmp_path)
-    plan = apply.plan_for_project(study, None, now=NOON, looked=looked)
+    plan = apply.plan_for_project(study, None, now=NOON, probes=looked)
     refused = [str(change) for change in plan.cannot]
     assert any(REASON in words for words in refused) == (model == "small"), refused
 

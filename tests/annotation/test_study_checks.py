@@ -19,9 +19,10 @@ from annotation.platform.refusals import Refused
 from annotation.quality import gold
 from annotation.study_file import apply, current_state, project_export
 from annotation.study_file import plan as study_file_plan
+from annotation.study_file.comparison import SourceProbe
+from annotation.study_file.costs import Cost
 from annotation.study_file.current_state import Counts, ProjectState
 from annotation.study_file.parser import parse
-from annotation.study_file.plan import SourceProbe
 from annotation.study_file.schema import GoldItem, PersonEntry
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.previews import importer
@@ -264,9 +265,7 @@ class TestWhatIsSaidOfAFileElsewhere:
 class TestHoursThatAreLeft:
     STUDY = parse(SMALL)
 
-    def costs(
-        self, *works: dict[str, Any], counts: dict[str, Counts], people: int = 4
-    ) -> list[study_file_plan.Cost]:
+    def costs(self, *works: dict[str, Any], counts: dict[str, Counts], people: int = 4) -> list[Cost]:
         batches = tuple(one.changed(**more) for one, more in zip(self.STUDY.batches, works, strict=True))
         people_of = tuple(PersonEntry(f"P{n}", ("annotator",)) for n in range(people))
         wanted = dataclasses.replace(self.STUDY, batches=batches, runs=(), people=people_of)
@@ -274,7 +273,7 @@ class TestHoursThatAreLeft:
         plan = study_file_plan.plan(
             wanted,
             ProjectState(there, batches=counts, examples={("films", "originals"): 100}),
-            looked={0: SourceProbe("c" * 64, 100)},
+            probes={0: SourceProbe("c" * 64, 100)},
         )
         return list(plan.costs)
 

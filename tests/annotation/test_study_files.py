@@ -45,10 +45,8 @@ from annotation.models import (
 from annotation.platform.refusals import Refused
 from annotation.quality import gold
 from annotation.queue import lineage, reservations
-from annotation.releases import creation, verification
-from annotation.study_file import (
-    apply as study_file_apply,
-)
+from annotation.releases import creation, release_files
+from annotation.study_file import apply as study_file_apply
 from annotation.study_file import (
     current_state,
     plan_text,
@@ -57,9 +55,8 @@ from annotation.study_file import (
     type_definitions,
     yaml_file,
 )
-from annotation.study_file import (
-    plan as study_file_plan,
-)
+from annotation.study_file import plan as study_file_plan
+from annotation.study_file.comparison import SourceProbe
 from annotation.study_file.current_state import Counts, Pace, ProjectState
 from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
@@ -118,9 +115,9 @@ def apply(
 
 def plan_of(text: str, folder: Path | None, slug: str = "small") -> Plan:
     said = parse(text, folder=folder)
-    looked = None if folder is None else study_file_apply.probe_sources(said, folder=folder)
+    probes = None if folder is None else study_file_apply.probe_sources(said, folder=folder)
     return study_file_apply.plan_for_project(
-        said, Project.objects.filter(slug=slug).first(), now=NOON, looked=looked
+        said, Project.objects.filter(slug=slug).first(), now=NOON, probes=probes
     )
 
 
@@ -501,7 +498,7 @@ class TestThePlan:
     STUDY = parse(SMALL.replace("name: Small}", "name: Small, pay: {currency: EUR, per_hour: 12}}"))
 
     def plan(self, there: ProjectState | None) -> Plan:
-        return study_file_plan.plan(self.STUDY, there, looked={0: study_file_plan.SourceProbe("c" * 64, 100)})
+        return study_file_plan.plan(self.STUDY, there, probes={0: SourceProbe("c" * 64, 100)})
 
     def standing(self, **more: Any) -> ProjectState:
         there = dataclasses.replace(
@@ -553,7 +550,7 @@ class TestThePlan:
         plan = study_file_plan.plan(
             dataclasses.replace(self.STUDY, batches=(dataclasses.replace(elsewhere, name="New"),)),
             there,
-            looked={},
+            probes={},
         )
 
         assert plan.costs[0].annotations is None
@@ -578,7 +575,7 @@ class TestThePlan:
         )
         said = parse(SMALL.replace("size: 3}", "size: 3}\n    caps: {}"))
         wanted = dataclasses.replace(self.STUDY, batches=said.batches, lines=said.lines)
-        (change,) = study_file_plan.plan(wanted, there, looked={}).does
+        (change,) = study_file_plan.plan(wanted, there, probes={}).does
         assert (change.verb, change.words) == ("change", "caps: {items: 9} becomes none.")
 
     @pytest.mark.parametrize(
@@ -602,7 +599,7 @@ class TestThePlan:
         short = self.STUDY.batches[1].changed(**change)
         wanted = dataclasses.replace(self.STUDY, batches=(self.STUDY.batches[0], short))
 
-        plan = study_file_plan.plan(wanted, None, looked={0: study_file_plan.SourceProbe("c" * 64, 100)})
+        plan = study_file_plan.plan(wanted, None, probes={0: SourceProbe("c" * 64, 100)})
 
         assert any(said in one.words and one.name == "Short" for one in plan.cannot)
 
@@ -610,7 +607,7 @@ class TestThePlan:
         there = self.standing()
         less = dataclasses.replace(self.STUDY, batches=(), sources=(), runs=())
 
-        plan = study_file_plan.plan(less, there, looked={})
+        plan = study_file_plan.plan(less, there, probes={})
 
         assert plan.does == ()
         assert {(one.verb, one.name) for one in plan.changes} == {

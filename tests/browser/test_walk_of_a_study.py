@@ -185,7 +185,7 @@ def the_export_plans_the_same_elsewhere(project: Project, folder: Path) -> None:
     assert not apply.plan_for_project(replace(exported, slug="films"), project, now=timezone.now()).does
     path = files_in(folder)
     looked = apply.probe_sources(exported, folder=folder, files={"films-dev": path})
-    plan = apply.plan_for_project(exported, None, now=timezone.now(), looked=looked)
+    plan = apply.plan_for_project(exported, None, now=timezone.now(), probes=looked)
     assert not plan.cannot
 
     template = study_templates.load_templates()["freb_tqa"].study

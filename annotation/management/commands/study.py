@@ -15,17 +15,11 @@ from annotation.management.commands._refusing import RefusingCommand
 from annotation.management.commands._sources import files_of_study
 from annotation.models import Person, Project
 from annotation.platform.refusals import Refused
-from annotation.study_file import (
-    apply as study_file_apply,
-)
-from annotation.study_file import (
-    current_state,
-    plan_text,
-    project_export,
-    release_gaps,
-)
+from annotation.study_file import apply as study_file_apply
+from annotation.study_file import current_state, plan_text, project_export, release_gaps
+from annotation.study_file.comparison import Change
 from annotation.study_file.parser import parse
-from annotation.study_file.plan import Change, Plan
+from annotation.study_file.plan import Plan
 from annotation.study_file.schema import Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import projects
@@ -87,8 +81,8 @@ class Command(RefusingCommand):
         study = self.read(options["file"])
         project = self.there(study, options)
         files = files_of_study(study, options["source"])
-        looked = study_file_apply.probe_sources(study, folder=_folder(options["file"]), files=files)
-        plan = study_file_apply.plan_for_project(study, project, now=timezone.now(), looked=looked)
+        probes = study_file_apply.probe_sources(study, folder=_folder(options["file"]), files=files)
+        plan = study_file_apply.plan_for_project(study, project, now=timezone.now(), probes=probes)
         if options["json"]:
             self.stdout.write(json.dumps(project_export.plan_as_json(plan), ensure_ascii=False, indent=1))
         else:
