@@ -14,7 +14,6 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.access import audit_log
 from annotation.access.roles import Role
 from annotation.assistance import loop_fit
 from annotation.background import jobs, uploads
@@ -34,25 +33,16 @@ from annotation.models import (
 )
 from annotation.models.batch_options import TERMS, changeable
 from annotation.platform.refusals import Refused, refuse
-from annotation.quality import (
-    consent as quality_consent,
-)
-from annotation.quality import (
-    gold,
-)
-from annotation.quality import (
-    guideline_examples as quality_guideline_examples,
-)
-from annotation.quality import (
-    guidelines as quality_guidelines,
-)
+from annotation.quality import consent as quality_consent
+from annotation.quality import gold, guideline_examples
+from annotation.quality import guidelines as quality_guidelines
 from annotation.releases import creation
-from annotation.study_file import current_state, plan, schema
+from annotation.study_file import current_state, plan
 from annotation.study_file.comparison import Change, SourceProbe, resolve_source
 from annotation.study_file.current_state import ProjectState
 from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
-from annotation.study_file.schema import BatchSpec, GoldItem, Run, SourceFile, Study
+from annotation.study_file.schema import BatchSpec, GoldItem, PersonEntry, Run, SourceFile, Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import batch_settings, batches, perturbation_runs, projects, task_types
 from tableqa.data.answers import are_sentences
@@ -156,8 +146,8 @@ def _with_stored_gold(study: Study, project: Project) -> Study:
     if not golds:
         return study
 
-    def kept(work: BatchSpec, gold_item: GoldItem) -> GoldItem:
-        stored = golds.get((work.name, gold_item.example))
+    def kept(spec: BatchSpec, gold_item: GoldItem) -> GoldItem:
+        stored = golds.get((spec.name, gold_item.example))
         if stored is None or gold_item.response == stored.expected["data"]:
             return gold_item
         task, item = stored.item.batch.task(), stored.item.plain()
@@ -168,15 +158,15 @@ def _with_stored_gold(study: Study, project: Project) -> Study:
         return replace(gold_item, response=stored.expected["data"]) if same else gold_item
 
     batches = tuple(
-        replace(work, gold=tuple(kept(work, entry) for entry in work.gold)) if work.gold else work
-        for work in study.batches
+        replace(spec, gold=tuple(kept(spec, entry) for entry in spec.gold)) if spec.gold else spec
+        for spec in study.batches
     )
     return replace(study, batches=batches)
 
 
 def _project_state(study: Study, project: Project, now: datetime) -> ProjectState:
     derived = any(entry.of != "originals" for entry in study.batches)
-    chosen = {entry.example for work in study.batches for entry in work.guideline_examples}
+    chosen = {entry.example for spec in study.batches for entry in spec.guideline_examples}
     return current_state.of_project(project, now=now, derived=derived, names=study.examples(), items=chosen)
 
 
@@ -199,8 +189,7 @@ def apply(
     """
     probes = None if folder is None else probe_sources(study, folder=folder, files=files)
     plan = plan_for_project(study, project, now=now, probes=probes)
-    if plan.cannot:
-        refuse("invalid_request", "\n".join(_blocking_reason(step) for step in plan.cannot))
+    _refuse_obstacles(plan)
     if project is None:
         project = projects.create_project(
             slug=study.slug, name=study.name, manager=by, now=now, time_zone=study.time_zone
@@ -212,13 +201,13 @@ def apply(
         applied = ApplyResult(project)
     applied.waits = plan.waits
     steps = [step for step in plan.does if invite or step.verb != "invite"]
-    doing = _Applier(plan, project, by=by, now=now, folder=folder, files=files or {}, applied=applied)
+    applier = _Applier(plan.study, project, by, now, applied, folder, files or {})
     for at, change in enumerate(steps):
         progress(at, len(steps))
         try:
-            doing.do(change)
-        except (Refused, InvalidResponse, UnknownTaskType) as error:
-            applied.failed, applied.why = change, error.detail if isinstance(error, Refused) else str(error)
+            applier.do(change)
+        except Refused as refused:
+            applied.failed, applied.why = change, refused.detail
             break
         applied.done.append(change)
         tell(change)
@@ -232,27 +221,25 @@ def apply_whole(plan: Plan, *, project: Project, by: Person, now: datetime) -> N
 
     Raises Refused, with nothing changed, where something stands in the way or a change is refused.
     """
-    if plan.cannot:
-        refuse("invalid_request", "\n".join(_blocking_reason(obstacle) for obstacle in plan.cannot))
-    doing = _Applier(plan, project, by=by, now=now, folder=None, files={}, applied=ApplyResult(project))
+    _refuse_obstacles(plan)
+    applier = _Applier(plan.study, project, by, now, ApplyResult(project))
     with transaction.atomic():
         for change in plan.does:
             try:
-                doing.do(change, in_background=True)
-            except (Refused, InvalidResponse, UnknownTaskType) as error:
-                why = error.detail if isinstance(error, Refused) else str(error)
-                refuse("invalid_request", "{name}: {why}", name=change.name, why=why)
+                applier.do(change, in_background=True)
+            except Refused as refused:
+                refuse("invalid_request", "{name}: {why}", name=change.name, why=refused.detail)
 
 
 def make_links(study: Study, *, project: Project, by: Person, now: datetime) -> list[Link]:
     """Personal links for the people of the file who are not in the project yet and have none."""
     applied = ApplyResult(project)
     plan = plan_for_project(study, project, now=now)
-    doing = _Applier(plan, project, by=by, now=now, folder=None, files={}, applied=applied)
+    applier = _Applier(plan.study, project, by, now, applied)
     with transaction.atomic():
         for change in plan.changes:
             if change.verb == "invite":
-                doing.do(change)
+                applier.do(change)
     return applied.links
 
 
@@ -263,13 +250,18 @@ def effects(plan: Plan, project: Project, *, uncounted: Collection[str] = ()) ->
     """
     names = [change.name for change in plan.changes if change.verb == "change" and change.section == "batch"]
     batches = {batch.name: batch for batch in Batch.objects.filter(project=project, name__in=names)}
-    works = {work.name: work for work in plan.study.batches}
+    specs = {spec.name: spec for spec in plan.study.batches}
     return {
         name: batch_settings.effects(
-            batches[name], _changeable(works[name], project, batches[name]), counted=name not in uncounted
+            batches[name], _changeable(specs[name], project, batches[name]), counted=name not in uncounted
         )
         for name in names
     }
+
+
+def _refuse_obstacles(plan: Plan) -> None:
+    if plan.cannot:
+        refuse("invalid_request", "\n".join(map(_blocking_reason, plan.cannot)))
 
 
 def _blocking_reason(change: Change) -> str:
@@ -286,9 +278,9 @@ def _columns(terms: Mapping[str, Any], project: Project) -> dict[str, Any]:
     }
 
 
-def _changeable(work: BatchSpec, project: Project, batch: Batch) -> dict[str, Any]:
+def _changeable(spec: BatchSpec, project: Project, batch: Batch) -> dict[str, Any]:
     """The terms of a batch that may change after it was planned, as `workflow.batch_settings` takes them."""
-    terms = {name: work.terms[name] for name in changeable()}
+    terms = {name: spec.terms[name] for name in changeable()}
     if batch.strategy == "everyone":
         del terms["overlap"]
     return _columns(terms, project)
@@ -298,71 +290,55 @@ STEPS = {"project": "terms", "task type": "task_type", "guideline examples": "gu
 """Sections whose step is not called after them."""
 
 
+@dataclass
 class _Applier:
     """The steps, one method for each section of a plan."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        project: Project,
-        *,
-        by: Person,
-        now: datetime,
-        folder: Path | None,
-        files: Files,
-        applied: ApplyResult,
-    ) -> None:
-        self.said, self.project, self.by, self.now = plan.study, project, by, now
-        self.folder, self.files, self.applied = folder, files, applied
+    study: Study
+    project: Project
+    by: Person
+    now: datetime
+    applied: ApplyResult
+    folder: Path | None = None
+    files: Files = field(default_factory=dict)
 
     def do(self, change: Change, *, in_background: bool = False) -> None:
         """Make one change. Sources and perturbations write many transactions, and go on where they stopped.
 
-        `in_background`: perturbations are planned, and made by a job.
+        `in_background`: perturbations are planned, and made by a job. Raises Refused.
         """
         step: Callable[[Change], None] = getattr(self, STEPS.get(change.section, change.section))
-        if change.section == "perturbation" and in_background:
-            perturbation_runs.start(run=self.plan_run(change), by=self.by, now=self.now)
-        elif change.section in ("source", "perturbation"):
-            step(change)
-        else:
-            with transaction.atomic():
+        try:
+            if change.section == "perturbation" and in_background:
+                perturbation_runs.start(run=self.plan_run(change), by=self.by, now=self.now)
+            elif change.section in ("source", "perturbation"):
                 step(change)
+            else:
+                with transaction.atomic():
+                    step(change)
+        except (InvalidResponse, UnknownTaskType) as error:
+            raise Refused("invalid_request", str(error)) from error
 
     def terms(self, change: Change) -> None:
-        study, project = self.said, self.project
+        study, project, by, now = self.study, self.project, self.by, self.now
         projects.change_terms(
-            project=project,
-            pay=study.pay,
-            caps=study.caps,
-            model_budget=study.model_budget,
-            by=self.by,
-            now=self.now,
+            project=project, pay=study.pay, caps=study.caps, model_budget=study.model_budget, by=by, now=now
         )
-        creation.change_options(project=project, terms=study.release, by=self.by, now=self.now)
-        projects.change_statement(project=project, statement=study.statement, by=self.by, now=self.now)
-        quality_guidelines.require_reading(
-            project=project, required=study.must_read, by=self.by, now=self.now
-        )
-        plain = {"name": study.name, "time_zone": study.time_zone}
-        different = {name: getattr(project, name) for name in plain if getattr(project, name) != plain[name]}
-        if different:
-            Project.objects.filter(pk=project.pk).update(**plain)
-            for name, value in plain.items():
-                setattr(project, name, value)
-            for name, before in different.items():
-                detail = audit_log.changed(name, before, plain[name])
-                audit_log.log(project, "", "changed", by=self.by, now=self.now, detail=detail)
+        creation.change_options(project=project, terms=study.release, by=by, now=now)
+        projects.change_statement(project=project, statement=study.statement, by=by, now=now)
+        quality_guidelines.require_reading(project=project, required=study.must_read, by=by, now=now)
+        projects.rename_project(project=project, name=study.name, time_zone=study.time_zone, by=by, now=now)
+        project.refresh_from_db(fields=["name", "time_zone"])
 
     def consent(self, change: Change) -> None:
-        quality_consent.write(project=self.project, text=self.said.consent, by=self.by, now=self.now)
+        quality_consent.write(project=self.project, text=self.study.consent, by=self.by, now=self.now)
         self.project.refresh_from_db(fields=["consent_number"])
 
     def task_type(self, change: Change) -> None:
         task_types.define(
             project=self.project,
             name=change.name,
-            data=self.said.task_types[change.name],
+            data=self.study.task_types[change.name],
             by=self.by,
             now=self.now,
         )
@@ -376,13 +352,13 @@ class _Applier:
         quality_guidelines.revise(
             project=self.project,
             task=self.task(change.name),
-            text=self.said.guidelines[change.name],
+            text=self.study.guidelines[change.name],
             person=self.by,
             now=self.now,
         )
 
     def source(self, change: Change) -> None:
-        source_file = self.said.sources[change.place]
+        source_file = self.study.sources[change.place]
         assert self.folder is not None, "a source is only planned where files can be read"  # nosec
         path = _path(source_file, change.place, self.folder, self.files)
         assert path is not None, "a source is only planned where its file is known"  # nosec
@@ -412,7 +388,7 @@ class _Applier:
         perturbation_runs.perform(self.plan_run(change))
 
     def plan_run(self, change: Change) -> PerturbationRun:
-        run: Run = self.said.runs[change.place]
+        run: Run = self.study.runs[change.place]
         return perturbation_runs.plan_run(
             project=self.project,
             kinds=run.kinds,
@@ -420,17 +396,16 @@ class _Applier:
             sources=self.sources(run.sources),
             select=run.select,
             **({"rules": run.rules} if run.rules else {}),
-            feeds_from=self.named(run.feeds_from),
+            feeds_from=self.batch_named(run.feeds_from) if run.feeds_from else None,
             feeds_when=run.feeds_when,
             by=self.by,
             now=self.now,
         )
 
     def batch(self, change: Change) -> None:
-        spec = self.said.batches[change.place]
+        spec = self.study.batches[change.place]
         if change.verb == "change":
-            batch = self.named(spec.name)
-            assert batch is not None, "only what is there is changed"  # nosec
+            batch = self.batch_named(spec.name)
             new_terms = _changeable(spec, self.project, batch)
             batch_settings.change(batch=batch, changes=new_terms, by=self.by, now=self.now)
             return
@@ -445,7 +420,7 @@ class _Applier:
                 only=list(spec.only) or None,
                 seed=spec.seed,
                 strata=spec.by,
-                feeds_from=self.named(spec.feeds_from),
+                feeds_from=self.batch_named(spec.feeds_from) if spec.feeds_from else None,
             ),
             terms=_columns(spec.terms, self.project),
             by=self.by,
@@ -453,16 +428,12 @@ class _Applier:
         )
 
     def gold(self, change: Change) -> None:
-        spec = self.said.batches[change.place]
-        batch = self.named(spec.name)
-        assert batch is not None, "gold is marked in a batch that is there"  # nosec
-        marked = Gold.objects.filter(item__batch=batch).select_related("item__example")
+        spec = self.study.batches[change.place]
+        batch = self.batch_named(spec.name)
+        marked = Gold.objects.filter(item__batch=batch).select_related("item__example__source")
         existing = {
-            (entry.item.example.external_id, entry.item.example.source.name): (
-                entry.expected["data"],
-                entry.why,
-            )
-            for entry in marked.select_related("item__example__source")
+            (row.item.example.external_id, row.item.example.source.name): (row.expected["data"], row.why)
+            for row in marked
         }
         usable = Example.objects.usable().filter(source__project=self.project)
         rows = usable.select_related("stored_table", "source").order_by("source_id", "pk")
@@ -487,15 +458,14 @@ class _Applier:
                 refuse("invalid_request", f"{entry.example}: {invalid}")
 
     def open(self, change: Change) -> None:
-        batch = self.named(change.name)
-        assert batch is not None, "what is opened is there"  # nosec
+        batch = self.batch_named(change.name)
         if batch.waits_for_model:
             batches.open_when_drawn(batch=batch)
             return
         batches.open_batch(batch=batch, by=self.by, now=self.now)
 
     def guideline_examples(self, change: Change) -> None:
-        batch = self.said.batches[change.place]
+        batch = self.study.batches[change.place]
         rows = Item.objects.filter(
             batch__project=self.project, batch__name=batch.name, batch__closed_at__isnull=False
         )
@@ -505,10 +475,10 @@ class _Applier:
             by_source = {item.example.source.name: item for item in items.order_by("-pk")}
             source, _ = resolve_source(entry, list(by_source), batch.sources)
             if source:
-                quality_guideline_examples.pin(item=by_source[source], by=self.by, now=self.now)
+                guideline_examples.pin(item=by_source[source], by=self.by, now=self.now)
 
     def person(self, change: Change) -> None:
-        entry = self.said.people[change.place]
+        entry = self.study.people[change.place]
         roles = [Role(role) for role in entry.roles]
         if change.verb == "invite":
             _, token = projects.invite(
@@ -522,13 +492,13 @@ class _Applier:
 
     # -- what things are called -------------------------------------------------------------------------
 
-    def named(self, name: str) -> Batch | None:
-        return Batch.objects.select_related("project").get(project=self.project, name=name) if name else None
+    def batch_named(self, name: str) -> Batch:
+        return Batch.objects.select_related("project").get(project=self.project, name=name)
 
     def sources(self, names: tuple[str, ...]) -> list[Source]:
         return list(Source.objects.ready().filter(project=self.project, name__in=names).order_by("pk"))
 
-    def member(self, entry: schema.PersonEntry) -> Person:
+    def member(self, entry: PersonEntry) -> Person:
         people: dict[str, Person] = {}
         for row, names in current_state.members(self.project):
             people = dict.fromkeys(names, row.person) | people
