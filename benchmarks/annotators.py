@@ -198,7 +198,7 @@ def _said(right: int, skill: float, rng: random.Random) -> int:
 
 def _work(batch: Batch, crew: Sequence[Rater], rng: random.Random) -> None:
     """Turn by turn, until nobody is away and nobody finds anything any more."""
-    from annotation.workflow import adjudication
+    from annotation.workflow import automatic_decisions
 
     tick = 0
     while True:
@@ -209,7 +209,7 @@ def _work(batch: Batch, crew: Sequence[Rater], rng: random.Random) -> None:
             _turn(batch, rng.choice(here), rng, tick, now)
         if tick % 50 == 0 or not here:
             # Places come to items whose responses are far apart: whoever had found nothing looks again.
-            if adjudication.resolve_due(now=now + timedelta(minutes=2), limit=1_000):
+            if automatic_decisions.resolve_due(now=now + timedelta(minutes=2), limit=1_000):
                 for one in crew:
                     one.done = False
             elif all(one.done for one in crew):

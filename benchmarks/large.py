@@ -129,7 +129,7 @@ def _small() -> dict[str, Any]:
     from annotation.imports import example_import
     from annotation.models import Person
     from annotation.queue import reservations
-    from annotation.workflow import adjudication, assignments, batches, projects
+    from annotation.workflow import assignments, automatic_decisions, batches, projects
     from tasks.contract import task_type
 
     draw = random.Random(0)
@@ -182,7 +182,7 @@ def _small() -> dict[str, Any]:
             "data": {"label": label},
         }
         assignments.submit(assignment=assignment, response=response, now=now)
-    adjudication.resolve_batch(batch=batch, now=NOW + timedelta(days=9))
+    automatic_decisions.resolve_batch(batch=batch, now=NOW + timedelta(days=9))
     return {"project": project, "batch": batch, "source": source, "mara": mara, "ivo": ivo, "ada": crew[0]}
 
 

@@ -51,8 +51,8 @@ from annotation.models import (
 )
 from annotation.models.batch_options import TERMS, work_limits
 from annotation.platform.refusals import refuse
-from annotation.quality import compared_responses
-from annotation.workflow import adjudication
+from annotation.quality import agreement_report
+from annotation.queue import candidates
 from tableqa.core.canonical_json import canonical
 
 SHORT: Final = 80
@@ -111,12 +111,12 @@ class Names:
         rows = Assignment.objects.filter(item=item).order_by("place__number", "pk")
         states = dict(rows.values_list("person_id", "state"))
         submitted = [person for person, state in states.items() if state == Assignment.State.SUBMITTED]
-        ordered = adjudication.by_letter(item, submitted)
+        ordered = candidates.by_letter(item, submitted)
         ordered += [person for person in states if person not in submitted]
         lettered_names = copy(self)
         lettered_names.known = {
             **self.known,
-            **dict(zip(ordered, adjudication.letters(len(ordered)), strict=True)),
+            **dict(zip(ordered, candidates.letters(len(ordered)), strict=True)),
         }
         return lettered_names
 

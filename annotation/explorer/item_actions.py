@@ -21,14 +21,13 @@ from django.utils import timezone
 
 from annotation.access import audit_log, visibility
 from annotation.access.authorization import Actor, acts_on_items, projects_with_permission
-from annotation.access.roles import Permission, permissions
+from annotation.access.roles import Permission
 from annotation.background import jobs
 from annotation.explorer import item_access, querysets, result_pages
 from annotation.explorer.action_rules import ACTIONS, LONGEST_NOTE, MOST_ITEMS, Facts, Refusal, refusal
 from annotation.explorer.item_access import Reader
 from annotation.explorer.selection import Selection
 from annotation.models import (
-    Adjudication,
     Assignment,
     Batch,
     Decision,
@@ -39,7 +38,6 @@ from annotation.models import (
     ItemAction,
     ItemChange,
     Job,
-    Membership,
     Outcome,
     Person,
     Place,
@@ -49,8 +47,8 @@ from annotation.models import (
 )
 from annotation.platform.refusals import Refused, refuse, require_storable
 from annotation.quality import guideline_examples
-from annotation.queue import orphaned_slots, reservations, resolutions, slots
-from annotation.workflow import adjudication, decision_undo
+from annotation.queue import allocation, decision_undo, orphaned_slots, reservations, resolutions, slots
+from annotation.workflow import adjudication
 
 UNDO_WITHIN: Final = timedelta(minutes=30)
 CHANGED: Final = Refusal("changed")
@@ -336,7 +334,7 @@ def facts(who: Reader, keys: Sequence[int]) -> dict[int, Facts]:
         responses.setdefault(key, []).append((person, event))
     releases = Release.objects.kept().filter(project=who.project).order_by("watermark", "pk")
     watermarks = list(releases.values_list("watermark", "name"))
-    annotators = _annotators(who.project.pk)
+    annotators = allocation.annotator_ids(who.project.pk)
     used = _users(rows)
     facts_by_key: dict[int, Facts] = {}
     for item in rows:
@@ -386,13 +384,6 @@ def _users(items: Sequence[Item]) -> dict[int, str]:
             chosen.append(item.decision)
     users = decision_undo.users_of(chosen) if chosen else {}
     return {item: users[decision.pk] for item, decision in decisions.items() if decision.pk in users}
-
-
-def _annotators(project: int) -> set[int]:
-    members = Membership.objects.filter(
-        project=project, removed_at__isnull=True, person__is_active=True
-    ).values_list("person_id", "roles")
-    return {person for person, roles in members if Permission.ANNOTATE in permissions(roles)}
 
 
 def _managed_projects(actor: Actor) -> list[int]:
@@ -555,14 +546,13 @@ def _waiting(item: Item) -> dict[str, Any]:
 def _restore_waiting(item: Item, before: Mapping[str, Any], now: datetime) -> None:
     """Have an undecided item wait for what it waited for: an adjudicator, its rule, or more responses."""
     if waiting := before.get("waiting"):
-        Adjudication.objects.create(
-            item=item,
-            reason=waiting["reason"],
+        resolutions.request_adjudication(
+            item,
+            waiting["reason"],
             weight=waiting["weight"],
-            asked_by_id=waiting["asked_by"],
+            asked_by=waiting["asked_by"],
             asked_at=datetime.fromisoformat(waiting["asked_at"]),
         )
-        resolutions.mark([item.pk], Item.Resolution.ADJUDICATION)
         return
     complete = Item.objects.filter(pk=item.pk, submitted_count__gt=0, submitted_count__gte=_places(item))
     complete.update(due_at=slots.due_at(item.batch, now))

@@ -8,8 +8,8 @@ from typing import Any, Final
 from annotation.access.visibility import Fact
 from annotation.explorer.item_access import Reader, state_of
 from annotation.models import Assignment, Flag, Item
-from annotation.quality import compared_responses
-from annotation.workflow import adjudication
+from annotation.quality import agreement_report
+from annotation.queue import candidates
 from tasks.contract import Item as PlainItem
 from tasks.contract import TaskType
 
@@ -110,8 +110,8 @@ def _without_names(row: Row) -> list[Response]:
     """The responses under letters, those that were submitted first."""
     submitted = [response for response in row.responses if response.state == Assignment.State.SUBMITTED]
     skipped = [response for response in row.responses if response.state != Assignment.State.SUBMITTED]
-    ordered = adjudication.by_letter(row.item, submitted) + skipped
-    letters = adjudication.letters(len(ordered))
+    ordered = candidates.by_letter(row.item, submitted) + skipped
+    letters = candidates.letters(len(ordered))
     return [
         replace(response, person=0, letter=letter) for letter, response in zip(letters, ordered, strict=True)
     ]

@@ -18,9 +18,9 @@ from annotation.access import authorization
 from annotation.access.roles import Role
 from annotation.imports import example_import
 from annotation.models import Batch, Person, Project
-from annotation.queue import reservations
+from annotation.queue import reservations, resolutions
 from annotation.releases import creation
-from annotation.workflow import adjudication, assignments, projects
+from annotation.workflow import adjudication, assignments, automatic_decisions, projects
 from annotation.workflow import batches as workflow_batches
 from tasks.contract import task_type
 
@@ -129,8 +129,8 @@ def _load(world: dict[str, Any], now: datetime) -> None:
         _annotate(batch, responses, people, now)
         if entry.get("closed"):
             workflow_batches.close_batch(batch=batch, by=manager, now=now)
-        adjudication.resolve_batch(batch=batch, now=now)
-        for item in adjudication.waiting(batch):
+        automatic_decisions.resolve_batch(batch=batch, now=now)
+        for item in resolutions.waiting(batch):
             if decision := entry.get("decisions", {}).get(item.example.external_id):
                 response = batch.task().envelope(batch.task().restore(decision["response"]), item.plain())
                 adjudication.decide(

@@ -46,11 +46,10 @@ from annotation.models import (
 from annotation.platform import inventory, migration_state
 from annotation.platform.refusals import Refused
 from annotation.queue import submissions, workload
+from annotation.queue.decisions import DECIDABLE
 from annotation.releases.creation import folder
 from annotation.releases.model_evaluation import runs
-from annotation.releases.raw_records import MANIFEST, read_manifest
-from annotation.releases.record_files import Difference
-from annotation.workflow.adjudication import DECIDABLE
+from annotation.releases.release_files import MANIFEST, Difference, read_manifest
 from tableqa.core.canonical_json import canonical, digest, file_digest
 
 OVERDUE = timedelta(hours=1)

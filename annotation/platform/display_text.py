@@ -31,6 +31,7 @@ MESSAGES = (
     "annotation.assistance.model_answers",
     "annotation.background.jobs",
     "annotation.workflow.adjudication",
+    "annotation.workflow.automatic_decisions",
     "annotation.releases.restoration.restored_responses",
     "annotation.quality.snapshots",
     "tableqa.agreement.measures",

@@ -2,7 +2,7 @@
 
 `writable` is the only way around the triggers. It is for four uses: a migration that has to rewrite such rows, erasing what
 must not stay (a person's data, what an unfinished import left), an adjudicator's undo of a decision on which nothing rests
-(`annotation.workflow.decision_undo`), and emptying the test database.
+(`annotation.queue.decision_undo`), and emptying the test database.
 """
 
 from collections.abc import Iterator

@@ -44,6 +44,12 @@ def annotators(project: Project) -> list[Person]:
     ]
 
 
+def annotator_ids(project: int) -> set[int]:
+    """Everybody (by key) who annotates in the project (key) now."""
+    members = Membership.objects.filter(project=project, removed_at__isnull=True, person__is_active=True)
+    return {person for person, roles in members.values_list("person_id", "roles") if Role.ANNOTATOR in roles}
+
+
 def hand_out(
     *,
     batch: Batch,

@@ -1,8 +1,11 @@
 """How items are resolved, stored with them: lists filter by it without a look at decisions and adjudications."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
-from annotation.models import Adjudication, AdjudicationRequest, Item
+from django.db.models import F, Q, QuerySet
+
+from annotation.models import Adjudication, AdjudicationRequest, Batch, Item, Project
 
 
 def mark(items: Iterable[int], resolution: str) -> None:
@@ -23,3 +26,33 @@ def reopen(items: Sequence[int]) -> None:
     )
     waiting.delete()
     mark(items, Item.Resolution.NONE)
+
+
+def request_adjudication(
+    item: Item, reason: str, *, weight: float, asked_at: datetime, asked_by: int | None = None
+) -> Adjudication:
+    """Have an item wait for an adjudicator. The caller holds its lock.
+
+    asked_by  the person (key) who asked; None where the decision rule did
+    """
+    mark([item.pk], Item.Resolution.ADJUDICATION)
+    return Adjudication.objects.create(
+        item=item, reason=reason, weight=weight, asked_by_id=asked_by, asked_at=asked_at
+    )
+
+
+def waiting(batch: Batch) -> QuerySet[Item]:
+    """Items of a batch that wait for an adjudicator: those that matter most first, and of equal ones the oldest."""
+    return _waiting(Q(batch=batch))
+
+
+def waiting_in(project: Project) -> QuerySet[Item]:
+    """The same of all batches of a project."""
+    return _waiting(Q(batch__project=project))
+
+
+def _waiting(where: Q) -> QuerySet[Item]:
+    items = Item.objects.filter(where, adjudication__isnull=False, batch__set_aside_at__isnull=True)
+    return items.select_related("adjudication", "batch__project", "example__source").order_by(
+        F("adjudication__weight").desc(), "adjudication__asked_at", "pk"
+    )

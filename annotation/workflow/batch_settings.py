@@ -25,7 +25,7 @@ from annotation.platform.refusals import refuse
 from annotation.queue import allocation, lineage
 from annotation.queue.slots import due_at, lock_items, set_overlap, undecided, waiting_below
 from annotation.queue.withdrawal import UNDO_WINDOW
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tableqa.core.canonical_json import digest
 
 
@@ -176,7 +176,9 @@ def _count_resolved(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
                 items=items_phrase(complete)
             )
         )
-    foreseen = {name: number for name, number in adjudication.preview_rule(batch, rule).items() if number}
+    foreseen = {
+        name: number for name, number in automatic_decisions.preview_rule(batch, rule).items() if number
+    }
     if foreseen:
         what = ", ".join(f"{number} {gettext(FORESEEN[name])}" for name, number in foreseen.items())
         sentences.append(
@@ -240,14 +242,14 @@ def _count_final(batch: Batch, at_close: bool) -> list[str]:
 def _change_overlap(batch: Batch, overlap: int, by: Person, now: datetime) -> None:
     more = overlap > batch.overlap
     if more:
-        adjudication.reopen_waiting(batch=batch, overlap=overlap, by=by, now=now)
+        automatic_decisions.reopen_waiting(batch=batch, overlap=overlap, by=by, now=now)
     set_overlap(batch=batch, overlap=overlap, now=now)
     if more and batch.strategy == "split" and batch.opened_at is not None:
         allocation.hand_out(batch=batch, by=by, now=now)
 
 
 def _change_rule(batch: Batch, rule: Mapping[str, Any], by: Person, now: datetime) -> None:
-    adjudication.change_rule(batch=batch, rule=rule, by=by, now=now)
+    automatic_decisions.change_rule(batch=batch, rule=rule, by=by, now=now)
 
 
 def _leave_out(batch: Batch, required: Batch | None, by: Person, now: datetime) -> None:

@@ -31,8 +31,9 @@ from annotation.models import (
 )
 from annotation.platform import immutable_rows
 from annotation.quality import snapshots
+from annotation.queue import candidates
 from annotation.releases import creation
-from annotation.workflow import adjudication, batches, projects
+from annotation.workflow import adjudication, automatic_decisions, batches, projects
 from tests.annotation import role_table
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold import examples, mark
@@ -107,7 +108,7 @@ def _both(world: World, batch: Batch, one: str, other: str, *, choose: str = "")
     """Ada's and Bo's responses to the next item, and what follows from them; `choose`: what Ivo decides."""
     item: Item = world.label(batch, "ada", one).assignment.item
     assert world.label(batch, "bo", other).assignment.item_id == item.pk
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     if choose:
         adjudication.decide(item=item, by=world.ivo, choose=[choose], note="It is.", now=NOON)
     return Item.objects.get(pk=item.pk)
@@ -216,7 +217,7 @@ def answered(label: str) -> Callable[[Study], None]:
     def change(study: Study) -> None:
         bo = Assignment.objects.get(item=study.items["begun"], person=study.world.bo)
         study.world.answer(study.world.reload(bo), {"label": label}, now=LATER)
-        adjudication.resolve_batch(batch=study.open, now=LATER)
+        automatic_decisions.resolve_batch(batch=study.open, now=LATER)
 
     return change
 
@@ -226,7 +227,7 @@ def decided(label: str) -> Callable[[Study], None]:
 
     def change(study: Study) -> None:
         item = study.items["adjudication"]
-        letters = {one.response.label: one.letter for one in adjudication.candidates(item)}
+        letters = {one.response.label: one.letter for one in candidates.of_item(item)}
         adjudication.decide(item=item, by=study.world.ivo, choose=[letters[label]], note="It is.", now=LATER)
 
     return change

@@ -38,8 +38,9 @@ from annotation.models import (
     SavedView,
     Upload,
 )
+from annotation.queue import resolutions
 from annotation.releases import creation
-from annotation.workflow import adjudication, batches, projects
+from annotation.workflow import automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, World, envelope
 
 # -- who there is -----------------------------------------------------------------------------------
@@ -80,12 +81,12 @@ def make_things(world: World) -> Things:
     for who in ("ada", "bo", "cy"):
         world.label(closed, who, "extraction")
     batches.close_batch(batch=closed, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=closed, now=NOON)
+    automatic_decisions.resolve_batch(batch=closed, now=NOON)
     release = creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
     batch = world.batch(name="Open")
     differ(world, batch)
     assignment = world.take(batch, "ada")
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     job = Job.objects.create(
         project=world.project, kind="import", made_by=world.mara, made_at=NOON, heartbeat=NOON
     )
@@ -164,7 +165,7 @@ def differ(world: World, batch: Batch) -> None:
     """Three people, three labels: the next item of the batch waits for an adjudicator."""
     for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
 
 
 # -- the pages ----------------------------------------------------------------------------------------

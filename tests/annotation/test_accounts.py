@@ -34,7 +34,7 @@ from annotation.platform import immutable_rows
 from annotation.platform.refusals import Refused
 from annotation.quality import annotator_questions
 from annotation.releases import creation
-from annotation.workflow import adjudication, assignments, batches, projects
+from annotation.workflow import assignments, automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, World
 
 
@@ -440,7 +440,7 @@ def worked(world: World) -> World:
         for who in ("ada", "bo", "cy"):
             world.label(closed, who, "extraction")
     batches.close_batch(batch=closed, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=closed, now=NOON)
+    automatic_decisions.resolve_batch(batch=closed, now=NOON)
     opened = world.batch(name="Open")
     held = world.take(opened, "ada")
     assert held is not None

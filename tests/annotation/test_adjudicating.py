@@ -29,10 +29,10 @@ from annotation.models import (
     SentBack,
 )
 from annotation.platform.refusals import Refused
-from annotation.quality import agreement_report, compared_responses
-from annotation.queue import availability, slots
-from annotation.releases import creation, verification
-from annotation.workflow import adjudication, assignments, batches, projects
+from annotation.quality import agreement_report
+from annotation.queue import availability, candidates, resolutions, slots
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
 from tasks.contract import TaskType, task_types
 from tests.annotation.cast import NOON, World, envelope, make_world
 
@@ -46,13 +46,13 @@ def labelled(world: World, *said: str, **more: Any) -> Batch:
     batch = world.batch(size=1, overlap=min(len(said), 3), **more)
     for who, label in zip(("ada", "bo", "cy"), said, strict=False):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
 def ruled(world: World, rule: dict[str, Any], **more: Any) -> Batch:
     batch = world.batch(size=1, **more)
-    Batch.objects.filter(pk=batch.pk).update(resolve=adjudication.checked_rule(batch, rule))
+    Batch.objects.filter(pk=batch.pk).update(resolve=automatic_decisions.checked_rule(batch, rule))
     batch.refresh_from_db()
     return batch
 
@@ -72,13 +72,13 @@ def test_people_who_differ_ask_one_more_by_itself_and_the_majority_then_decides(
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
 
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
     place = Place.objects.get(batch=batch, added=True)
     assert (place.number, place.taken, place.reserved_for) == (3, False, None)
     assert world.take(batch, "ada") is None, "who answered before is not asked again"
     world.label(batch, "cy", "reasoning")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     decision = Decision.objects.get(item__batch=batch)
     assert [outcome.response["data"] for outcome in decision.outcomes.all()] == [{"label": "reasoning"}]
     assert list(doctor.findings()) == []
@@ -91,7 +91,7 @@ def test_the_page_of_who_is_asked_in_addition_looks_like_any_other(world: World)
     first = assignments.payload(planned)
     world.answer(planned, {"label": "extraction"})
     world.label(batch, "bo", "reasoning")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
     added = world.take(batch, "cy")
 
@@ -108,11 +108,11 @@ def test_agreement_counts_the_planned_places_alone(world: World) -> None:
     batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     before = agreement_report.batch_figures(batch)
 
     world.label(batch, "cy", "reasoning")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
     assert Decision.objects.filter(item__batch=batch).exists()
     assert agreement_report.batch_figures(batch) == before
@@ -122,11 +122,11 @@ def test_where_the_most_have_answered_an_adjudicator_looks(world: World) -> None
     batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     world.label(batch, "cy", "neither")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
-    assert adjudication.waiting(batch).count() == 1
+    assert resolutions.waiting(batch).count() == 1
     assert not Place.objects.filter(batch=batch, taken=False).exists()
 
 
@@ -135,11 +135,9 @@ def test_where_nobody_is_left_to_ask_an_adjudicator_looks(world: World) -> None:
     for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
         world.label(batch, who, label)
 
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
-    assert (
-        adjudication.waiting(batch).get().adjudication.reason.endswith("No further annotator is available.")
-    )
+    assert resolutions.waiting(batch).get().adjudication.reason.endswith("No further annotator is available.")
 
 
 def test_whoever_was_asked_in_addition_and_never_came_holds_nothing_up_once_the_batch_is_closed(
@@ -148,16 +146,16 @@ def test_whoever_was_asked_in_addition_and_never_came_holds_nothing_up_once_the_
     batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    assert not adjudication.waiting(batch).exists()
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    assert not resolutions.waiting(batch).exists()
 
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
     batch.refresh_from_db()
-    assert adjudication.resolve_batch(batch=batch, now=LATER) == 1
+    assert automatic_decisions.resolve_batch(batch=batch, now=LATER) == 1
 
     assert (
         "the batch was closed before more responses arrived"
-        in adjudication.waiting(batch).get().adjudication.reason
+        in resolutions.waiting(batch).get().adjudication.reason
     )
 
 
@@ -175,10 +173,10 @@ def test_only_work_that_is_not_set_aside_is_decided(world: World, change: dict[s
         world.label(batch, who, "extraction")
     Batch.objects.filter(pk=batch.pk).update(**change)
 
-    assert adjudication.resolve_due(now=LATER) == 0
-    assert adjudication.resolve_batch(batch=batch, now=LATER) == 0
+    assert automatic_decisions.resolve_due(now=LATER) == 0
+    assert automatic_decisions.resolve_batch(batch=batch, now=LATER) == 0
     item = Item.objects.get(batch=batch)
-    assert adjudication.resolve_item(item_id=item.pk, now=LATER, again=True) is False
+    assert automatic_decisions.resolve_item(item_id=item.pk, now=LATER, again=True) is False
     assert not Decision.objects.exists()
 
 
@@ -188,7 +186,7 @@ def test_a_gold_item_is_never_decided(world: World) -> None:
         world.label(batch, who, "extraction")
     Item.objects.filter(batch=batch).update(is_gold=True)
 
-    assert adjudication.resolve_due(now=LATER) == 0
+    assert automatic_decisions.resolve_due(now=LATER) == 0
     assert not Decision.objects.exists()
 
 
@@ -207,20 +205,20 @@ def test_what_more_hangs_on_and_who_is_further_apart_comes_first(world: World) -
         for who, label in zip(people, labels, strict=True):
             world.label(batch, who, label)
         assert Item.objects.filter(batch=batch, position=item + 1).exists() or item == 0
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
-    first, second = (item.adjudication for item in adjudication.waiting(batch))
+    first, second = (item.adjudication for item in resolutions.waiting(batch))
 
     assert first.weight > second.weight
     assert first.item.position > second.item.position, "it is the later item that people are further apart on"
     fed = labelled(world, "extraction", "reasoning", "neither", name="fed from")
-    before = adjudication.waiting(fed).get().adjudication.weight
+    before = resolutions.waiting(fed).get().adjudication.weight
     world.batch("value_change", variant="answer_changes", feeds_from=fed, sources=[], open=False)
     Adjudication.objects.all().delete()
     Item.objects.filter(batch=fed).update(due_at=NOON)
-    adjudication.resolve_batch(batch=fed, now=LATER)
-    assert adjudication.waiting(fed).get().adjudication.weight == 2 * before
-    assert [item.batch for item in adjudication.waiting_in(world.project)] == [fed]
+    automatic_decisions.resolve_batch(batch=fed, now=LATER)
+    assert resolutions.waiting(fed).get().adjudication.weight == 2 * before
+    assert [item.batch for item in resolutions.waiting_in(world.project)] == [fed]
 
 
 # -- sending back -----------------------------------------------------------------------------------
@@ -230,7 +228,7 @@ def sent_back(
     world: World, batch: Batch, note: str = "Look at the years again."
 ) -> tuple[Item, SentBack, str]:
     """The item, what was sent back, and whose response it was."""
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     back = adjudication.send_back(item=item, by=world.ivo, choose="B", note=note, now=LATER)
     return item, back, back.assignment.person.name.lower()
 
@@ -241,7 +239,7 @@ def test_a_response_goes_back_to_its_author_with_a_note_and_the_item_waits_for_t
 
     item, back, who = sent_back(world, batch)
 
-    assert not adjudication.waiting(batch).exists()
+    assert not resolutions.waiting(batch).exists()
     assert {one.pk: one.response for one in Annotation.objects.filter(pk__in=raw)} == raw
     newest = Annotation.objects.filter(assignment=back.assignment).latest("revision")
     assert (newest.revision, newest.response, newest.event.actor) == (2, None, world.ivo)
@@ -267,7 +265,7 @@ def test_once_it_is_written_anew_the_item_is_resolved_like_any_other(world: Worl
     held = world.take(batch, who)
     assert held is not None
     world.answer(held, {"label": label}, now=LATER)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
     decision = Decision.objects.get(item=item)
     assert decision.made_by is None
@@ -283,14 +281,14 @@ def test_what_an_adjudicator_sent_back_enters_agreement_as_it_was(world: World, 
     ):
         for label in labels:
             world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     item, back, who = sent_back(world, batch)
     held = world.take(batch, who)
     assert held is not None
     others = Assignment.objects.filter(item=item).submitted().exclude(pk=back.assignment_id)
     label = others[0].annotation.response["data"]["label"]  # type: ignore[union-attr, index]
     world.answer(held, {"label": label}, now=LATER)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
     live = {figure.statistic: figure for figure in agreement_report.batch_figures(batch)}
     rows = [row for row in compared_responses.rated_responses(batch) if row.item == item.public_id]
@@ -308,13 +306,13 @@ def test_what_an_adjudicator_sent_back_enters_agreement_as_it_was(world: World, 
 def test_an_adjudicator_sees_what_was_said_of_a_response_that_comes_again(world: World) -> None:
     batch = labelled(world, "extraction", "reasoning", "neither")
     item, back, who = sent_back(world, batch)
-    letters = {one.letter: one.annotation.assignment_id for one in adjudication.candidates(item)}
+    letters = {one.letter: one.annotation.assignment_id for one in candidates.of_item(item)}
     held = world.take(batch, who)
     assert held is not None
     world.answer(held, {"label": "unanswerable"}, now=LATER)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
-    found = {one.letter: one for one in adjudication.candidates(adjudication.waiting(batch).get())}
+    found = {one.letter: one for one in candidates.of_item(resolutions.waiting(batch).get())}
 
     assert len(letters) == 2, "while it is away there are two"
     assert found["B"].annotation.assignment_id == back.assignment_id
@@ -324,10 +322,8 @@ def test_an_adjudicator_sees_what_was_said_of_a_response_that_comes_again(world:
 
 def test_nothing_goes_back_that_nobody_could_write_anew(world: World) -> None:
     batch = labelled(world, "extraction", "reasoning", "neither")
-    item = adjudication.waiting(batch).get()
-    person = next(
-        one for one in adjudication.candidates(item) if one.letter == "B"
-    ).annotation.assignment.person
+    item = resolutions.waiting(batch).get()
+    person = next(one for one in candidates.of_item(item) if one.letter == "B").annotation.assignment.person
 
     def refused(**more: Any) -> str:
         with pytest.raises(Refused) as why:
@@ -344,7 +340,7 @@ def test_nothing_goes_back_that_nobody_could_write_anew(world: World) -> None:
     Membership.objects.filter(pk=membership.pk).update(removed_at=None)
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
     assert refused() == "batch_closed"
-    assert adjudication.waiting(batch).exists()
+    assert resolutions.waiting(batch).exists()
     adjudication.decide(item=item, by=world.ivo, note="n", choose=["A"], now=LATER)
     assert refused() == "decided"
 
@@ -354,13 +350,13 @@ def test_nothing_goes_back_that_nobody_could_write_anew(world: World) -> None:
 
 def test_whoever_may_still_annotate_in_the_batch_does_not_adjudicate_there(world: World) -> None:
     batch = labelled(world, "extraction", "reasoning", "neither")
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     kim = rejoin(world, "kim")
     membership = Membership.objects.get(project=batch.project, person=kim)
     Membership.objects.filter(pk=membership.pk).update(roles=[Role.ANNOTATOR, Role.ADJUDICATOR])
 
     assert not visibility.may_adjudicate(kim, item)
-    assert not visibility.adjudicable(kim, adjudication.waiting(batch)).exists()
+    assert not visibility.adjudicable(kim, resolutions.waiting(batch)).exists()
     assert visibility.may_adjudicate(world.ivo, item)
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
     item.batch.refresh_from_db()
@@ -373,12 +369,12 @@ def test_letters_are_drawn_per_item_and_stay(db: None, tmp_path: Path) -> None:
     for _ in range(9):
         for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
             world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
     orders = []
-    for item in adjudication.waiting(batch):
-        order = [one.annotation.assignment.person.name for one in adjudication.candidates(item)]
-        assert order == [one.annotation.assignment.person.name for one in adjudication.candidates(item)]
+    for item in resolutions.waiting(batch):
+        order = [one.annotation.assignment.person.name for one in candidates.of_item(item)]
+        assert order == [one.annotation.assignment.person.name for one in candidates.of_item(item)]
         orders.append(order)
 
     assert len({tuple(order) for order in orders}) > 1
@@ -399,33 +395,33 @@ def test_another_rule_decides_what_waits_and_leaves_what_is_decided(
         assignment = world.take(batch, "bo")
         assert assignment is not None
         world.answer(assignment, {"cells": cells, "unanswerable": False})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     decided = Decision.objects.get(item__batch=batch)
-    assert adjudication.waiting(batch).count() == 1
+    assert resolutions.waiting(batch).count() == 1
 
     rule = {"rule": "set_overlap", "least": 0}
-    assert adjudication.preview_rule(batch, adjudication.checked_rule(batch, rule)) == {
+    assert automatic_decisions.preview_rule(batch, automatic_decisions.checked_rule(batch, rule)) == {
         "accepted": 1,
         "one_more": 0,
         "adjudication": 0,
     }
     assert Decision.objects.filter(item__batch=batch).count() == 1, "looking changes nothing"
     with django_capture_on_commit_callbacks(execute=True):
-        job = adjudication.change_rule(batch=batch, rule=rule, by=world.mara, now=LATER)
+        job = automatic_decisions.change_rule(batch=batch, rule=rule, by=world.mara, now=LATER)
 
     assert job is not None
     job.refresh_from_db()
     assert job.result["resolved"] == 1
-    assert not adjudication.waiting(batch).exists()
+    assert not resolutions.waiting(batch).exists()
     assert Decision.objects.filter(item__batch=batch, made_by=None).count() == 2
     assert Decision.objects.get(pk=decided.pk).made_at == decided.made_at
-    assert adjudication.change_rule(batch=batch, rule=rule, by=world.mara, now=LATER) is None
+    assert automatic_decisions.change_rule(batch=batch, rule=rule, by=world.mara, now=LATER) is None
 
 
 def test_a_rule_that_does_not_fit_is_refused_in_words(world: World) -> None:
     batch = world.batch()
     with pytest.raises(Refused) as refused:
-        adjudication.change_rule(batch=batch, rule={"rule": "gap"}, by=world.mara, now=NOON)
+        automatic_decisions.change_rule(batch=batch, rule={"rule": "gap"}, by=world.mara, now=NOON)
     assert "does not fit question_type" in refused.value.detail
 
 
@@ -441,7 +437,7 @@ def test_every_judging_kind_has_a_rule_a_batch_may_change(task: TaskType) -> Non
 
 def test_an_own_response_decides_and_rests_on_nobody(world: World) -> None:
     batch = labelled(world, "extraction", "reasoning", "neither")
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     assignment = Assignment.objects.filter(item=item).select_related("batch", "item__example__stored_table")[
         0
     ]
@@ -468,15 +464,15 @@ def test_a_release_names_the_rule_of_each_decision_and_verifies_whatever_the_bat
     batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     world.label(batch, "cy", "reasoning")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     own = world.batch(size=1, name="by its own rule")
     for who in ("ada", "bo", "cy"):
         world.label(own, who, "extraction")
-    adjudication.resolve_batch(batch=own, now=LATER)
+    automatic_decisions.resolve_batch(batch=own, now=LATER)
     for one in (batch, own):
-        adjudication.change_rule(batch=one, rule={"rule": "unanimous"}, by=world.mara, now=LATER)
+        automatic_decisions.change_rule(batch=one, rule={"rule": "unanimous"}, by=world.mara, now=LATER)
         batches.close_batch(batch=one, by=world.mara, now=LATER)
 
     folder = tmp_path / "release"
@@ -495,7 +491,7 @@ def test_a_release_names_the_rule_of_each_decision_and_verifies_whatever_the_bat
 
 def test_the_page_offers_to_send_back_only_what_no_release_holds(world: World, client: Client) -> None:
     batch = labelled(world, "extraction", "reasoning")
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     client.force_login(world.ivo)
     address = f"/items/{item.public_id}/adjudicate/"
     assert "Response to send back" in client.get(address).content.decode()
@@ -517,7 +513,7 @@ def test_side_by_side_keeps_what_an_adjudicator_may_be_asked_about_and_bars_whoe
     world: World, client: Client
 ) -> None:
     batch = labelled(world, "extraction", "reasoning")
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     question = item.example.question
     address = f"/batches/{batch.public_id}/calibration/"
 
@@ -536,7 +532,7 @@ def test_neither_log_nor_release_tells_an_adjudicator_whose_response_waits_for_t
     world: World, client: Client
 ) -> None:
     batch = labelled(world, "extraction", "reasoning")
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     release = creation.make_release(
         project=world.project, name="early", format="askew", by=world.rea, now=LATER
     )
@@ -573,12 +569,12 @@ def test_the_order_of_the_letters_is_the_same_each_time_and_cannot_be_worked_out
     """A batch from before batches had keys has the letters that notes of adjudicators name."""
     orders = set()
     batch = labelled(world, "extraction", "reasoning", "neither")
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     for number in range(12):
         item.batch.draw_key = f"key {number}" if has_key else ""
         settings.SECRET_KEY = "this installation" if has_key else f"installation {number}"
-        order = [one.annotation.pk for one in adjudication.candidates(item)]
-        assert order == [one.annotation.pk for one in adjudication.candidates(item)]
+        order = [one.annotation.pk for one in candidates.of_item(item)]
+        assert order == [one.annotation.pk for one in candidates.of_item(item)]
         orders.add(tuple(order))
 
     assert len(orders) > 1, "the order hangs on a key that nobody sees"
@@ -591,8 +587,8 @@ def test_who_has_read_the_responses_of_an_item_never_gets_it_as_an_annotator(
     batch = ruled(world, {"rule": "unanimous"}, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    item = adjudication.waiting(batch).get()
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    item = resolutions.waiting(batch).get()
     client.force_login(world.ivo)
     address = (
         f"/items/{item.public_id}/adjudicate/"
@@ -603,7 +599,7 @@ def test_who_has_read_the_responses_of_an_item_never_gets_it_as_an_annotator(
         assert client.get(address).status_code == 200
     assert item.exclusions.filter(person=world.ivo, read_at__isnull=False).count() == 1
     assert visibility.may_adjudicate(world.ivo, item), "reading bars nobody from deciding"
-    assert visibility.adjudicable(world.ivo, adjudication.waiting(batch)).exists()
+    assert visibility.adjudicable(world.ivo, resolutions.waiting(batch)).exists()
 
     membership = Membership.objects.select_related("project", "person").get(person=world.ivo)
     projects.change_roles(membership=membership, roles=[Role.ANNOTATOR], by=world.mara, now=LATER)

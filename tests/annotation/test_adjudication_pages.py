@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from annotation.models import Annotation, Batch, Decision, Item, Person, SentBack
 from annotation.platform.refusals import Refused
+from annotation.queue import candidates, resolutions
 from annotation.web.views.table_comparison import NEAR, PART, WHOLE, TableVariant, contrast_table
-from annotation.workflow import adjudication, assignments
+from annotation.workflow import adjudication, assignments, automatic_decisions
 from tableqa import Example, Table
 from tableqa.operations import (
     InsertColumn,
@@ -233,8 +234,8 @@ def edits(world: World) -> Item:
             if new
             else {"unanswerable": True},
         )
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    return adjudication.waiting(batch).get()
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    return resolutions.waiting(batch).get()
 
 
 def test_what_each_response_did_stands_in_the_table_itself(world: World, edits: Item) -> None:
@@ -243,7 +244,7 @@ def test_what_each_response_did_stands_in_the_table_itself(world: World, edits: 
     (line,) = re.findall(r'<td[^>]*class="[^"]*changed[^"]*".*?</td>', page.content.decode())
     assert "1995" in line
     for letter, new in re.findall(r'<span class="sr">by </span>([A-C])</b> (\d+)</ins>', line):
-        found = {one.letter: one.response for one in adjudication.candidates(edits)}
+        found = {one.letter: one.response for one in candidates.of_item(edits)}
         assert found[letter].answers == (new,)
     assert line.count('<ins class="of">') == 2
     for name in ("Ada", "Bo", "Cy"):
@@ -325,7 +326,7 @@ class TestAnOwnResponse:
 
     def test_it_begins_with_a_response_that_was_given(self, world: World, edits: Item) -> None:
         letter, given = next(
-            (one.letter, one.response) for one in adjudication.candidates(edits) if one.response.operations
+            (one.letter, one.response) for one in candidates.of_item(edits) if one.response.operations
         )
         page = browser(world.ivo).get(self.address(edits, **{"from": letter}))
 
@@ -399,7 +400,7 @@ class TestTheRuleOfABatch:
             assignment = world.take(batch, who)
             assert assignment is not None
             world.answer(assignment, {"cells": cells, "unanswerable": False})
-        adjudication.resolve_batch(batch=batch, now=LATER)
+        automatic_decisions.resolve_batch(batch=batch, now=LATER)
         mara = browser(world.mara)
         address = reverse("batch_settings", args=[batch.public_id])
 
@@ -448,7 +449,7 @@ def test_only_a_response_that_excludes_the_item_says_so(world: World, edits: Ite
 
     parts = page.split('<div class="candidate"')[1:]
     assert ["excludes the item" in part for part in parts] == [
-        one.response.unanswerable for one in adjudication.candidates(edits)
+        one.response.unanswerable for one in candidates.of_item(edits)
     ]
     assert page.count("excludes the item") == 1
 
@@ -457,7 +458,7 @@ class TestTwoAtOneItem:
     """Whoever is second keeps what they wrote, and reads what the first one did."""
 
     def first(self, world: World, item: Item, **how: Any) -> None:
-        one = next(one for one in adjudication.candidates(item) if one.response.operations)
+        one = next(one for one in candidates.of_item(item) if one.response.operations)
         adjudication.decide(
             item=item, by=world.rea, now=LATER, **({"choose": [one.letter], "note": "By the row."} | how)
         )
@@ -486,7 +487,7 @@ class TestTwoAtOneItem:
         assert not SentBack.objects.exists()
 
     def test_a_reason_without_a_full_stop_ends_the_sentence(self, world: World, edits: Item) -> None:
-        unanswerable = next(one for one in adjudication.candidates(edits) if one.response.unanswerable)
+        unanswerable = next(one for one in candidates.of_item(edits) if one.response.unanswerable)
         self.first(world, edits, choose=[unanswerable.letter], note="It asks for a film")
         answer = browser(world.ivo).post(
             reverse("adjudicate", args=[edits.public_id]), {"choose": "B", "note": "Mine is better."}
@@ -534,16 +535,16 @@ def test_a_note_is_brought_along_to_an_own_response_and_back(world: World, edits
 
 def replaced_response(world: World, item: Item) -> tuple[str, str]:
     """The letter of a response that was sent back and submitted with another answer, and the responses shown before."""
-    shown = adjudication.candidates(item)
+    shown = candidates.of_item(item)
     (edited,) = [candidate for candidate in shown if candidate.response.answers == ("1996",)]
     adjudication.send_back(item=item, by=world.rea, choose=edited.letter, note="Look again.", now=LATER)
     again = world.take(item.batch, "ada")
     assert again is not None
     data = {"unanswerable": False, "operations": [put("r0", "1998").to_dict()], "answers": ["1998"]}
     world.answer(again, data, now=LATER)
-    adjudication.resolve_batch(batch=item.batch, now=LATER)
-    assert adjudication.waiting(item.batch).get() == item
-    return edited.letter, adjudication.in_one_text(candidate.annotation for candidate in shown)
+    automatic_decisions.resolve_batch(batch=item.batch, now=LATER)
+    assert resolutions.waiting(item.batch).get() == item
+    return edited.letter, candidates.in_one_text(candidate.annotation for candidate in shown)
 
 
 @pytest.mark.parametrize(
@@ -612,7 +613,7 @@ def test_a_decision_that_meets_the_change_in_between_is_refused(world: World, ed
 def test_an_undo_whose_answer_was_lost_shows_the_item_again_when_it_is_repeated(
     world: World, edits: Item
 ) -> None:
-    (unanswerable,) = [one for one in adjudication.candidates(edits) if one.response.unanswerable]
+    (unanswerable,) = [one for one in candidates.of_item(edits) if one.response.unanswerable]
     adjudication.decide(
         item=edits, by=world.ivo, choose=[unanswerable.letter], note="No such film.", now=LATER
     )

@@ -32,10 +32,10 @@ from annotation.models import (
 from annotation.models.batch_options import SECTIONS
 from annotation.models.batch_options.adjudication import STANDARD_REASONS
 from annotation.platform.refusals import Refused
-from annotation.queue import reservations
-from annotation.releases import creation, verification
+from annotation.queue import candidates, reservations, resolutions
+from annotation.releases import creation, release_files
 from annotation.web.forms.batch_settings import ChangeForm
-from annotation.workflow import adjudication, assignments, batch_settings, batches
+from annotation.workflow import adjudication, assignments, automatic_decisions, batch_settings, batches
 from annotation.workflow.adjudication import LastAct
 from tableqa import Example as PlainExample
 from tableqa import Table
@@ -53,7 +53,7 @@ def labelled(world: World, items: int = 1, **more: Any) -> Batch:
     for _ in range(items):
         for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
             world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -73,7 +73,7 @@ def edited(world: World, **check: Any) -> tuple[Batch, Batch]:
         operation = {"op": "set_cell", "row": "r0", "column": "c1", "old": "1995", "new": new}
         edit = {"unanswerable": False, "operations": [operation], "answers": [new]}
         world.answer(assignment, edit if new else {"unanswerable": True})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch, checks
 
 
@@ -100,7 +100,7 @@ def state(batch: Batch) -> dict[str, Any]:
     return {
         "waiting": [
             (item.pk, item.adjudication.reason, item.adjudication.weight, item.adjudication.asked_at)
-            for item in adjudication.waiting(batch)
+            for item in resolutions.waiting(batch)
         ],
         "counts": (batch.accepted_count, batch.excluded_count, batch.items_count, batch.places_count),
         "rows": [model.objects.count() for model in (Decision, Outcome, Example, Item, Place)],
@@ -111,7 +111,7 @@ def state(batch: Batch) -> dict[str, Any]:
 
 
 def test_a_decision_needs_no_note_and_keeps_a_listed_reason_apart(world: World) -> None:
-    first, second = adjudication.waiting(labelled(world, items=2))
+    first, second = resolutions.waiting(labelled(world, items=2))
 
     assert (decide(world, first).note, decide(world, second, listed_reason=STANDARD_REASONS[1]).note) == (
         "",
@@ -124,7 +124,7 @@ def test_a_decision_needs_no_note_and_keeps_a_listed_reason_apart(world: World) 
 
 def test_a_reason_that_the_batch_does_not_list_is_refused_with_those_it_lists(world: World) -> None:
     batch = labelled(world, adjudication_reasons=["Guideline 3", "Guideline 4"])
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
 
     error = refused(lambda: decide(world, item, listed_reason=STANDARD_REASONS[0]))
 
@@ -135,7 +135,7 @@ def test_a_reason_that_the_batch_does_not_list_is_refused_with_those_it_lists(wo
 def test_a_batch_that_requires_a_note_refuses_a_decision_without_one_and_an_exclusion_explains_itself(
     world: World,
 ) -> None:
-    first, second = adjudication.waiting(labelled(world, items=2, note_required=True))
+    first, second = resolutions.waiting(labelled(world, items=2, note_required=True))
 
     error = refused(lambda: decide(world, first, listed_reason=STANDARD_REASONS[0]))
     assert error.detail == "This batch requires a note. Write why you decide this way."
@@ -192,7 +192,7 @@ def test_a_release_has_decisions_with_a_listed_reason_with_a_note_and_with_neith
     world: World, tmp_path: Path
 ) -> None:
     batch = labelled(world, items=3)
-    plain, listed, noted = adjudication.waiting(batch)
+    plain, listed, noted = resolutions.waiting(batch)
     decide(world, plain)
     decide(world, listed, listed_reason=STANDARD_REASONS[2])
     decide(world, noted, note="By rule 3.")
@@ -215,7 +215,7 @@ def test_a_release_has_decisions_with_a_listed_reason_with_a_note_and_with_neith
 def test_undo_brings_a_label_item_back_to_its_place_in_the_queue(world: World) -> None:
     batch = labelled(world, items=3)
     before = state(batch)
-    item = adjudication.waiting(batch)[1]
+    item = resolutions.waiting(batch)[1]
     decide(world, item)
 
     adjudication.undo(item=item, by=world.ivo, now=LATER)
@@ -231,8 +231,8 @@ def test_undo_brings_a_label_item_back_to_its_place_in_the_queue(world: World) -
 
 def test_undo_takes_along_the_example_and_the_items_that_followed(world: World) -> None:
     batch, check = edited(world, overlap=2)
-    before, item = state(batch), adjudication.waiting(batch).get()
-    letter = next(one.letter for one in adjudication.candidates(item) if one.response.operations)
+    before, item = state(batch), resolutions.waiting(batch).get()
+    letter = next(one.letter for one in candidates.of_item(item) if one.response.operations)
     decide(world, item, letter)
     check.refresh_from_db()
     assert (check.items_count, check.places_count) == (1, 2)
@@ -247,7 +247,7 @@ def test_undo_takes_along_the_example_and_the_items_that_followed(world: World) 
 
 def test_undo_of_an_exclusion_counts_it_out(world: World) -> None:
     batch = labelled(world)
-    before, item = state(batch), adjudication.waiting(batch).get()
+    before, item = state(batch), resolutions.waiting(batch).get()
     adjudication.decide(item=item, by=world.ivo, exclude="Damaged.", now=LATER)
 
     adjudication.undo(item=item, by=world.ivo, now=LATER)
@@ -257,8 +257,8 @@ def test_undo_of_an_exclusion_counts_it_out(world: World) -> None:
 
 def test_undo_is_refused_once_somebody_has_an_item_that_followed(world: World) -> None:
     batch, check = edited(world, overlap=1)
-    item = adjudication.waiting(batch).get()
-    letter = next(one.letter for one in adjudication.candidates(item) if one.response.operations)
+    item = resolutions.waiting(batch).get()
+    letter = next(one.letter for one in candidates.of_item(item) if one.response.operations)
     decision = decide(world, item, letter)
     makers = {annotation.assignment.person for annotation in decision.outcomes.get().annotations.all()}
     free = next(name for name in ("ada", "bo", "cy") if world.people[name] not in makers)
@@ -272,7 +272,7 @@ def test_undo_is_refused_once_somebody_has_an_item_that_followed(world: World) -
 
 def test_undo_is_refused_for_a_released_decision(world: World, tmp_path: Path) -> None:
     batch = labelled(world)
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     decide(world, item)
     release(world, batch, tmp_path)
 
@@ -282,7 +282,7 @@ def test_undo_is_refused_for_a_released_decision(world: World, tmp_path: Path) -
 
 
 def test_only_the_person_who_decided_undoes_and_only_once(world: World) -> None:
-    item = adjudication.waiting(labelled(world)).get()
+    item = resolutions.waiting(labelled(world)).get()
     nothing = refused(lambda: adjudication.undo(item=item, by=world.ivo, now=LATER))
     decide(world, item)
     other = refused(lambda: adjudication.undo(item=item, by=world.rea, now=LATER))
@@ -295,7 +295,7 @@ def test_only_the_person_who_decided_undoes_and_only_once(world: World) -> None:
 
 def test_a_sitting_ends_with_a_break_of_more_than_half_an_hour(world: World) -> None:
     batch = labelled(world, items=3)
-    items = list(adjudication.waiting(batch))
+    items = list(resolutions.waiting(batch))
     for item, minutes in zip(items, (0, 31, 60), strict=True):
         decide(world, item, now=LATER + timedelta(minutes=minutes))
 
@@ -307,7 +307,7 @@ def test_a_sitting_ends_with_a_break_of_more_than_half_an_hour(world: World) -> 
 
 def test_the_last_act_is_the_later_of_a_decision_and_sending_back_within_a_sitting(world: World) -> None:
     batch = labelled(world, items=3)
-    first, second, third = adjudication.waiting(batch)
+    first, second, third = resolutions.waiting(batch)
     decide(world, first)
     after = LATER + timedelta(minutes=1)
     assert last_act(batch, world.ivo, after).item == first.public_id
@@ -327,18 +327,18 @@ def last_act(batch: Batch, person: Person, now: datetime) -> LastAct:
 
 def test_sending_back_is_undone_as_if_it_had_never_been(world: World) -> None:
     batch = labelled(world)
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     reason, asked_at = item.adjudication.reason, item.adjudication.asked_at
-    words = [candidate.words for candidate in adjudication.candidates(item)]
+    words = [candidate.words for candidate in candidates.of_item(item)]
     adjudication.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
-    assert not adjudication.waiting(batch).exists()
+    assert not resolutions.waiting(batch).exists()
 
     (sent,) = adjudication.undo_send_back(item=item, by=world.ivo, now=LATER + timedelta(minutes=1))
 
     assert sent.note == "Look again."
-    (waiting,) = adjudication.waiting(batch)
+    (waiting,) = resolutions.waiting(batch)
     assert (waiting.adjudication.reason, waiting.adjudication.asked_at) == (reason, asked_at)
-    assert [candidate.words for candidate in adjudication.candidates(waiting)] == words
+    assert [candidate.words for candidate in candidates.of_item(waiting)] == words
     assert not SentBack.objects.exists()
     assert waiting.submitted_count == 3
     assert not Assignment.objects.filter(state=Assignment.State.LEASED).exists()
@@ -348,7 +348,7 @@ def test_sending_back_is_undone_as_if_it_had_never_been(world: World) -> None:
 
 def test_sending_back_cannot_be_undone_once_the_author_has_written(world: World) -> None:
     batch = labelled(world, items=2)
-    first, second = adjudication.waiting(batch)
+    first, second = resolutions.waiting(batch)
     decide(world, first)
     sent = adjudication.send_back(
         item=second, by=world.ivo, choose="B", note="Look again.", now=LATER + timedelta(minutes=1)
@@ -370,7 +370,7 @@ def test_sending_back_cannot_be_undone_once_the_author_has_written(world: World)
 
 def test_sending_back_cannot_be_undone_once_the_author_has_submitted_again(world: World) -> None:
     batch = labelled(world)
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     sent = adjudication.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
     now = LATER + timedelta(minutes=2)
     world.answer(world.reload(sent.assignment), {"label": "extraction"}, now=now)
@@ -383,7 +383,7 @@ def test_sending_back_cannot_be_undone_once_the_author_has_submitted_again(world
 
 def test_only_who_sent_back_undoes_it_and_only_once_and_not_in_a_closed_batch(world: World) -> None:
     batch = labelled(world)
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     nothing = refused(lambda: adjudication.undo_send_back(item=item, by=world.ivo, now=LATER))
     adjudication.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
     other = refused(lambda: adjudication.undo_send_back(item=item, by=world.rea, now=LATER))
@@ -399,7 +399,7 @@ def test_only_who_sent_back_undoes_it_and_only_once_and_not_in_a_closed_batch(wo
 
 def test_the_story_of_an_item_tells_the_decision_that_was_undone_and_the_one_that_holds(world: World) -> None:
     batch = labelled(world)
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     decide(world, item, listed_reason=STANDARD_REASONS[1])
     adjudication.undo(item=item, by=world.ivo, now=LATER)
     decide(world, item, "B", listed_reason=STANDARD_REASONS[2], note="By rule 3.")
@@ -444,7 +444,7 @@ def test_of_two_adjudicators_who_decide_at_once_the_second_is_refused(
     transactional_db: None, tmp_path: Path
 ) -> None:
     world = make_world(tmp_path)
-    item = adjudication.waiting(labelled(world)).get()
+    item = resolutions.waiting(labelled(world)).get()
 
     results = at_once(
         lambda: adjudication.decide(item=item, by=world.ivo, choose=["A"], now=LATER),
@@ -462,8 +462,8 @@ def test_either_an_undo_or_whoever_takes_the_item_that_followed_comes_first(
 ) -> None:
     world = make_world(tmp_path)
     batch, check = edited(world, overlap=1)
-    item = adjudication.waiting(batch).get()
-    letter = next(one.letter for one in adjudication.candidates(item) if one.response.operations)
+    item = resolutions.waiting(batch).get()
+    letter = next(one.letter for one in candidates.of_item(item) if one.response.operations)
     decision = decide(world, item, letter)
     makers = {annotation.assignment.person for annotation in decision.outcomes.get().annotations.all()}
     free = next(name for name in ("ada", "bo", "cy") if world.people[name] not in makers)
@@ -483,7 +483,7 @@ def test_either_an_undo_or_whoever_takes_the_item_that_followed_comes_first(
 
 def test_the_api_lists_reasons_decides_with_one_and_undoes(world: World) -> None:
     batch = labelled(world, adjudication_reasons=["Guideline 3"])
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     client = Client()
     client.force_login(world.ivo)
 

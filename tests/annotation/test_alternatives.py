@@ -18,17 +18,10 @@ from annotation.assistance import verdict_line
 from annotation.imports import example_import
 from annotation.models import Batch, Decision, Example, Project
 from annotation.platform.refusals import Refused
-from annotation.releases import (
-    creation,
-    raw_records,
-    record_checks,
-    record_files,
-    release_files,
-    tool_exports,
-    verification,
-)
-from annotation.releases.record_files import Difference
-from annotation.workflow import adjudication
+from annotation.queue import resolutions
+from annotation.releases import creation, release_files, tool_exports
+from annotation.releases.release_files import Difference
+from annotation.workflow import automatic_decisions
 from tableqa.core.release_rules import under
 from tableqa.data.answers import Answers, accepted
 from tableqa.readers import READERS
@@ -94,7 +87,7 @@ def blind(world: World, example: str, *said: list[str]) -> Batch:
     batch = world.batch("answer_check", overlap=2, only=[example])
     for who, answers in zip(("bo", "cy"), said, strict=True):
         submit(world, batch, who, {"answers": answers, "unanswerable": False})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -103,7 +96,7 @@ def changed(world: World, answers: list[str], variant: str = "answer_changes") -
     edit = EDIT if variant == "answer_changes" else {**EDIT, "row": "r1", "at": [1, 0], "old": "Panthers"}
     data = {"unanswerable": False, "operations": [edit], "answers": answers, "reason": ""}
     submit(world, batch, "ada", data)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -143,7 +136,7 @@ def test_a_blind_answer_in_another_accepted_form_is_equal_and_half_a_list_is_not
 
     decided = Decision.objects.values_list("item__example__external_id", "kind")
     assert list(decided) == [("1", "accepted")]
-    assert [item.example.external_id for item in adjudication.waiting(half)] == ["2"]
+    assert [item.example.external_id for item in resolutions.waiting(half)] == ["2"]
 
 
 @pytest.mark.django_db

@@ -15,7 +15,7 @@ from annotation.models import Annotation, Assignment, Draft, Event, Example, Ite
 from annotation.platform.refusals import Refused
 from annotation.queue import reservations
 from annotation.releases import creation
-from annotation.workflow import adjudication, assignments
+from annotation.workflow import assignments, automatic_decisions
 from tableqa.operations import SetCell
 from tasks.contract import InvalidResponse
 from tests.annotation.cast import NOON, World, envelope
@@ -160,7 +160,7 @@ def test_undo_opens_the_item_again_with_the_answer_as_draft(world: World, held: 
 def test_undo_is_refused_once_the_item_is_decided(world: World) -> None:
     batch = world.batch(size=1, overlap=1)
     annotation = world.label(batch, "ada", "extraction")
-    adjudication.resolve_due(now=NOON + timedelta(seconds=61))
+    automatic_decisions.resolve_due(now=NOON + timedelta(seconds=61))
     with pytest.raises(Refused) as refused:
         assignments.undo(annotation=annotation, now=NOON)
     assert refused.value.code == "decided"
@@ -174,7 +174,7 @@ def test_an_item_is_resolved_a_minute_after_its_last_submission_and_not_when_it_
     assert Item.objects.get().due_at == NOON + timedelta(seconds=60)
     assignments.undo(annotation=annotation, now=NOON)
     assert Item.objects.get().due_at is None
-    assert adjudication.resolve_due(now=NOON + timedelta(days=1)) == 0
+    assert automatic_decisions.resolve_due(now=NOON + timedelta(days=1)) == 0
 
 
 def test_time_counts_while_there_are_signs_of_life(world: World, held: Assignment) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.access.roles import Permission, Role
 from annotation.models import ApiToken, Assignment, Draft, Membership
 from annotation.queue import practice
-from annotation.workflow import adjudication, batches, projects
+from annotation.workflow import automatic_decisions, batches, projects
 from tasks.contract import task_type
 from tests.annotation.cast import World
 
@@ -162,9 +162,9 @@ def test_who_may_do_what(world: World, who: str, method: str, path: str, may: se
     for annotator, label in (("bo", "extraction"), ("cy", "reasoning")):
         world.label(split, annotator, label)
     batches.close_batch(batch=split, by=world.mara, now=timezone.now())
-    adjudication.resolve_batch(batch=split, now=timezone.now())
+    automatic_decisions.resolve_batch(batch=split, now=timezone.now())
     batch = world.batch()
-    job = adjudication.start_resolving(batch=split, by=world.mara, now=timezone.now())
+    job = automatic_decisions.start_resolving(batch=split, by=world.mara, now=timezone.now())
     item = split.items.get().public_id
     here = split if "adjudication" in path else batch
     path = path.format(batch=here.public_id, item=item, job=job.public_id)
@@ -272,7 +272,7 @@ def test_whoever_may_annotate_an_open_batch_sees_no_responses_whatever_else_they
     open_batch = world.batch()
     for who, label in (("bo", "extraction"), ("cy", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=timezone.now())
+    automatic_decisions.resolve_batch(batch=batch, now=timezone.now())
     roles = [Role.ANNOTATOR, Role.RESEARCHER, Role.ADJUDICATOR]
     projects.add_member(
         project=world.project, person=world.zoe, roles=roles, by=world.mara, now=timezone.now()

@@ -14,7 +14,7 @@ from annotation.access.roles import Role
 from annotation.access.visibility import Fact, visibility_of
 from annotation.models import Batch, Example, Job, Membership, PerturbationRun
 from annotation.quality import annotator_questions
-from annotation.workflow import adjudication, perturbation_runs, projects
+from annotation.workflow import automatic_decisions, perturbation_runs, projects
 from tests.annotation.blind_study import CHANGES
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_gold import examples, mark
@@ -47,7 +47,7 @@ def test_no_answer_is_shown_to_whoever_is_asked_for_it_behind_a_batch_that_they_
 ) -> None:
     batch = decided(world)
     asking = world.batch("answer_check", name="Answers", feeds_from=batch, sources=[])
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     assert world.take(asking, "zoe") is not None
     address = reverse("source", args=[world.source.public_id])
 
@@ -68,7 +68,7 @@ def test_settings_do_not_tell_whoever_annotates_whether_anything_is_decided(
         with undone():
             for who, said in (("ada", "extraction"), ("bo", label)) if label else ():
                 world.label(batch, who, said)
-            adjudication.resolve_batch(batch=batch, now=NOON)
+            automatic_decisions.resolve_batch(batch=batch, now=NOON)
             replies = [client.get(address), client.post(address, rule)]
             changing = f"/api/batches/{batch.public_id}/change/"
             replies += [
@@ -118,7 +118,7 @@ def test_a_run_that_a_batch_feeds_does_not_tell_its_annotators_what_was_decided(
     run = perturbation_runs.plan_run(
         project=world.project, kinds=["row_shuffle"], seeds=[33], feeds_from=batch, now=NOON
     )
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     perturbation_runs.perform(PerturbationRun.objects.get(pk=run.pk))
     address = reverse("perturbations", args=[world.project.slug])
 
@@ -130,7 +130,7 @@ def test_a_run_that_a_batch_feeds_does_not_tell_its_annotators_what_was_decided(
 
 def test_a_job_does_not_tell_annotators_how_many_items_were_decided(world: World, client: Client) -> None:
     batch = decided(world)
-    job = adjudication.start_resolving(batch=batch, by=world.mara, now=NOON)
+    job = automatic_decisions.start_resolving(batch=batch, by=world.mara, now=NOON)
     result = {"batch": batch.public_id, "resolved": 1}
     Job.objects.filter(pk=job.pk).update(state=Job.State.DONE, done=1, total=1, result=result)
     page, api = reverse("job", args=[job.public_id]), f"/api/jobs/{job.public_id}/"
@@ -183,7 +183,7 @@ def test_what_a_release_lacks_does_not_count_edits_accepted_in_ones_own_open_bat
     response = {"question": "in which year was Alien shown?", "category": "reasoning_synonym"}
     world.answer(edited, response)
     world.batch("answer_check", name="Answers", only=["nu-9"])
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     address = reverse("study", args=[world.project.slug]) + "?missing"
 
     assert "Perturbed examples" in read(world, client, "mara", address)

@@ -17,7 +17,7 @@ from annotation.queue import reservations
 from annotation.releases import creation
 from annotation.web.board import facts
 from annotation.web.views.pages import ROWS
-from annotation.workflow import adjudication, assignments, batches, perturbation_runs, projects
+from annotation.workflow import assignments, automatic_decisions, batches, perturbation_runs, projects
 from tests.annotation.cast import NOON, World, envelope
 
 MANAGER = PERMISSIONS[Role.MANAGER]
@@ -45,7 +45,7 @@ def test_each_figure_that_needs_action_leads_to_where_it_is_met(world: World) ->
     batch = world.batch(size=1, overlap=2, name="Types")
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     planned = world.batch(name="Later", open=False)
     annotator_questions.ask(project=world.project, person=world.ada, text="Which year?", now=NOON)
     now = timezone.now()
@@ -68,7 +68,7 @@ def test_work_of_an_adjudicator_is_not_said_to_need_the_manager(world: World) ->
     batch = world.batch(size=1, overlap=2, name="Types")
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
 
     assert "All caught up. Waiting for others: 1 item waits for an adjudicator" in page(world.mara)
@@ -125,7 +125,7 @@ def test_several_batches_that_are_ready_to_close_are_selected_in_the_table(world
     finished = [world.batch(size=1, overlap=1, seed=number, name=f"Done {number}") for number in (1, 2)]
     for batch in finished:
         world.label(batch, "ada", "extraction")
-        adjudication.resolve_batch(batch=batch, now=NOON)
+        automatic_decisions.resolve_batch(batch=batch, now=NOON)
     world.batch(size=1, seed=3, name="Not begun")
 
     address = address_of(world.mara, "2 batches are ready to close")
@@ -164,7 +164,7 @@ def test_the_list_on_phones_says_what_is_complete_and_what_waits_for_an_adjudica
     types = world.batch(size=1, overlap=2, name="Types")
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(types, who, label)
-    adjudication.resolve_batch(batch=types, now=NOON)
+    automatic_decisions.resolve_batch(batch=types, now=NOON)
     rounds = world.batch(size=1, overlap=3, name="Round 1", purpose="calibration")
     for who in ("ada", "bo", "cy"):
         world.label(rounds, who, "extraction")
@@ -203,7 +203,7 @@ def test_a_release_is_offered_again_once_more_was_accepted(world: World) -> None
         for who in ("ada", "bo", "cy"):
             world.label(batch, who, "extraction")
         batches.close_batch(batch=batch, by=world.mara, now=NOON)
-        adjudication.resolve_batch(batch=batch, now=NOON)
+        automatic_decisions.resolve_batch(batch=batch, now=NOON)
         assert "Create release with 1 new item" in page(world.mara)
         creation.make_release(
             project=world.project, name=f"v{number}", format="askew", by=world.rea, now=NOON
@@ -276,7 +276,7 @@ def test_home_and_project_have_one_primary_action_except_while_they_wait_for_oth
     assert primaries(world.mara) == [["Browse items"], ["Browse items"]]
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     assert primaries(world.mara) == [[], []]
     projects.add_member(
         project=world.project,
@@ -294,7 +294,7 @@ def test_a_closed_batch_whose_items_wait_for_a_decision_has_no_tick(world: World
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
 
     found = browser(world.mara).get("/projects/films/").content.decode()
 

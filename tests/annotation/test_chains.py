@@ -14,8 +14,8 @@ from django.test import Client
 from annotation.management import doctor
 from annotation.models import Assignment, Batch, Example, Exclusion, Item
 from annotation.queue import lineage
-from annotation.releases import creation, verification
-from annotation.workflow import adjudication, batches
+from annotation.releases import creation, release_files
+from annotation.workflow import automatic_decisions, batches
 from tableqa import Example as Plain
 from tableqa import Table
 from tableqa.operations import RemoveColumn, RemoveRow, SetCell, normalise
@@ -53,7 +53,7 @@ def answer(world: World, batch: Batch, who: str, data: dict[str, Any]) -> Assign
 
 
 def resolve(batch: Batch) -> None:
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
 
 def marked(*cells: str) -> dict[str, Any]:

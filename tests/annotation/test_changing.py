@@ -11,7 +11,8 @@ from django.test import Client
 from annotation.management import doctor
 from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Item, Outcome, Place, Project
 from annotation.platform.refusals import Refused
-from annotation.workflow import adjudication, assignments, batch_settings, batches, projects
+from annotation.queue import resolutions
+from annotation.workflow import assignments, automatic_decisions, batch_settings, batches, projects
 from tests.annotation.cast import NOON, World
 
 pytestmark = pytest.mark.both
@@ -29,8 +30,8 @@ def differing(world: World, **more: Any) -> Batch:
 
 def test_a_rule_that_would_ask_one_more_person_about_what_waits_is_foreseen_in_words(world: World) -> None:
     batch = differing(world)
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    assert adjudication.waiting(batch).count() == 1
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    assert resolutions.waiting(batch).count() == 1
 
     said = batch_settings.effects(batch, {"resolve": {"rule": "majority", "most": 3}})
 
@@ -45,7 +46,7 @@ def test_page_and_api_say_what_another_rule_does_and_change_it(
     world: World, client: Client, rule: dict[str, object]
 ) -> None:
     batch = differing(world)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     client.force_login(world.mara)
 
     answer = client.post(
@@ -61,29 +62,29 @@ def test_page_and_api_say_what_another_rule_does_and_change_it(
 
 def test_raising_the_overlap_reopens_items_that_wait_for_an_adjudicator(world: World) -> None:
     batch = differing(world)
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    item = adjudication.waiting(batch).get()
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    item = resolutions.waiting(batch).get()
 
     effects = batch_settings.effects(batch, {"overlap": 3})
     batch_settings.change(batch=batch, changes={"overlap": 3}, by=world.mara, now=LATER)
 
     assert "1 item is in adjudication: reopened for more people." in effects
     assert not any("in adjudication: no change" in effect for effect in effects)
-    assert not adjudication.waiting(batch).exists()
+    assert not resolutions.waiting(batch).exists()
     reopened = Event.objects.filter(thing="item", thing_id=item.pk).latest("pk")
     assert (reopened.before, reopened.after, reopened.actor) == ("adjudication", "open", world.mara)
     world.label(batch, "cy", "extraction")
-    adjudication.resolve_due(now=LATER + timedelta(hours=1))
+    automatic_decisions.resolve_due(now=LATER + timedelta(hours=1))
     assert Decision.objects.get(item=item).kind == "accepted"
 
 
 def test_an_item_with_as_many_slots_as_the_new_overlap_goes_on_waiting(world: World) -> None:
     batch = differing(world)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     batch_settings.change(batch=batch, changes={"overlap": 3}, by=world.mara, now=LATER)
     world.label(batch, "cy", "neither")
-    adjudication.resolve_due(now=LATER + timedelta(hours=1))
-    assert adjudication.waiting(batch).count() == 1
+    automatic_decisions.resolve_due(now=LATER + timedelta(hours=1))
+    assert resolutions.waiting(batch).count() == 1
     batch_settings.change(batch=batch, changes={"overlap": 2}, by=world.mara, now=LATER)
 
     effects = batch_settings.effects(Batch.objects.get(pk=batch.pk), {"overlap": 3})
@@ -109,7 +110,9 @@ def test_the_log_says_of_every_term_what_it_was_and_what_it_is(world: World) -> 
     for pay in (first, second):
         batch_settings.change(batch=batch, changes={"pay": pay}, by=world.mara, now=NOON)
     batch_settings.change(batch=batch, changes={"overlap": 3}, by=world.mara, now=NOON)
-    adjudication.change_rule(batch=batch, rule={"rule": "majority", "most": 4}, by=world.mara, now=NOON)
+    automatic_decisions.change_rule(
+        batch=batch, rule={"rule": "majority", "most": 4}, by=world.mara, now=NOON
+    )
     projects.rename_project(
         project=world.project, name="Pictures", time_zone="Europe/Berlin", by=world.mara, now=NOON
     )
@@ -139,8 +142,8 @@ def test_nothing_is_decided_before_the_batch_closes_where_it_says_so(world: Worl
     for who in ("ada", "bo"):
         world.label(batch, who, "extraction")
 
-    assert adjudication.resolve_due(now=LATER) == 0
-    assert adjudication.resolve_batch(batch=batch, now=LATER) == 0
+    assert automatic_decisions.resolve_due(now=LATER) == 0
+    assert automatic_decisions.resolve_batch(batch=batch, now=LATER) == 0
     assert not Decision.objects.exists()
 
 
@@ -152,12 +155,12 @@ def test_when_a_batch_decides_is_changed_before_the_first_decision_and_not_after
     batch_settings.change(batch=batch, changes={"decide_at_close": True}, by=world.mara, now=NOON)
     assert said[-2].startswith("Items are decided when the batch closes")
     assert said[-1] == "People can change their responses until the batch closes."
-    assert adjudication.resolve_due(now=LATER) == 0
+    assert automatic_decisions.resolve_due(now=LATER) == 0
 
     batch.refresh_from_db()
     batch_settings.change(batch=batch, changes={"decide_at_close": False}, by=world.mara, now=NOON)
     assert Item.objects.filter(due_at__isnull=False).count() == 1
-    assert adjudication.resolve_due(now=LATER) == 1
+    assert automatic_decisions.resolve_due(now=LATER) == 1
     with pytest.raises(Refused, match="already being decided"):
         batch_settings.change(batch=batch, changes={"decide_at_close": True}, by=world.mara, now=LATER)
 
@@ -170,7 +173,7 @@ def disagreeing(world: World) -> Batch:
     batch = world.batch(size=1, overlap=2, decide_at_close=True, resolve=GAP)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     return batch
 
 
@@ -180,13 +183,13 @@ def test_one_more_person_is_asked_before_the_close_where_people_do_not_agree(wor
     assert Place.objects.filter(batch=batch, added=True).count() == 1
     assert not Decision.objects.exists()
     world.label(batch, "cy", "reasoning")
-    assert adjudication.resolve_due(now=LATER + timedelta(hours=1)) == 0
+    assert automatic_decisions.resolve_due(now=LATER + timedelta(hours=1)) == 0
     changed = world.reload(Assignment.objects.select_related("person").get(person=world.people["bo"]))
     assert changed.annotation is not None
     assignments.undo(annotation=changed.annotation, now=LATER)
     world.answer(world.reload(changed), {"label": "extraction"})
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
-    adjudication.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
+    automatic_decisions.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
 
     assert Outcome.objects.get().response["data"]["label"] == "extraction"
     assert not list(doctor.findings())
@@ -202,12 +205,12 @@ def agree_after_all(world: World) -> None:
 def test_who_agrees_after_all_needs_nobody_more(world: World) -> None:
     batch = disagreeing(world)
     agree_after_all(world)
-    adjudication.resolve_due(now=LATER + timedelta(hours=1))
+    automatic_decisions.resolve_due(now=LATER + timedelta(hours=1))
 
     assert not Place.objects.filter(batch=batch, added=True).exists()
     assert world.take(batch, "cy") is None
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
-    adjudication.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
+    automatic_decisions.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
 
     assert Outcome.objects.get().response["data"]["label"] == "extraction"
     assert not list(doctor.findings())
@@ -217,10 +220,10 @@ def test_who_agrees_after_all_is_decided_without_the_one_more_person_who_was_ask
     batch = world.batch(size=1, overlap=2, resolve=GAP)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    assert adjudication.resolve_due(now=LATER) == 1
+    assert automatic_decisions.resolve_due(now=LATER) == 1
     agree_after_all(world)
 
-    assert adjudication.resolve_due(now=LATER + timedelta(hours=1)) == 1
+    assert automatic_decisions.resolve_due(now=LATER + timedelta(hours=1)) == 1
     assert Outcome.objects.get().response["data"]["label"] == "extraction"
     assert not list(doctor.findings())
 
@@ -229,15 +232,15 @@ def test_of_whom_one_withdraws_and_skips_the_others_agreement_is_enough(world: W
     batch = world.batch(size=1, overlap=2, resolve=GAP)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     mine = world.reload(Assignment.objects.select_related("person").get(person=world.ada))
     assert mine.annotation is not None
     assignments.undo(annotation=mine.annotation, now=LATER)
     assignments.skip(assignment=world.reload(mine), reason="unclear", now=LATER)
     world.label(batch, "cy", "reasoning")
     later = LATER + timedelta(hours=1)
-    adjudication.resolve_orphaned(now=later)
-    adjudication.resolve_due(now=later)
+    automatic_decisions.resolve_orphaned(now=later)
+    automatic_decisions.resolve_due(now=later)
 
     assert not Adjudication.objects.exists()
     assert Outcome.objects.get().response["data"]["label"] == "reasoning"
@@ -247,7 +250,7 @@ def test_who_still_does_not_agree_at_the_close_goes_to_an_adjudicator(world: Wor
     batch = disagreeing(world)
     assert not Adjudication.objects.exists()
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
-    adjudication.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
+    automatic_decisions.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
 
     assert Adjudication.objects.filter(item__batch=batch).count() == 1
 
@@ -256,9 +259,9 @@ def test_a_rule_that_comes_later_asks_one_more_person_about_what_is_complete(wor
     batch = world.batch(size=1, overlap=2, decide_at_close=True)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     assert not Place.objects.filter(batch=batch, added=True).exists()
-    adjudication.change_rule(batch=batch, rule=GAP, by=world.mara, now=LATER)
-    adjudication.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
+    automatic_decisions.change_rule(batch=batch, rule=GAP, by=world.mara, now=LATER)
+    automatic_decisions.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
 
     assert Place.objects.filter(batch=batch, added=True).count() == 1

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from annotation.models import Batch
-from annotation.releases import benchmark_files, creation, raw_records, record_files, verification
-from annotation.releases.benchmark_files import FORMATS
+from annotation.queue import candidates, resolutions
+from annotation.releases import creation, release_files
 from annotation.releases.model_evaluation import queries
-from annotation.releases.record_files import Difference
-from annotation.workflow import adjudication, perturbation_runs
+from annotation.releases.release_files import FORMATS, Difference
+from annotation.workflow import adjudication, automatic_decisions, perturbation_runs
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.test_mixing import LATER, perturbed_thrice
 
@@ -28,7 +28,7 @@ def edited(world: World, who: str = "ada") -> Batch:
     assignment = world.take(batch, who)
     assert assignment is not None
     world.answer(assignment, {"unanswerable": False, "operations": [edit], "answers": ["1996"], "reason": ""})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -41,12 +41,10 @@ def checked(world: World, how: str, **more: Any) -> str:
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, {"answers": [said], "unanswerable": False})
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    (item,) = adjudication.waiting(batch)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    (item,) = resolutions.waiting(batch)
     of_cy = [
-        one.letter
-        for one in adjudication.candidates(item)
-        if one.annotation.assignment.person_id == world.cy.pk
+        one.letter for one in candidates.of_item(item) if one.annotation.assignment.person_id == world.cy.pk
     ]
     adjudication.decide(
         item=item,
@@ -81,8 +79,8 @@ def test_an_edit_on_which_people_differ_waits_outside_the_benchmark_until_somebo
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, {"answers": [said], "unanswerable": False})
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    (item,) = adjudication.waiting(batch)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    (item,) = resolutions.waiting(batch)
     manifest = released(world, tmp_path / "waiting")
     (against,) = manifest["contradicted"]
     assert (against["id"], against["reason"], against["left_out"]) == (
@@ -92,9 +90,7 @@ def test_an_edit_on_which_people_differ_waits_outside_the_benchmark_until_somebo
     )
     assert not ids(tmp_path / "waiting" / EDITED)
     of_cy = [
-        one.letter
-        for one in adjudication.candidates(item)
-        if one.annotation.assignment.person_id == world.cy.pk
+        one.letter for one in candidates.of_item(item) if one.annotation.assignment.person_id == world.cy.pk
     ]
     adjudication.decide(item=item, by=world.ivo, note="Read again.", choose=of_cy, exclude="", now=LATER)
     assert released(world, tmp_path / "decided")["contradicted"] == []
@@ -168,7 +164,7 @@ def test_what_was_made_of_a_contradicted_example_is_left_out_with_it(tmp_path: P
     cut = {"op": "remove_row", "row": "r3", "at": 3, "old": FILMS[3]}
     data = {"unanswerable": False, "whole": False, "operations": [cut], "program": None}
     world.answer(assignment, data)
-    adjudication.resolve_batch(batch=short, now=LATER)
+    automatic_decisions.resolve_batch(batch=short, now=LATER)
     edited(world, "bo")
     id = checked(world, "other", feeds_from=short)
     manifest = released(world, tmp_path / "out", "freb_tqa")

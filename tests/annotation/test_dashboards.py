@@ -26,7 +26,7 @@ from annotation.platform import display_text
 from annotation.quality import annotator_quality, dashboards, rating_tallies, snapshots
 from annotation.quality.snapshots import SnapshotView
 from annotation.web.views import dashboards as views
-from annotation.workflow import adjudication, assignments
+from annotation.workflow import assignments, automatic_decisions
 from tableqa import Example, Table
 from tableqa.agreement.measures import ONE_CATEGORY
 from tableqa.statistics.clustered_intervals import mean_over
@@ -323,7 +323,7 @@ def test_examples_of_one_item_count_as_one_item(world: World) -> None:
             }
             response = {"unanswerable": False, "operations": [edit], "answers": [], "reason": ""}
             world.answer(assignment, response)
-    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(seconds=61))
+    automatic_decisions.resolve_batch(batch=batch, now=NOON + timedelta(seconds=61))
 
     found = dashboards.artifact_figures(batch)
 

@@ -16,9 +16,9 @@ from annotation.management import doctor, simulation
 from annotation.models import Batch, Decision, Gold, Qualification, Source
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, gold
-from annotation.queue import practice
-from annotation.releases import creation, raw_records, tool_exports, verification
-from annotation.workflow import adjudication, batches
+from annotation.queue import practice, resolutions
+from annotation.releases import creation, release_files, tool_exports
+from annotation.workflow import adjudication, automatic_decisions, batches
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import LATER, PAGE, batch_of, define, manager, say
@@ -65,7 +65,7 @@ def test_preferences_are_decided_measured_and_released(world: World, pairs: Sour
         for _ in range(2):
             say(world, batch, who, data)
 
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     assert [one.kind for one in Decision.objects.all()] == ["accepted"] * 2
     figures = {(one.measure, one.statistic): one for one in agreement_report.batch_figures(batch)}
@@ -152,8 +152,8 @@ def test_an_adjudicator_reads_the_text_of_the_chosen_answer(world: World, pairs:
     batch = batch_of(world, define(world, **PREFERENCE), overlap=2, size=1)
     for who, data in {"ada": FIRST, "bo": SECOND}.items():
         say(world, batch, who, data)
-    adjudication.resolve_due(now=LATER)
-    (item,) = adjudication.waiting(batch)
+    automatic_decisions.resolve_due(now=LATER)
+    (item,) = resolutions.waiting(batch)
     client = Client()
     client.force_login(world.ivo)
 
@@ -321,7 +321,7 @@ def test_a_decision_that_pools_responses_is_shown_and_can_be_restored(world: Wor
     batch = batch_of(world, define(world, **{**definition, "agreement": {}}), size=1, overlap=2)
     for who, quality in {"ada": 2, "bo": 3}.items():
         say(world, batch, who, {"level": "easy", "quality": quality})
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     item = batch.items.get(decision__kind="accepted")
     assert item.decision.outcomes.get().response["data"]["quality"] == 2.5, "nobody's response"
 

@@ -15,7 +15,7 @@ from annotation.explorer.selection import BETWEEN, SEPARATOR
 from annotation.models import Adjudication, Batch
 from annotation.platform.display_text import shown
 from annotation.releases import creation
-from annotation.workflow import adjudication, batches
+from annotation.workflow import automatic_decisions, batches
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import Importer
 from tests.annotation.test_defining import batch_of, define, say
@@ -119,7 +119,7 @@ def test_the_filter_of_a_task_type(world: World, batch: Batch) -> None:
 
 def test_the_reason_of_an_adjudication(world: World, batch: Batch) -> None:
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(seconds=61))
+    automatic_decisions.resolve_batch(batch=batch, now=NOON + timedelta(seconds=61))
 
     reasons = {str(shown(one.reason)) for one in Adjudication.objects.all()}
     with translation.override("de"):

@@ -27,13 +27,13 @@ from annotation.models import (
 )
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, gold
-from annotation.queue import practice
-from annotation.releases import creation, record_files, verification
+from annotation.queue import practice, resolutions
+from annotation.releases import creation, release_files
 from annotation.study_file import apply, current_state, yaml_file
 from annotation.study_file.parser import parse
 from annotation.study_file.project_export import document
 from annotation.study_file.yaml_file import StudyError
-from annotation.workflow import adjudication, batches, task_types
+from annotation.workflow import adjudication, automatic_decisions, batches, task_types
 from tests.annotation.cast import NOON, World
 
 DEFINITION: dict[str, Any] = {
@@ -259,7 +259,7 @@ def test_responses_are_decided_measured_and_released(world: World, tmp_path: Pat
         for _ in range(3):
             say(world, batch, who, data)
 
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     decisions = Decision.objects.filter(item__batch=batch)
     assert [one.kind for one in decisions] == ["accepted"] * 3
@@ -285,7 +285,7 @@ def test_a_forged_definition_is_found(world: World, tmp_path: Path) -> None:
     batch = batch_of(world, define(world), size=1)
     for who in ("ada", "bo", "cy"):
         say(world, batch, who, HARD)
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
     path = out / "manifest.json"
@@ -302,7 +302,7 @@ def test_a_tie_goes_to_an_adjudicator(world: World) -> None:
     for who, data in {"ada": HARD, "bo": EASY}.items():
         say(world, batch, who, data)
 
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     assert Adjudication.objects.filter(item__batch=batch).count() == 1
 
@@ -395,8 +395,8 @@ def test_an_adjudicator_reads_the_responses_field_by_field_and_decides(world: Wo
     batch = batch_of(world, define(world), overlap=2, size=1)
     for who, data in {"ada": HARD, "bo": EASY}.items():
         say(world, batch, who, data)
-    adjudication.resolve_due(now=LATER)
-    (item,) = adjudication.waiting(batch)
+    automatic_decisions.resolve_due(now=LATER)
+    (item,) = resolutions.waiting(batch)
     client = Client()
     client.force_login(world.ivo)
 
@@ -431,7 +431,7 @@ def test_a_release_for_hugging_face_verifies(world: World, tmp_path: Path) -> No
     batch = batch_of(world, define(world), size=1)
     for who in ("ada", "bo", "cy"):
         say(world, batch, who, HARD)
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     out = tmp_path / "release"
 
     creation.make_release(project=world.project, name="v1", format="hf", by=world.rea, now=LATER, out=out)

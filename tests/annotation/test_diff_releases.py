@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.releases import creation, release_diff
-from annotation.workflow import adjudication, batches
+from annotation.workflow import automatic_decisions, batches
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_restoring import restore
@@ -28,7 +28,7 @@ def labelled(world: World, labels: list[str]) -> None:
     for who, label in zip(("ada", "bo", "cy"), labels, strict=True):
         world.label(batch, who, label)
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
 
 
 @pytest.mark.django_db(transaction=True)

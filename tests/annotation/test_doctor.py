@@ -32,7 +32,7 @@ from annotation.models import (
 )
 from annotation.platform import immutable_rows
 from annotation.releases import creation
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World, make_world
 
 pytestmark = pytest.mark.both
@@ -50,7 +50,7 @@ def decided(world: World) -> Item:
     """An item that everybody answered, and that was decided."""
     batch = world.batch(overlap=1)
     world.label(batch, "ada", "extraction")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return Item.objects.get(decision__isnull=False)
 
 
@@ -99,7 +99,7 @@ def test_a_complete_item_that_nobody_will_decide_is_found(world: World) -> None:
 def test_a_release_without_its_files_is_found(world: World, tmp_path: Path) -> None:
     batch = world.batch(overlap=1, size=1)
     world.label(batch, "ada", "extraction")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     made = creation.make_release(
         project=world.project, name="v1", format="freb_tqa", by=world.rea, now=LATER, out=tmp_path / "out"
     )
@@ -313,7 +313,7 @@ def test_decisions_that_are_overdue_are_counted_by_batch(
     with pytest.raises(CommandError, match="2 inconsistencies"):
         call_command("doctor")
     for batch in batches:
-        adjudication.resolve_batch(batch=batch, now=timezone.now())
+        automatic_decisions.resolve_batch(batch=batch, now=timezone.now())
     assert found() == ""
 
 

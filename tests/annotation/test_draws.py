@@ -21,7 +21,7 @@ from annotation.assistance import impressions
 from annotation.models import Batch, Event, Place
 from annotation.queue import availability, draws
 from annotation.releases import creation
-from annotation.workflow import adjudication, assignments, batches
+from annotation.workflow import assignments, automatic_decisions, batches
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold_is_not_told import mixed
 
@@ -250,7 +250,7 @@ def test_the_key_is_in_no_page_payload_log_export_or_release(
             assert taken is not None
             world.answer(taken, {"label": "reasoning"})
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     assert taken is not None
     bodies = {"payload": json.dumps(assignments.payload(world.reload(taken))).encode()}
     bodies["log"] = json.dumps(list(Event.objects.values_list("detail", flat=True))).encode()

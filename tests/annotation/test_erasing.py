@@ -53,7 +53,7 @@ from annotation.platform.refusals import refuse
 from annotation.quality import annotator_questions, snapshots
 from annotation.releases import creation
 from annotation.releases.model_evaluation import runs
-from annotation.workflow import adjudication, assignments, projects
+from annotation.workflow import assignments, automatic_decisions, projects
 from tableqa.core.canonical_json import file_digest
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.role_table import API, PAGES, Things, make_things
@@ -148,7 +148,7 @@ def test_her_name_is_found_before_and_nowhere_afterwards(world: World, her: Pers
     assert holding(database()) == []
     batch = her.assignments.earliest("pk").batch
     world.label(batch, "cy", "extraction")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     release = creation.make_release(
         project=world.project, name="afterwards", format="askew", by=world.rea, now=LATER + timedelta(hours=1)
     )

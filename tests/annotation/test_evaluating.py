@@ -22,7 +22,7 @@ from annotation.assistance import judgements
 from annotation.queue.parallel_requests import Crew
 from annotation.releases import creation
 from annotation.releases.model_evaluation import queries
-from annotation.workflow import adjudication, perturbation_runs
+from annotation.workflow import automatic_decisions, perturbation_runs
 from predictor import prompts
 from predictor.protocol import PredictRequest
 from tableqa import Context, Example, Table, Turn
@@ -63,7 +63,7 @@ def released(world: World, out: Path) -> Path:
     edit = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": "1996"}
     data = {"unanswerable": False, "operations": [edit], "answers": ["1996"], "reason": "a later film"}
     world.answer(assignment, data)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     creation.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
     return out
 

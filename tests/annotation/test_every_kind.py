@@ -15,8 +15,9 @@ from annotation.assistance import impressions, proposals
 from annotation.management import doctor
 from annotation.models import Annotation, Batch, Decision, Item, Proposal, Provenance
 from annotation.quality import task_report
-from annotation.releases import creation, verification
-from annotation.workflow import adjudication, assignments, batches
+from annotation.queue import resolutions
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, assignments, automatic_decisions, batches
 from tasks.contract import PreparedInputs, Preparing, Proposing, TaskType, task_types
 from tests.annotation.cast import NOON, World, make_world
 from tests.tasks.test_contract import sample
@@ -88,8 +89,8 @@ def test_a_kind_goes_the_whole_road(task: TaskType, variant: str, tmp_path: Path
     assert batch.items_count
     assert annotate(world, batch) >= batch.items_count
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    for item in list(adjudication.waiting(batch)):
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    for item in list(resolutions.waiting(batch)):
         adjudication.decide(item=item, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
     assert Decision.objects.filter(item__batch=batch).count() == Item.objects.filter(batch=batch).count()
     for report in task_report.reports(batch):
@@ -124,7 +125,7 @@ def test_a_kind_that_proposes_goes_the_road_on_proposals_alone(
         assert task.parse(row.data, item) == response
         assert all(line.strip() for line in task.describe(response, item))
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     for report in task_report.reports(batch):
         assert all(len(row) == len(report.columns) for row in report.rows)
     for purpose in ("training", "evaluation"):

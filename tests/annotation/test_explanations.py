@@ -23,7 +23,7 @@ from annotation.models import Assignment, Batch, ConsentText, Exclusion, Item, M
 from annotation.platform.refusals import Refused
 from annotation.queue import allocation, explanations, reservations
 from annotation.queue.explanations import Explanation, explain
-from annotation.workflow import adjudication, assignments, batches
+from annotation.workflow import assignments, automatic_decisions, batches
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold_is_not_told import mixed
@@ -131,7 +131,7 @@ def excluded(world: World) -> Batch:
 def decided(world: World) -> Batch:
     batch = world.batch(overlap=1)
     world.label(batch, "ada", "extraction")
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     return batch
 
 

@@ -32,7 +32,7 @@ from annotation.models import (
 )
 from annotation.queue import allocation
 from annotation.web.views import filters
-from annotation.workflow import adjudication, assignments, batches, projects
+from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 
@@ -74,7 +74,7 @@ def batch(world: World) -> Batch:
         world.label(batch, who, "extraction")
     for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     skipped = world.take(batch, "cy")
     assert skipped is not None
     assignments.skip(assignment=skipped, reason="A torn table", now=NOON + timedelta(days=1))

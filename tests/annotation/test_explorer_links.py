@@ -21,7 +21,7 @@ from annotation.queue import allocation
 from annotation.releases import creation
 from annotation.templatetags.explorer import items_link
 from annotation.web.views.figure_gallery import pseudonyms
-from annotation.workflow import adjudication, assignments, batches, projects
+from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, World, set_work
 from tests.annotation.role_table import PAGES, make_things, the_batch
 from tests.annotation.test_contradicted import checked, edited
@@ -47,7 +47,7 @@ def batch(world: World) -> Batch:
         world.label(batch, who, "extraction")
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(days=1))
+    automatic_decisions.resolve_batch(batch=batch, now=NOON + timedelta(days=1))
     skipped = world.take(batch, "cy")
     assert skipped is not None
     assignments.skip(assignment=skipped, reason="A torn table", now=NOON + timedelta(days=1))
@@ -161,7 +161,7 @@ def test_a_response_that_was_sent_back_counts_and_is_listed_with_its_new_label(w
     for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
         for _ in range(3):
             world.label(done, who, label)
-    adjudication.resolve_batch(batch=done, now=NOON + timedelta(days=1))
+    automatic_decisions.resolve_batch(batch=done, now=NOON + timedelta(days=1))
     before = agreement_report.report(done)["figures"]
     item = done.items.order_by("pk").first()
     assert item is not None
@@ -210,7 +210,7 @@ def test_an_arrow_between_batches_leads_to_the_items_that_were_taken(world: Worl
     for label in ("reasoning", "extraction", "extraction"):
         world.label(first, "ada", label)
     batches.close_batch(batch=first, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=first, now=NOON + timedelta(days=1))
+    automatic_decisions.resolve_batch(batch=first, now=NOON + timedelta(days=1))
     second = world.batch(
         "short_table", sources=[], feeds_from=first, feeds_when={"label": ["reasoning"]}, name="Short"
     )
@@ -495,7 +495,7 @@ def test_the_step_of_a_release_leads_to_the_items_that_it_did_not_leave_out(worl
     checked(world, "accepted", feeds_from=edited(world))
     accepted = world.batch(overlap=1, size=1, seed=5, name="Types")
     world.label(accepted, "ada", "extraction")
-    adjudication.resolve_batch(batch=accepted, now=NOON + timedelta(days=1))
+    automatic_decisions.resolve_batch(batch=accepted, now=NOON + timedelta(days=1))
     release = creation.make_release(
         project=world.project, name="1.0", format="askew", by=None, now=NOON + timedelta(days=2)
     )

@@ -43,7 +43,7 @@ from annotation.quality import (
     consent as quality_consent,
 )
 from annotation.queue import entry_requirements, practice
-from annotation.workflow import adjudication, batches
+from annotation.workflow import automatic_decisions, batches
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, envelope
 from tests.annotation.plain_page import PlainPage, fill
@@ -503,7 +503,7 @@ def round_of(world: World) -> Batch:
 
 
 def test_everybody_gets_the_same_items_and_nothing_is_decided(world: World, round_of: Batch) -> None:
-    adjudication.resolve_batch(batch=round_of, now=NOON)
+    automatic_decisions.resolve_batch(batch=round_of, now=NOON)
 
     assert {item.submitted_count for item in Item.objects.filter(batch=round_of)} == {3}
     assert not Decision.objects.exists()

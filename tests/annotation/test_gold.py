@@ -28,9 +28,9 @@ from annotation.models import (
 )
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, calibration, gold, qualification
-from annotation.queue import draws
-from annotation.releases import creation, verification
-from annotation.workflow import adjudication, assignments, batches
+from annotation.queue import draws, resolutions
+from annotation.releases import creation, release_files
+from annotation.workflow import assignments, automatic_decisions, batches
 from tasks.contract import InvalidResponse
 from tests.annotation.cast import NOON, World, make_world
 
@@ -149,7 +149,7 @@ def test_what_was_decided_elsewhere_is_gold_that_its_annotators_never_meet(world
     for _ in range(2):
         for who in ("ada", "bo"):
             world.label(first, who, "reasoning")
-    adjudication.resolve_batch(batch=first, now=LATER)
+    automatic_decisions.resolve_batch(batch=first, now=LATER)
     batch = world.batch(only=[one.external_id for one in examples(world)[2:]])
 
     made = gold.from_decisions(batch=batch, other=first, size=9, by=world.mara, now=LATER)
@@ -167,7 +167,7 @@ def test_key_and_seed_draw_the_decisions_so_that_nobody_computes_them(tmp_path: 
     first = world.batch(only=[one.external_id for one in examples(world)[:10]], overlap=1)
     for _ in range(10):
         world.label(first, "ada", "extraction")
-    adjudication.resolve_batch(batch=first, now=LATER)
+    automatic_decisions.resolve_batch(batch=first, now=LATER)
     rest = [one.external_id for one in examples(world)[10:]]
     drawn = []
     for seed, key in ((7, "a"), (7, "a"), (8, "a"), (7, "b")):
@@ -416,12 +416,12 @@ def test_gold_is_never_decided_and_makes_nothing(mixed: tuple[World, Batch]) -> 
     work(world, batch, "ada", 30)
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
     batch.refresh_from_db()
-    adjudication.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
+    automatic_decisions.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
 
     assert Decision.objects.exists()
     assert not Decision.objects.filter(item__is_gold=True).exists()
     assert not Item.objects.filter(is_gold=True, due_at__isnull=False).exists()
-    assert not adjudication.waiting(batch).filter(is_gold=True).exists()
+    assert not resolutions.waiting(batch).filter(is_gold=True).exists()
     assert list(doctor.findings()) == []
 
 
@@ -455,7 +455,7 @@ def test_gold_is_in_no_release_and_no_agreement(tmp_path: Any, db: None) -> None
     live = [figure.to_dict() for figure in agreement_report.batch_figures(batch)]
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
     batch.refresh_from_db()
-    adjudication.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
+    automatic_decisions.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
 
     Item.objects.filter(batch=batch).update(inputs={"suggestions": {"rule": {"label": "reasoning"}}})
 
@@ -503,7 +503,7 @@ def test_qualification_calibration_and_what_is_set_aside_are_in_no_release(tmp_p
     for batch in Batch.objects.all():
         batches.close_batch(batch=batch, by=world.mara, now=LATER)
         batch.refresh_from_db()
-        adjudication.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
+        automatic_decisions.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
     pilot.refresh_from_db()
     calibration.set_aside(batch=pilot, because="The instruction was unclear.", by=world.mara, now=LATER)
 
@@ -565,7 +565,7 @@ def test_everybody_gets_every_item_of_a_qualification_and_nothing_is_decided(
 ) -> None:
     for who in ("ada", "bo", "cy"):
         answer_all(world, entry, who, *["extraction"] * 4)
-    adjudication.resolve_batch(batch=entry, now=LATER + timedelta(hours=1))
+    automatic_decisions.resolve_batch(batch=entry, now=LATER + timedelta(hours=1))
 
     assert Qualification.objects.filter(passed=True).count() == 3
     assert not Decision.objects.exists()

@@ -15,7 +15,7 @@ from annotation.access.roles import Role
 from annotation.models import Assignment, Batch, Person, Place
 from annotation.platform.refusals import Refused
 from annotation.queue import allocation, availability, draws, withdrawal
-from annotation.workflow import adjudication, assignments, batches, projects
+from annotation.workflow import assignments, automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_gold import examples, mark
 
@@ -70,7 +70,7 @@ def one_of_each(world: World, batch: Batch, who: str = "ada", most: int = 12) ->
 def test_both_can_be_taken_back_within_the_minute(db: None, tmp_path: Path) -> None:
     world, batch = mixed(tmp_path)
     pair = one_of_each(world, batch)
-    adjudication.resolve_due(now=SOON)
+    automatic_decisions.resolve_due(now=SOON)
 
     assert {undone(one, SOON) for one in pair.values()} == {""}
 
@@ -78,7 +78,7 @@ def test_both_can_be_taken_back_within_the_minute(db: None, tmp_path: Path) -> N
 def test_after_the_minute_both_are_refused_in_the_same_words(db: None, tmp_path: Path) -> None:
     world, batch = mixed(tmp_path)
     pair = one_of_each(world, batch)
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     said = {undone(one, LATER) for one in pair.values()}
 
@@ -89,7 +89,7 @@ def test_after_the_minute_both_are_refused_in_the_same_words(db: None, tmp_path:
 def test_while_an_item_waits_for_a_second_person_both_can_be_taken_back(db: None, tmp_path: Path) -> None:
     world, batch = mixed(tmp_path, overlap=2)
     pair = one_of_each(world, batch)
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     assert {undone(one, LATER) for one in pair.values()} == {""}
 
@@ -106,7 +106,7 @@ def test_when_all_ordinary_items_are_decided_no_gold_stays_behind_to_be_taken_ba
                 assignments.skip(assignment=taken, reason="odd", now=NOON)
             else:
                 world.answer(taken, {"label": "reasoning"})
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     hers = list(Assignment.objects.filter(batch=batch, person=world.ada).select_related("batch", "item"))
     assert any(one.item.is_gold for one in hers)
@@ -127,7 +127,7 @@ def test_in_a_closed_batch_both_are_refused_in_the_same_words(db: None, tmp_path
     world, batch = mixed(tmp_path)
     pair = one_of_each(world, batch)
     batches.close_batch(batch=batch, by=world.mara, now=SOON)
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     assert len({undone(one, LATER) for one in pair.values()}) == 1
 
@@ -146,7 +146,7 @@ def test_a_page_asks_once_which_submissions_may_be_withdrawn(
     world, batch = mixed(tmp_path)
     pair = one_of_each(world, batch)
     found = list(Assignment.objects.filter(pk__in=[one.pk for one in pair.values()]).select_related("batch"))
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     with django_assert_num_queries(1):
         assert withdrawal.withdrawable(found, now=SOON) == {pair[True].pk}  # the other is decided by now

@@ -13,7 +13,8 @@ from annotation.quality import guideline_examples
 from annotation.study_file import current_state
 from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
-from annotation.workflow import adjudication, batches, projects
+from annotation.study_file.schema import parse
+from annotation.workflow import adjudication, automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, make_world
 from tests.annotation.test_study_files import apply, exported, faults, label, plan_of
 
@@ -52,7 +53,7 @@ def finish(project: Project, by: Person, *labels: str) -> Batch:
     for one in labels:
         label(batch, ada, one)
     batches.close_batch(batch=batch, by=by, now=LATER)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return Batch.objects.get(pk=batch.pk)
 
 

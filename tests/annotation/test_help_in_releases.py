@@ -16,9 +16,9 @@ from django.utils import timezone
 from annotation.assistance import impressions, proposals
 from annotation.models import Batch, Item, Source
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, record_files, release_files, verification
-from annotation.releases.record_files import Difference
-from annotation.workflow import adjudication
+from annotation.releases import creation, release_files
+from annotation.releases.release_files import Difference
+from annotation.workflow import automatic_decisions
 from predictor import client
 from tableqa.perturbations import similarity
 from tests.annotation.cast import NOON, World, make_world
@@ -54,7 +54,7 @@ def crafted(world: World, help: str = "offered", **more: Any) -> Batch:
             )
             data = {"question": "the year in question?", "category": "general"}
         world.answer(assignment, data)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -115,7 +115,7 @@ def test_what_somebody_answered_blind_is_verified(world: World, tmp_path: Path) 
             assignment,
             {"answers": list(Item.objects.get(pk=assignment.item_id).example.answers), "unanswerable": False},
         )
-    adjudication.resolve_batch(batch=check, now=LATER)
+    automatic_decisions.resolve_batch(batch=check, now=LATER)
     assert len(paraphrases(released(world, tmp_path, "evaluation"))) == 3
 
 
@@ -141,7 +141,7 @@ def test_a_release_of_batches_without_help_says_nothing_of_it(world: World, tmp_
     assignment = world.take(batch, "ada")
     assert assignment is not None
     world.answer(assignment, {"question": "the year in question?", "category": "general"})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     files = released(world, tmp_path)
     assert "proposals.jsonl" not in files
     assert "help" not in files["annotations.jsonl"][0]
@@ -198,7 +198,7 @@ def little_of_what_was_taken(world: World) -> None:
     word = sorted(similarity.added_content(item.example, example))[0].split()[-1].strip("?.")
     words = f"say at long last {word} and then a great many other things besides"
     world.answer(assignment, {"question": words, "category": "general"})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
 
 def test_what_was_taken_is_published_so_that_whose_a_response_is_can_be_taken_again(
@@ -244,7 +244,7 @@ def test_a_trials_verdict_follows_again_from_the_models_answers(
         world.answer(assignment, {"operations": [rename]})
         client.connect(server.entry).close()
         client._cached_model.cache_clear()
-    adjudication.resolve_batch(batch=batch, now=timezone.now())  # the proposals were made just now
+    automatic_decisions.resolve_batch(batch=batch, now=timezone.now())  # the proposals were made just now
     lines = released(world, tmp_path)["proposals.jsonl"]
     tried = [line for line in lines if line["trials"]]
     assert tried
@@ -275,7 +275,7 @@ def test_a_machines_and_a_persons_example_are_put_side_by_side(world: World) -> 
     by_hand = world.batch("question_paraphrase", variant="sentence", size=3)
     while (assignment := world.take(by_hand, "bo")) is not None:
         world.answer(assignment, {"question": f"Bo's words for {assignment.item_id}?", "category": "general"})
-    adjudication.resolve_batch(batch=by_hand, now=LATER)
+    automatic_decisions.resolve_batch(batch=by_hand, now=LATER)
     rating = world.batch("perturbation_rating", of="perturbed")
     pairs = {
         tuple(sorted(side["maker"] for side in item.inputs["sides"].values())) for item in rating.items.all()
@@ -290,7 +290,7 @@ def test_proposals_as_they_came_are_rated_beside_peoples(world: World, tmp_path:
     while (assignment := world.take(by_hand, "bo")) is not None:
         rename = {"op": "rename_header", "column": "c1", "at": 1, "old": "Year", "new": "Released in"}
         world.answer(assignment, {"operations": [rename]})
-    adjudication.resolve_batch(batch=by_hand, now=LATER)
+    automatic_decisions.resolve_batch(batch=by_hand, now=LATER)
     call_command("rate_proposals", project="films", batch="Helped", size=3, seed=1, stdout=StringIO())
     source = Source.objects.get(name="Proposals of Helped")
     assert source.examples_count == 3
@@ -306,5 +306,5 @@ def test_proposals_as_they_came_are_rated_beside_peoples(world: World, tmp_path:
     assert assignment is not None
     world.answer(assignment, {"left": 4, "left_errors": [], "right": 2, "right_errors": ["missing"], "better": "left"}
                  if "right" in assignment.item.inputs else {"left": 4, "left_errors": []})  # fmt: skip
-    adjudication.resolve_batch(batch=rating, now=LATER)
+    automatic_decisions.resolve_batch(batch=rating, now=LATER)
     released(world, tmp_path)

@@ -13,7 +13,7 @@ from annotation.explorer import item_access, item_actions
 from annotation.management import doctor
 from annotation.models import Example, Item
 from annotation.models.sources import LONGEST_EXAMPLE_ID
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tableqa import Example as PlainExample
 from tableqa import Table
 from tableqa.readers import ingestion
@@ -53,7 +53,7 @@ def made() -> list[str]:
 
 def test_an_edit_is_accepted_after_an_earlier_one_of_the_same_example_was_taken_back(world: World) -> None:
     items = [paraphrased(world, "Pilot"), paraphrased(world, "Main")]
-    assert adjudication.resolve_due(now=LATER) == 2
+    assert automatic_decisions.resolve_due(now=LATER) == 2
     assert made() == ["nu-0~word-1", "nu-0~word-2"]
     reader = item_access.reader(Actor(world.mara), world.project)
     done = item_actions.apply_action(reader, "exclude", [items[0].pk], note="A torn table", now=LATER)
@@ -73,7 +73,7 @@ def test_an_edit_is_accepted_where_an_import_brought_ids_like_those_of_edits(
     with_ids(world, "a", imported)
     item = paraphrased(world, "Main")
 
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     assert Item.objects.get(pk=item.pk).resolution == Item.Resolution.ACCEPTED
     (derived,) = made()
@@ -86,7 +86,7 @@ def test_an_edit_of_an_example_with_a_very_long_id_is_accepted(world: World) -> 
         with_ids(world, "a" * LONGEST_EXAMPLE_ID)
     paraphrased(world, "Main")
 
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     (derived,) = made()
     assert derived.endswith("~word-1")
@@ -101,7 +101,7 @@ def test_two_batches_that_decide_on_one_example_at_once_make_two_ids(
     items = [paraphrased(world, name) for name in ("Pilot", "Main", "Third")]
 
     results = at_once(
-        *(lambda key=item.pk: adjudication.resolve_item(item_id=key, now=LATER) for item in items)
+        *(lambda key=item.pk: automatic_decisions.resolve_item(item_id=key, now=LATER) for item in items)
     )
 
     assert results == [True, True, True]

@@ -15,7 +15,7 @@ from django.db import DatabaseError, connection, transaction
 from annotation.management.doctor import findings
 from annotation.models import Event, Example
 from annotation.platform import immutable_rows
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World, make_world
 
 pytestmark = pytest.mark.both
@@ -37,7 +37,7 @@ REPLACE = (
 def decided(world: World) -> World:
     batch = world.batch(overlap=1)
     world.label(batch, "ada", "extraction")
-    assert adjudication.resolve_due(now=NOON.replace(hour=13)) == 1
+    assert automatic_decisions.resolve_due(now=NOON.replace(hour=13)) == 1
     return world
 
 

@@ -53,7 +53,7 @@ from annotation.platform import immutable_rows, inventory
 from annotation.quality import snapshots
 from annotation.releases import creation
 from annotation.releases.model_evaluation import runs
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tableqa.core.canonical_json import file_digest
 from tests.annotation.cast import NOON, World
 from tests.undone import undone
@@ -342,7 +342,7 @@ def site(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     batch = world.batch(overlap=1)
     for who in ("ada", "bo"):
         world.label(batch, who, "extraction")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     world.take(batch, "cy")
     release = creation.make_release(
         project=world.project, name="v1", format="freb_tqa", by=world.rea, now=LATER

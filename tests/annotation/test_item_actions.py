@@ -44,7 +44,7 @@ from annotation.platform.refusals import Refused
 from annotation.quality import gold
 from annotation.releases import creation
 from annotation.web.views.item_actions import QUESTIONS_SHOWN
-from annotation.workflow import adjudication, assignments, batches, projects
+from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
 from tableqa import Example as PlainExample
 from tableqa import Table
 from tests.annotation.cast import NOON, World
@@ -91,7 +91,7 @@ def batch(world: World) -> Batch:
         world.label(batch, who, "extraction")
     for who, label in zip(PEOPLE, ("extraction", "reasoning", "neither"), strict=True):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     world.label(batch, "ada", "extraction")
     return batch
 
@@ -277,7 +277,7 @@ def test_an_accepted_item_waits_for_an_adjudicator_whatever_the_rule_says(batch:
     assert reasons(done) == ["incomplete", "waiting"]
     first.refresh_from_db()
     assert first.adjudication.reason == "A torn table"
-    adjudication.resolve_batch(batch=batch, now=SOON)
+    automatic_decisions.resolve_batch(batch=batch, now=SOON)
     assert state(first) == "adjudication", "the rule does not decide what a person wants looked at"
     assert doctor.findings() == []
 
@@ -291,7 +291,7 @@ def test_a_decision_on_which_work_rests_stays(world: World) -> None:
     checks = world.batch("question_type", name="Again", feeds_from=batch, sources=[], overlap=1)
     world.label(batch, "ada", "extraction")
     world.label(batch, "ada", "extraction")
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     begun = world.take(checks, "bo")
     assert begun is not None
 
@@ -575,7 +575,7 @@ def edited(world: World) -> Batch:
     operation = {"op": "set_cell", "row": "r0", "column": "c1", "old": table.rows[0][1], "new": "2001"}
     data = {"unanswerable": False, "operations": [operation], "answers": ["2001"]}
     world.answer(assignment, data)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     return batch
 
 
@@ -651,7 +651,7 @@ def test_chosen_items_are_the_first_examples_until_they_are_removed(batch: Batch
     adjudication.decide(item=second, by=world.ivo, choose=["A"], now=SOON)
     assert reasons(act(world, "example", first)) == ["still_open"]
     batches.close_batch(batch=batch, by=world.mara, now=SOON)
-    adjudication.resolve_batch(batch=batch, now=SOON)
+    automatic_decisions.resolve_batch(batch=batch, now=SOON)
     at_work = world.batch(name="Cities", sources=[world.import_written(OTHER)])
 
     done = act(world, "example", first, second, third)
@@ -874,7 +874,7 @@ def test_what_follows_from_an_item_goes_with_it_where_both_are_selected(world: W
     first = world.batch(size=2, overlap=1)
     last = world.batch("answer_check", sources=[], feeds_from=first)
     world.label(first, "ada", "extraction")
-    adjudication.resolve_batch(batch=first, now=NOON)
+    automatic_decisions.resolve_batch(batch=first, now=NOON)
     both = [Item.objects.get(batch=first, decision__isnull=False), last.items.get()]
 
     done = act(world, "exclude", *both)

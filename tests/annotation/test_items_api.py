@@ -10,7 +10,7 @@ from django.test import Client
 
 from annotation.access.roles import Permission, Role
 from annotation.models import Batch, Exclusion, Membership
-from annotation.workflow import adjudication, projects
+from annotation.workflow import automatic_decisions, projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_api import program
 
@@ -23,7 +23,7 @@ def batch(world: World) -> Batch:
     batch = world.batch(name="Labels", overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "extraction"), ("ada", "reasoning"), ("bo", "neither")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     return batch
 
 

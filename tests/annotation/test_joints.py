@@ -13,8 +13,8 @@ from django.db import connection
 
 from annotation.models import Annotation, Example
 from annotation.quality import guidelines
-from annotation.releases import creation, verification
-from annotation.workflow import adjudication, assignments
+from annotation.releases import creation, release_files
+from annotation.workflow import assignments, automatic_decisions
 from tableqa import Example as PlainExample
 from tableqa import Table
 from tableqa.data.examples import Context, Turn
@@ -72,7 +72,7 @@ def test_an_edit_of_it_is_exported_whole_and_verifies(world: World, rich: Exampl
     assert assignment is not None
     cell = {"op": "set_cell", "row": "r2", "column": "c0", "at": [2, 0], "old": "a\nb", "new": "a\nc"}
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
-    adjudication.resolve_due(now=NOON + timedelta(seconds=61))
+    automatic_decisions.resolve_due(now=NOON + timedelta(seconds=61))
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=NOON, out=out)
     assert verification.verify(out)["replayed"] == 1
@@ -99,7 +99,7 @@ def test_a_chain_of_edits_keeps_the_ids_of_the_source(world: World) -> None:
         assert assignment is not None
         data = {"unanswerable": False, "operations": list(operations), "answers": [], "reason": ""}
         world.answer(assignment, data)
-        adjudication.resolve_batch(batch=batch, now=NOON)
+        automatic_decisions.resolve_batch(batch=batch, now=NOON)
 
     row = {"op": "remove_row", "row": "r1", "at": 1, "old": ["Alien", "1979", "117"]}
     edit(first, "ada", row)
@@ -134,7 +134,7 @@ def test_a_batch_planned_late_catches_up_with_what_was_decided(world: World) -> 
     first = world.batch("question_type", size=2, overlap=1)
     for _ in range(2):
         world.label(first, "ada", "reasoning")
-    adjudication.resolve_batch(batch=first, now=NOON)
+    automatic_decisions.resolve_batch(batch=first, now=NOON)
     second = world.batch("value_change", variant="answer_changes", sources=(), feeds_from=first)
     assert second.items_count == 2
     assert world.take(second, "ada") is not None, "a label makes nothing: whoever gave it may edit"
@@ -150,7 +150,7 @@ def test_decisions_at_the_same_time_feed_one_batch_without_losing_any(world: Wor
 
     def resolve(item_id: int) -> None:
         try:
-            adjudication.resolve_item(item_id=item_id, now=NOON)
+            automatic_decisions.resolve_item(item_id=item_id, now=NOON)
         except BaseException as error:
             errors.append(error)
         finally:

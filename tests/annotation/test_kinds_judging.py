@@ -15,8 +15,9 @@ from annotation.management import simulation
 from annotation.models import Batch, Decision, Example, Exclusion, Item, ModelAnswer, Place
 from annotation.platform.refusals import Refused
 from annotation.quality import task_report
-from annotation.releases import creation, verification
-from annotation.workflow import adjudication, assignments, batches
+from annotation.queue import resolutions
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, assignments, automatic_decisions, batches
 from tableqa import Example as PlainExample
 from tableqa import Table
 from tests.annotation.cast import NOON, World
@@ -32,7 +33,7 @@ def edited(world: World, who: str = "ada", overlap: int = 1) -> Batch:
     assignment = world.take(batch, who)
     assert assignment is not None
     world.answer(assignment, EDIT)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -57,7 +58,7 @@ def test_nor_one_that_was_made_from_it(world: World) -> None:
     bo = world.take(batch, "bo")
     assert bo is not None
     world.answer(bo, said)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     checked = check(world)
     makers = {
         row.item.example.perturbation: row.person for row in Exclusion.objects.filter(item__batch=checked)
@@ -79,7 +80,7 @@ def answer(world: World, batch: Batch, **said: list[str]) -> None:
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, {"answers": answers, "unanswerable": not answers})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
 
 def test_equal_answers_confirm_the_example(world: World) -> None:
@@ -103,7 +104,7 @@ def test_another_value_waits_for_an_adjudicator_who_may_uphold_it(world: World) 
     edited(world)
     batch = check(world)
     answer(world, batch, bo=["1995"], cy=["1995"])
-    (item,) = adjudication.waiting(batch)
+    (item,) = resolutions.waiting(batch)
     assert "2 x value" in item.adjudication.reason
     decision = adjudication.decide(
         item=item, by=world.ivo, note="The edit was lost.", choose=["A", "B"], now=LATER
@@ -115,7 +116,7 @@ def test_what_an_adjudicator_upheld_verifies_in_a_release(world: World, tmp_path
     edited(world)
     batch = check(world)
     answer(world, batch, bo=["1,995"], cy=["1995"])
-    (item,) = adjudication.waiting(batch)
+    (item,) = resolutions.waiting(batch)
     adjudication.decide(item=item, by=world.ivo, note="They say the same.", choose=["A", "B"], now=LATER)
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
@@ -128,7 +129,7 @@ def test_an_adjudicator_cannot_uphold_two_answers_at_once(world: World) -> None:
     edited(world)
     batch = check(world)
     answer(world, batch, bo=["1995"], cy=["1996"])
-    (item,) = adjudication.waiting(batch)
+    (item,) = resolutions.waiting(batch)
     with pytest.raises(Refused, match="responses differ"):
         adjudication.decide(item=item, by=world.ivo, note="Both?", choose=["A", "B"], now=LATER)
 
@@ -156,7 +157,7 @@ def test_two_who_are_far_apart_call_a_third_and_agreement_stays_theirs(world: Wo
     rate(world, batch, "ada", 5, 5)
     rate(world, batch, "bo", 2, 5)
     assert world.take(batch, "cy") is None
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     assert not Decision.objects.exists()
     assert list(Place.objects.filter(batch=batch).order_by("number").values_list("added", flat=True)) == [
         False,
@@ -164,7 +165,7 @@ def test_two_who_are_far_apart_call_a_third_and_agreement_stays_theirs(world: Wo
         True,
     ]
     rate(world, batch, "cy", 5, 4)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     (outcome,) = Decision.objects.get().outcomes.all()
     assert outcome.response["data"] == {"faithfulness": 4, "comprehensiveness": 4.666667}
 
@@ -222,7 +223,7 @@ def test_what_was_rated_here_says_where_a_metric_fails(world: World) -> None:
     while (assignment := world.take(ratings, "ada")) is not None:
         number = int(assignment.item.example.external_id[-1])
         world.answer(assignment, {"faithfulness": 5 - 2 * number, "comprehensiveness": 5 - 2 * number})
-    adjudication.resolve_batch(batch=ratings, now=LATER)
+    automatic_decisions.resolve_batch(batch=ratings, now=LATER)
     batch = world.batch("metric_failure", sources=[source], size=2)
     items = list(Item.objects.filter(batch=batch).select_related("example"))
     assert {item.example.external_id for item in items} == {"fetaqa_0~system-0", "fetaqa_0~system-2"}
@@ -243,7 +244,7 @@ def test_two_examples_of_one_question_are_one_pair_and_neither_maker_rates_it(wo
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, {**EDIT, "operations": [{**HEAT, "new": year}], "answers": [year]})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     assert Example.objects.perturbed().count() == 2
     ratings = world.batch("perturbation_rating", of="perturbed", overlap=1)
     item = Item.objects.get(batch=ratings)
@@ -253,7 +254,7 @@ def test_two_examples_of_one_question_are_one_pair_and_neither_maker_rates_it(wo
     cy = world.take(ratings, "cy")
     assert cy is not None
     world.answer(cy, {"left": 5, "left_errors": [], "right": 4, "right_errors": [], "better": "left"})
-    adjudication.resolve_batch(batch=ratings, now=LATER)
+    automatic_decisions.resolve_batch(batch=ratings, now=LATER)
     quality, preference, _ = task_report.reports(ratings)
     assert quality.rows[0][:5] == ("answer_changes", "person", 2, 4.5, 2)
     assert preference.rows == (), "both were made by people"
@@ -280,7 +281,7 @@ def test_screening_asks_about_what_a_model_always_gets_right_and_feeds_what_is_k
         said[assignment.item.example.external_id] = label
         world.answer(assignment, {"label": label})
     assert said.keys() == {"nu-0", "nu-2"}
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     (kept,) = [id for id, label in said.items() if label == "keep"]
     assert [item.example.external_id for item in Item.objects.filter(batch=following)] == [kept]
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
@@ -293,8 +294,8 @@ def test_an_adjudicator_reads_the_rated_answer_and_who_said_what_under_letters(w
     rate(world, batch, "ada", 5, 5)
     rate(world, batch, "bo", 1, 5)
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    (item,) = adjudication.waiting(batch)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    (item,) = resolutions.waiting(batch)
     client = Client()
     client.force_login(world.ivo)
     page = client.get(f"/items/{item.public_id}/adjudicate/").content.decode()

@@ -41,7 +41,7 @@ from annotation.models import (
 from annotation.platform.refusals import Refused
 from annotation.queue import availability
 from annotation.releases import creation
-from annotation.workflow import adjudication, batches
+from annotation.workflow import automatic_decisions, batches
 from tests.annotation import labels
 from tests.annotation.cast import NOON, World
 
@@ -114,7 +114,7 @@ class TestWriting:
         )
 
         batches.close_batch(batch=batch, by=world.mara, now=NOON)
-        assert adjudication.resolve_batch(batch=batch, now=NOON) == 2
+        assert automatic_decisions.resolve_batch(batch=batch, now=NOON) == 2
 
         assert {decision.kind for decision in Decision.objects.all()} == {"accepted"}
         release = creation.make_release(
@@ -192,7 +192,7 @@ class TestWhoseItIsNot:
             ]
         )
         write(edits, out.getvalue(), world.mara)
-        adjudication.resolve_due(now=NOON + timedelta(days=1))
+        automatic_decisions.resolve_due(now=NOON + timedelta(days=1))
         checks = world.batch("answer_check", feeds_from=edits, overlap=2, sources=[])
         made = checks.items.select_related("example").get().example.external_id
 

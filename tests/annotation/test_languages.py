@@ -20,7 +20,7 @@ from annotation.models import Guidelines, Reading
 from annotation.platform import display_text
 from annotation.quality import guidelines
 from annotation.templatetags import must_hold
-from annotation.workflow import adjudication, projects
+from annotation.workflow import automatic_decisions, projects
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
 from tests.annotation.plain_page import PlainPage
@@ -168,7 +168,7 @@ def test_a_label_has_one_name_on_the_page_of_who_decides(world: World) -> None:
     batch = world.batch(overlap=3, size=1)
     for who, label in (("ada", "extraction"), ("bo", "neither"), ("cy", "unanswerable")):
         world.label(batch, who, label)
-    adjudication.resolve_due(now=NOON + timedelta(days=1))
+    automatic_decisions.resolve_due(now=NOON + timedelta(days=1))
     client = Client(headers={"accept-language": "de"})
     client.force_login(world.ivo)
 

@@ -23,7 +23,7 @@ from annotation.payments import earnings, ledger, rates
 from annotation.platform import immutable_rows
 from annotation.platform.refusals import Refused
 from annotation.quality import dashboards
-from annotation.workflow import adjudication, assignments, batches, projects
+from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, World, envelope
 from tests.undone import savepoint
 
@@ -226,7 +226,7 @@ def test_an_item_that_is_sent_back_is_paid_once(world: World) -> None:
     assert theirs is not None
     clock.submit(mine, 30, NOON)
     clock.submit(theirs, 30, NOON, "reasoning")
-    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(minutes=5))
+    automatic_decisions.resolve_batch(batch=batch, now=NOON + timedelta(minutes=5))
     annotation = world.reload(mine).annotation
     assert annotation is not None
     adjudication.send_back(
@@ -362,7 +362,7 @@ def drawn_work(world: World, draw: random.Random, now: datetime = NOON) -> None:
                     case "pay":
                         pay(world, now, **draw.choice(RATES))
                     case "adjudicate":
-                        adjudication.resolve_batch(batch=batch, now=now)
+                        automatic_decisions.resolve_batch(batch=batch, now=now)
                     case "undo":
                         clock.undo(draw.choice(held.filter(state="submitted")), now)
                     case "resume":

@@ -25,8 +25,15 @@ from annotation.models import (
     Place,
 )
 from annotation.queue import availability, reservations
-from annotation.releases import creation, verification
-from annotation.workflow import adjudication, assignments, batch_settings, batches, projects
+from annotation.releases import creation, release_files
+from annotation.workflow import (
+    adjudication,
+    assignments,
+    automatic_decisions,
+    batch_settings,
+    batches,
+    projects,
+)
 from tests.annotation.cast import NOON, World
 
 pytestmark = pytest.mark.both
@@ -69,7 +76,7 @@ def fed(world: World, **more: Any) -> Batch:
     assert assignment is not None
     world.answer(assignment, {"operations": EDIT, "answers": ["1996"], "reason": "One cell decides it."})
     batch = world.batch("answer_check", sources=[], feeds_from=edits, strategy="everyone", **more)
-    adjudication.resolve_batch(batch=edits, now=LATER)
+    automatic_decisions.resolve_batch(batch=edits, now=LATER)
     assert Exclusion.objects.filter(item__batch=batch, person=world.ada).exists()
     return batch
 
@@ -89,7 +96,7 @@ def test_an_item_for_everybody_has_as_many_places_as_there_are_people_who_may_do
         assert assignment is not None
         world.answer(assignment, {"answers": ["1996"]})
 
-    assert adjudication.resolve_due(now=LATER) == 1
+    assert automatic_decisions.resolve_due(now=LATER) == 1
     assert Decision.objects.filter(item=item).exists()
 
 
@@ -99,10 +106,10 @@ def test_who_leaves_keeps_nobody_waiting_in_a_batch_for_everybody(world: World) 
         world.label(batch, who, "extraction")
     leave(world, "cy")
 
-    adjudication.resolve_orphaned(now=NOON)
+    automatic_decisions.resolve_orphaned(now=NOON)
 
     assert Item.objects.get(batch=batch).places_count == 2
-    assert adjudication.resolve_due(now=LATER) == 1
+    assert automatic_decisions.resolve_due(now=LATER) == 1
 
 
 def test_who_skips_keeps_nobody_waiting_in_a_batch_for_everybody(world: World) -> None:
@@ -111,9 +118,9 @@ def test_who_skips_keeps_nobody_waiting_in_a_batch_for_everybody(world: World) -
         world.label(batch, who, "extraction")
     skip(world, batch, "cy")
 
-    adjudication.resolve_orphaned(now=NOON)
+    automatic_decisions.resolve_orphaned(now=NOON)
 
-    assert adjudication.resolve_due(now=LATER) == 1
+    assert automatic_decisions.resolve_due(now=LATER) == 1
 
 
 def test_a_lone_answer_decides_nothing_in_a_batch_for_everybody_that_began_with_nobody(world: World) -> None:
@@ -124,7 +131,7 @@ def test_a_lone_answer_decides_nothing_in_a_batch_for_everybody_that_began_with_
     for _ in range(2):
         world.label(batch, "fay", "extraction")
 
-    assert adjudication.resolve_due(now=LATER) == 0
+    assert automatic_decisions.resolve_due(now=LATER) == 0
     second = newcomer(world, "gus")
     assert availability.left_for(second, [batch.pk]) == {batch.pk: 2}
     assert availability.left_for(first, [batch.pk]) == {batch.pk: 0}
@@ -137,7 +144,7 @@ def test_a_lone_answer_decides_nothing_in_a_batch_for_everybody_that_began_with_
     assert not Decision.objects.exists()
 
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
-    assert adjudication.resolve_batch(batch=batch, now=LATER) == 2
+    assert automatic_decisions.resolve_batch(batch=batch, now=LATER) == 2
     assert Decision.objects.count() == 2
 
 
@@ -149,7 +156,7 @@ def test_a_lone_answer_of_one_who_came_to_a_batch_for_everybody_goes_to_an_adjud
     world.label(batch, "fay", "extraction")
 
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
     assert not Decision.objects.exists()
     assert Adjudication.objects.get().reason.startswith("1 of 2 annotators has responded")
@@ -162,7 +169,7 @@ def asked_one_more(world: World) -> Batch:
     batch = world.batch(size=1, overlap=2, resolve={"rule": "majority", "most": 3})
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     assert Place.objects.filter(batch=batch, added=True, taken=False).exists()
     return batch
 
@@ -178,14 +185,14 @@ def test_where_the_last_who_could_be_asked_is_gone_an_adjudicator_looks(world: W
         membership = Membership.objects.select_related("project", "person").get(person=world.cy)
         projects.change_roles(membership=membership, roles=[Role.RESEARCHER], by=world.mara, now=NOON)
 
-    assert adjudication.resolve_orphaned(now=LATER) == 1
+    assert automatic_decisions.resolve_orphaned(now=LATER) == 1
 
     assert (
         Adjudication.objects.get().reason
         == "One more annotator is required, but no further annotator is available."
     )
     assert not Place.objects.filter(batch=batch, taken=False).exists()
-    assert adjudication.resolve_orphaned(now=LATER) == 0
+    assert automatic_decisions.resolve_orphaned(now=LATER) == 0
 
 
 def test_an_item_that_nobody_is_left_for_waits_for_an_adjudicator_with_what_there_is(world: World) -> None:
@@ -194,7 +201,7 @@ def test_an_item_that_nobody_is_left_for_waits_for_an_adjudicator_with_what_ther
     world.label(batch, "bo", "extraction")
     skip(world, batch, "cy")
 
-    assert adjudication.resolve_orphaned(now=LATER) == 1
+    assert automatic_decisions.resolve_orphaned(now=LATER) == 1
 
     waiting = Adjudication.objects.get()
     assert waiting.reason == "2 of 3 annotators have responded, but no further annotator is available."
@@ -207,7 +214,7 @@ def test_an_item_with_one_response_waits_for_an_adjudicator_once_nobody_else_is_
     for who in ("bo", "cy"):
         leave(world, who)
 
-    assert adjudication.resolve_orphaned(now=LATER) == 1
+    assert automatic_decisions.resolve_orphaned(now=LATER) == 1
 
     assert Adjudication.objects.get().reason.startswith("1 of 2 annotators has responded")
 
@@ -218,7 +225,7 @@ def test_an_item_that_everybody_skipped_waits_for_an_adjudicator_who_may_exclude
     batch = world.batch(size=1, overlap=2)
     for who in ("ada", "bo", "cy"):
         skip(world, batch, who)
-    assert adjudication.resolve_orphaned(now=LATER) == 1
+    assert automatic_decisions.resolve_orphaned(now=LATER) == 1
     item = Item.objects.get(batch=batch)
     client.force_login(world.ivo)
 
@@ -239,7 +246,7 @@ def test_too_few_people_are_no_reason_to_go_on_without_them(world: World) -> Non
     for who in ("ada", "bo", "cy"):
         world.label(batch, who, "extraction")
 
-    assert adjudication.resolve_orphaned(now=LATER) == 0
+    assert automatic_decisions.resolve_orphaned(now=LATER) == 0
     assert not Adjudication.objects.exists()
 
 
@@ -249,7 +256,7 @@ def test_somebody_who_gave_an_item_back_may_still_answer_it(world: World) -> Non
     assert assignment is not None
     assignments.give_back(assignment=assignment, now=NOON)
 
-    assert adjudication.resolve_orphaned(now=LATER) == 0
+    assert automatic_decisions.resolve_orphaned(now=LATER) == 0
 
 
 # -- closing ----------------------------------------------------------------------------------------
@@ -262,7 +269,7 @@ def test_what_lacks_answers_when_the_batch_closes_goes_to_an_adjudicator_if_anyb
     world.label(batch, "ada", "extraction")
 
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
-    assert adjudication.resolve_due(now=LATER) == 1
+    assert automatic_decisions.resolve_due(now=LATER) == 1
 
     waiting = Adjudication.objects.get()
     assert (
@@ -279,7 +286,7 @@ def test_what_somebody_withdrew_and_did_not_hand_in_again_counts_when_the_batch_
     assignments.undo(annotation=stood, now=NOON)
 
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
-    assert adjudication.resolve_due(now=LATER) == 1
+    assert automatic_decisions.resolve_due(now=LATER) == 1
 
     again = Assignment.objects.get(item__batch=batch, person=world.bo)
     assert again.annotation is not None
@@ -326,7 +333,7 @@ def test_a_release_verifies_whatever_became_of_the_overlap(world: World, change:
     if not everybody:
         batch_settings.change(batch=batch, changes={"overlap": 2}, by=world.mara, now=NOON)
     batches.close_batch(batch=Batch.objects.get(pk=batch.pk), by=world.mara, now=LATER)
-    adjudication.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
+    automatic_decisions.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
 
     creation.make_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=tmp_path / "out"
@@ -348,8 +355,8 @@ def test_an_item_that_a_manager_takes_off_a_desk_does_not_wait_for_its_place_for
     for who in ("bo", "cy"):
         world.label(batch, who, "reasoning")
 
-    assert adjudication.resolve_orphaned(now=LATER) == 1
-    adjudication.resolve_due(now=LATER)
+    assert automatic_decisions.resolve_orphaned(now=LATER) == 1
+    automatic_decisions.resolve_due(now=LATER)
 
     item = Item.objects.get(batch=batch)
     assert Adjudication.objects.filter(item=item).exists() is (strategy == "open")

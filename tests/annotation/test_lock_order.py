@@ -19,7 +19,7 @@ from annotation.models import Assignment, Batch, Decision, Item, Outcome, Place,
 from annotation.platform import immutable_rows
 from annotation.platform.refusals import Refused
 from annotation.queue import slots
-from annotation.workflow import adjudication, batch_settings, batches
+from annotation.workflow import automatic_decisions, batch_settings, batches
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_defining import batch_of, define
 from tests.waiting import wait_until
@@ -66,7 +66,7 @@ def close(world: World, batch: Batch) -> None:
 
 
 def change_rule(world: World, batch: Batch) -> None:
-    adjudication.change_rule(batch=batch, rule={"rule": "majority"}, by=world.mara, now=LATER)
+    automatic_decisions.change_rule(batch=batch, rule={"rule": "majority"}, by=world.mara, now=LATER)
 
 
 def change_overlap(world: World, batch: Batch) -> None:
@@ -136,7 +136,7 @@ def test_batches_of_a_chain_are_taken_from_the_last_to_the_first(
         first = world.batch(size=2, overlap=1)
         last = world.batch("answer_check", sources=[], feeds_from=first)
         world.label(first, "ada", "extraction")
-        adjudication.resolve_batch(batch=first, now=NOON)
+        automatic_decisions.resolve_batch(batch=first, now=NOON)
         assert last.items.count() == 1
 
     with transaction.atomic():
@@ -160,7 +160,7 @@ def test_batches_close_while_the_worker_decides_and_people_work_without_a_deadlo
     for _ in range(rounds):
         closing = Batch.objects.select_related("project").get(pk=batch.pk)
         running = [
-            Acting(lambda: adjudication.resolve_due(now=LATER)),
+            Acting(lambda: automatic_decisions.resolve_due(now=LATER)),
             Acting(partial(close, world, closing)),
             Acting(lambda: _work(world, batch)),
         ]

@@ -11,8 +11,10 @@ import pytest
 from django.test import Client
 
 from annotation.models import Assignment, Batch, Exclusion, Item, Person
-from annotation.releases import creation, verification
-from annotation.workflow import adjudication, batches
+from annotation.queue import candidates as queue_candidates
+from annotation.queue import resolutions
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, automatic_decisions, batches
 from tests.annotation.cast import NOON, World, envelope
 
 LATER = NOON + timedelta(hours=1)
@@ -38,7 +40,7 @@ def edits(world: World) -> Batch:
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, data(who))
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     world.batch("answer_check", sources=[], feeds_from=batch, name="checks")
     return batch
 
@@ -50,7 +52,7 @@ def barred(world: World) -> set[str]:
 
 
 def decide(world: World, batch: Batch, said: dict[str, Any], **more: Any) -> Item:
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     response = envelope(
         Assignment.objects.filter(item=item).select_related("batch", "item__example")[0], said
     )
@@ -59,7 +61,7 @@ def decide(world: World, batch: Batch, said: dict[str, Any], **more: Any) -> Ite
 
 
 def letter_of(batch: Batch, person: Person) -> str:
-    candidates = adjudication.candidates(adjudication.waiting(batch).get())
+    candidates = queue_candidates.of_item(resolutions.waiting(batch).get())
     return next(one.letter for one in candidates if one.annotation.assignment.person_id == person.pk)
 
 
@@ -96,7 +98,7 @@ def test_a_response_of_an_adjudicators_own_bars_nobody_else(world: World, edits:
 
 def test_the_page_says_whose_response_it_began_from(world: World, edits: Batch, client: Client) -> None:
     letter = letter_of(edits, world.ada)
-    item = adjudication.waiting(edits).get()
+    item = resolutions.waiting(edits).get()
     client.force_login(world.ivo)
 
     answer = client.post(
@@ -114,7 +116,7 @@ def test_a_release_says_which_responses_it_rests_on_and_verifies(
     decide(world, edits, data("ada", reason="Mine."))
     for batch in Batch.objects.all():
         batches.close_batch(batch=batch, by=world.mara, now=LATER)
-        adjudication.resolve_batch(batch=batch, now=LATER)
+        automatic_decisions.resolve_batch(batch=batch, now=LATER)
     out = tmp_path / "out"
 
     creation.make_release(

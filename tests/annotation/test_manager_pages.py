@@ -10,7 +10,7 @@ from django.test import Client
 
 from annotation.charts import paper_figures, work_tables
 from annotation.models import Batch, Person
-from annotation.workflow import adjudication, batches, projects
+from annotation.workflow import automatic_decisions, batches, projects
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 
@@ -107,7 +107,7 @@ def test_what_waits_for_others_is_no_primary_button(world: World) -> None:
     batch = world.batch(size=1, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
 
     for address in ("/projects/films/", "/"):
         page = source_of(world.mara, address)

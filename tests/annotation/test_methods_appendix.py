@@ -16,7 +16,7 @@ from annotation.models import Person, Release
 from annotation.payments import data_statement
 from annotation.releases import creation, methods_appendix
 from annotation.web.views.pages import kind_instruction
-from annotation.workflow import adjudication, batches
+from annotation.workflow import adjudication, automatic_decisions, batches
 from tableqa import Example, Table
 from tableqa.typesetting.documents import Heading, Items, Paragraph, Picture, Quotation, as_latex
 from tests.annotation.cast import NOON, World, make_world
@@ -41,7 +41,7 @@ def studied(tmp_path: Path) -> World:
         world.label(split, who, said)
     for batch in (labels, split):
         batches.close_batch(batch=batch, by=world.mara, now=NOON)
-        adjudication.resolve_batch(batch=batch, now=LATER)
+        automatic_decisions.resolve_batch(batch=batch, now=LATER)
     adjudication.decide(
         item=split.items.get(), by=world.people["ivo"], exclude="Not 100 % clear", note="", now=LATER
     )

@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 
 from annotation.releases import creation
 from annotation.releases.rated_answers import rated_answers
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from predictor.chat import ChatModel, Completion
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
@@ -48,7 +48,7 @@ def released(world: World, out: Path, format: str) -> Path:
     while (assignment := world.take(batch, "ada")) is not None:
         system = int(assignment.item.example.external_id[-1])
         world.answer(assignment, {"faithfulness": 5 - system, "comprehensiveness": 4})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     creation.make_release(project=world.project, name="v1", format=format, by=None, now=LATER, out=out)
     return out
 

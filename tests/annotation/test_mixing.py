@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, mixes, verification
-from annotation.releases.record_files import Difference
-from annotation.workflow import adjudication
+from annotation.releases import creation, mixes, release_files
+from annotation.releases.release_files import Difference
+from annotation.workflow import automatic_decisions
 from tableqa import Example, Table
 from tableqa.operations import RenameHeader
 from tableqa.perturbations.mixes import MixedExample, Part
@@ -27,7 +27,7 @@ def accepted(world: World, kind: str, variant: str, data: dict[str, Any]) -> Non
     assignment = world.take(batch, "ada")
     assert assignment is not None
     world.answer(assignment, data)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
 
 def perturbed_thrice(world: World) -> None:

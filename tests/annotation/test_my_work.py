@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from annotation.accounts import draft_text
 from annotation.models import Assignment, SentBack
+from annotation.queue import resolutions
 from annotation.web.views import pages
-from annotation.workflow import adjudication, assignments, batches
+from annotation.workflow import adjudication, assignments, automatic_decisions, batches
 from tableqa import Example, Table
 from tasks.contract import Item, task_types
 from tests.annotation.cast import World, envelope, set_work
@@ -40,7 +41,7 @@ def test_what_is_decided_has_no_button_that_can_only_fail(world: World, client: 
     answer_all(world, batch, "ada")
     assert page(client, world, "ada").count(WITHDRAW) == 2
 
-    adjudication.resolve_batch(batch=batch, now=timezone.now() + timedelta(minutes=2))
+    automatic_decisions.resolve_batch(batch=batch, now=timezone.now() + timedelta(minutes=2))
 
     said = page(client, world, "ada")
     assert WITHDRAW not in said
@@ -68,7 +69,7 @@ def test_everything_can_be_changed_until_the_close_where_the_batch_decides_then(
     batch = world.batch(size=2, overlap=2, decide_at_close=True)
     answer_all(world, batch, "ada", "bo")
     later = timezone.now() + timedelta(hours=1)
-    adjudication.resolve_due(now=later)
+    automatic_decisions.resolve_due(now=later)
     assert page(client, world, "ada").count(WITHDRAW) == 2
     mine = Assignment.objects.select_related("annotation").filter(person=world.ada).first()
     assert mine is not None
@@ -76,7 +77,7 @@ def test_everything_can_be_changed_until_the_close_where_the_batch_decides_then(
     assignments.undo(annotation=mine.annotation, now=later)
 
     batches.close_batch(batch=batch, by=world.mara, now=later)
-    adjudication.resolve_due(now=later)
+    automatic_decisions.resolve_due(now=later)
 
     assert batch.items.filter(decision__isnull=False).count() == 2
     assert "Final: the batch is closed." in page(client, world, "ada")
@@ -86,8 +87,8 @@ def test_what_was_sent_back_says_why(world: World, client: Client) -> None:
     batch = world.batch(size=1, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=timezone.now())
-    item = adjudication.waiting(batch).get()
+    automatic_decisions.resolve_batch(batch=batch, now=timezone.now())
+    item = resolutions.waiting(batch).get()
     adjudication.send_back(item=item, by=world.ivo, choose="A", note="Read rule 3 again.", now=timezone.now())
     whose = SentBack.objects.get().assignment.person.name.lower()
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from annotation.accounts.next_batch import GROUPS, BatchAvailability, sort_batches
 from annotation.models import Batch, Tally
 from annotation.web.views.pages import kind_instruction
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_qualification_journey import text
@@ -130,7 +130,7 @@ def test_what_waits_for_an_adjudicator_is_the_main_action_of_who_annotates_nothi
     batch = world.batch(size=1, overlap=2)
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
-    adjudication.resolve_batch(batch=batch, now=timezone.now())
+    automatic_decisions.resolve_batch(batch=batch, now=timezone.now())
     page = home(client, world, "ivo")
     assert str(page["html"]).count("button primary") == 1
     assert "1 item to adjudicate" in str(page["text"])

@@ -11,10 +11,10 @@ from django.test import Client
 from annotation.models import Annotation, Assignment, Batch
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report
+from annotation.queue import candidates, resolutions
 from annotation.releases import creation
-from annotation.releases.record_files import Difference, records
-from annotation.releases.verification import verify
-from annotation.workflow import adjudication, assignments
+from annotation.releases.release_files import Difference, records, verify
+from annotation.workflow import assignments, automatic_decisions
 from tests.annotation.cast import NOON, World, envelope
 from tests.annotation.test_releasing import LATER, rewrite
 
@@ -93,7 +93,7 @@ def test_labels_and_agreement_are_those_without_the_mark(world: World) -> None:
     for unsure in (set(), {"ada", "cy"}, {"ada", "bo", "cy"}):
         batch = world.batch(size=3, overlap=3)
         label_all(world, batch, unsure=unsure)
-        adjudication.resolve_batch(batch=batch, now=LATER)
+        automatic_decisions.resolve_batch(batch=batch, now=LATER)
         figures = [figure.to_dict() for figure in agreement_report.batch_figures(batch)]
         decided = batch.items.order_by("position").values_list("decision__kind", "adjudication__reason")
         outcomes.append((figures, list(decided)))
@@ -107,10 +107,10 @@ def test_adjudicators_see_who_was_not_sure_under_the_letter(world: World, client
         assignment = world.take(batch, who)
         assert assignment is not None
         submit(assignment, label, unsure=who == "bo")
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    item = adjudication.waiting(batch).get()
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    item = resolutions.waiting(batch).get()
 
-    marked = {one.response.label: one.unsure for one in adjudication.candidates(item)}
+    marked = {one.response.label: one.unsure for one in candidates.of_item(item)}
     client.force_login(world.ivo)
     page = client.get(f"/items/{item.public_id}/adjudicate/").content.decode()
     told = client.get(f"/api/batches/{batch.public_id}/adjudication/").json()[0]["candidates"]
@@ -147,7 +147,7 @@ def test_without_scripts_a_box_is_ticked(world: World, client: Client) -> None:
 def released(world: World, tmp_path: Path) -> Path:
     batch = world.batch(size=2, overlap=3)
     label_all(world, batch, unsure={"bo"})
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
     return out

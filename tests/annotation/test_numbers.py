@@ -7,8 +7,8 @@ from typing import Any
 
 from annotation.models import Annotation, Decision, Gold
 from annotation.quality import agreement_report
-from annotation.releases import creation, verification
-from annotation.workflow import adjudication
+from annotation.releases import creation, release_files
+from annotation.workflow import automatic_decisions
 from tests.annotation.cast import World
 from tests.annotation.test_defined_answers import released
 from tests.annotation.test_defining import LATER, batch_of, define, manager, say
@@ -23,7 +23,7 @@ def test_numbers_are_decided_measured_and_released(world: World, tmp_path: Path)
     say(world, batch, "ada", {"share": "0.5"})
     say(world, batch, "bo", {"share": "-3"})
 
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     stored = Annotation.objects.order_by("assignment__person__name").values_list("response__data", flat=True)
     assert list(stored) == [{"share": 0.5}, {"share": -3}]

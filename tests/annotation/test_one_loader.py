@@ -37,7 +37,8 @@ from annotation.releases import (
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.manifest import Manifest
 from annotation.releases.model_evaluation import queries, runs
-from annotation.workflow import adjudication, perturbation_runs
+from annotation.releases.release_files import FORMATS
+from annotation.workflow import automatic_decisions, perturbation_runs
 from predictor.training.augment import read_release
 from tableqa import Example, Table
 from tableqa.readers import READERS, askew
@@ -63,7 +64,7 @@ def decide(world: World, batch: Batch, *responses: tuple[str, dict[str, Any]]) -
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, data)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -95,14 +96,14 @@ def helped(world: World) -> None:
         if number:
             data["question"] = data["question"].rstrip(".?") + " to all the cinemas of the land?"
         world.answer(assignment, data)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
 
 def contradict(world: World, **of: Any) -> None:
     batch = world.batch("answer_check", overlap=1, **of)
     while (assignment := world.take(batch, "cy")) is not None:
         world.answer(assignment, {"answers": ["1901"], "unanswerable": False})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
 
 def made(folder: Path) -> World:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.accounts import own_work
 from annotation.models import Assignment, Batch
-from annotation.workflow import adjudication, assignments, batches
+from annotation.workflow import assignments, automatic_decisions, batches
 from tests.annotation.cast import World
 from tests.annotation.test_release_preflight import edited
 
@@ -128,7 +128,7 @@ def test_gold_can_be_changed_as_long_as_the_notes_of_other_items_say(
 def test_a_decided_item_is_final(world: World, client: Client) -> None:
     batch = world.batch(size=1, overlap=1)
     submit(world, batch, "ada")
-    adjudication.resolve_batch(batch=batch, now=timezone.now() + timedelta(minutes=2))
+    automatic_decisions.resolve_batch(batch=batch, now=timezone.now() + timedelta(minutes=2))
     (item,) = history(client, world, batch)
     assert (item["can_change"], item["note"]) == (False, "Final: the item is decided or released.")
 

@@ -38,12 +38,12 @@ from annotation.models import (
 )
 from annotation.platform import migration_state
 from annotation.quality import guidelines
-from annotation.queue import availability
+from annotation.queue import availability, resolutions
 from annotation.releases import creation
 from annotation.web import urls
 from annotation.web.forms.batches import SettingsForm
 from annotation.web.views import demo
-from annotation.workflow import adjudication, assignments, batches, projects
+from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
 from tests.annotation.plain_page import PlainPage, fill
@@ -840,7 +840,7 @@ class TestAdjudicating:
             "A reads it right.",
             things.world.ivo,
         )
-        following = adjudication.waiting(things.batch).get()
+        following = resolutions.waiting(things.batch).get()
         assert answer["Location"] == reverse("adjudicate", args=[following.public_id])
 
     def test_after_the_last_one_it_goes_back_to_the_queue(self, things: Things) -> None:
@@ -898,7 +898,7 @@ def release_of_edits(world: World) -> Release:
         operation = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": year}
         edit = {"unanswerable": False, "operations": [operation], "answers": [year], "reason": ""}
         world.answer(assignment, edit)
-    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(days=2))
+    automatic_decisions.resolve_batch(batch=batch, now=NOON + timedelta(days=2))
     return creation.make_release(
         project=world.project, name="edits", format="askew", by=world.rea, now=NOON + timedelta(days=2)
     )

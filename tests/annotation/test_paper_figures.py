@@ -12,7 +12,7 @@ from django.test import Client
 from annotation.charts import image_files, paper_figures, study_figures
 from annotation.models import Batch, Decision, Item
 from annotation.quality import agreement_report, dashboards, learning_curves, task_report
-from annotation.workflow import adjudication
+from annotation.workflow import adjudication, automatic_decisions
 from tableqa.statistics.proportions import proportion
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_dashboards import timed
@@ -61,7 +61,7 @@ def test_agreement_does_not_contain_a_persons_own_response(world: World) -> None
     batch = world.batch(overlap=1)
     for _ in range(4):
         world.label(batch, "ada", "extraction")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     assert Decision.objects.count() == 4
 
     assert agreement_of(batch) == (0, 0, 4)
@@ -73,7 +73,7 @@ def differing(world: World, *pairs: tuple[str, str]) -> Batch:
     for pair in pairs:
         for who, label in zip(("ada", "bo"), pair, strict=True):
             world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -129,7 +129,7 @@ def test_intervals_of_the_learning_curve_are_over_people(world: World) -> None:
     for who in ("ada", "bo", "cy"):
         for _ in range(4):
             world.label(batch, who, "extraction")
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
 
     found = learning_curves.report(batch)
 

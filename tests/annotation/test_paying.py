@@ -13,7 +13,7 @@ from django.utils import translation
 from annotation.models import Assignment, Batch, Project
 from annotation.payments import costs, earnings
 from annotation.platform.refusals import Refused
-from annotation.workflow import adjudication, assignments, projects
+from annotation.workflow import assignments, automatic_decisions, projects
 from tests.annotation.cast import NOON, World, envelope, make_world
 
 
@@ -87,7 +87,7 @@ def test_a_hundred_examples_cost_what_the_batch_cost_by_what_was_accepted(world:
         worked(world, batch, "ada", 60)
     before = earnings.costs_by_batch(earnings.shares(Project.objects.get()))
     assert before[0].per_hundred == {}
-    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(days=1))
+    automatic_decisions.resolve_batch(batch=batch, now=NOON + timedelta(days=1))
     (cost,) = earnings.costs_by_batch(earnings.shares(Project.objects.get()))
     assert cost.accepted == 4
     assert cost.per_hundred == {"EUR": Decimal("50.00")}

@@ -14,7 +14,7 @@ from annotation.assistance import impressions
 from annotation.management.doctor import findings as doctor_findings
 from annotation.models import Annotation, Assignment, Draft, Handling, Person, Telling, Try, Verdict
 from annotation.quality import annotator_questions
-from annotation.workflow import adjudication
+from annotation.workflow import adjudication, automatic_decisions
 from tests.annotation.cast import NOON, World, envelope
 
 EXPORTED = {
@@ -123,7 +123,7 @@ def test_what_an_adjudicator_wrote_is_theirs(world: World) -> None:
         for label in labels:
             world.label(batch, who, label)
     later = NOON + timedelta(hours=1)
-    adjudication.resolve_batch(batch=batch, now=later)
+    automatic_decisions.resolve_batch(batch=batch, now=later)
     sent, decided = batch.items.order_by("position")
     hers_of_it = Annotation.objects.get(assignment__item=sent, assignment__person=world.ada)
     adjudication.send_back(

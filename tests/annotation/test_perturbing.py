@@ -19,8 +19,8 @@ from annotation.models import Example, Job, PerturbationRun, Source
 from annotation.platform.refusals import Refused
 from annotation.releases import creation, release_files, verification
 from annotation.releases.raw_records import CURRENT_COUNTS
-from annotation.releases.record_files import Difference
-from annotation.workflow import adjudication, perturbation_runs
+from annotation.releases.release_files import Difference
+from annotation.workflow import automatic_decisions, perturbation_runs
 from tableqa import Example as Plain
 from tableqa import Table
 from tableqa.perturbations import PERTURBATIONS
@@ -165,7 +165,7 @@ def test_cells_that_people_marked_are_the_ones_that_are_masked(tmp_path: Path) -
     assignment = world.take(batch, "ada")
     assert assignment is not None
     world.answer(assignment, {"cells": [["r0", "c1"]], "unanswerable": False})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     done = run(world, ["mask_cell"])
     assert done.counts["mask_cell"]["made"] == 1
     masked = Example.objects.get(perturbation="mask_cell")
@@ -187,7 +187,7 @@ def test_examples_are_chosen_by_what_people_decided(tmp_path: Path) -> None:
     batch = world.batch("question_type", only=["nu-0", "nu-1"], overlap=1)
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     run(world, ["transpose"], decided="question_type.label=extraction")
     assert [one.parent.external_id for one in Example.objects.automatic() if one.parent] == ["nu-0"]
     with pytest.raises(Refused, match="no matching examples"):
@@ -322,7 +322,7 @@ def test_the_page_of_an_example_shows_where_it_comes_from_and_where_it_went(
     edit = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": "1996"}
     data = {"unanswerable": False, "operations": [edit], "answers": ["1996"], "reason": "a later film"}
     world.answer(assignment, data)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     release(world, tmp_path / "v1")
     made = Example.objects.get(perturbation="answer_changes")
     client.force_login(world.rea)

@@ -35,8 +35,9 @@ from annotation.management import doctor
 from annotation.models import Assignment, Batch, Job, Membership, Person, Try, Verdict
 from annotation.platform.refusals import Refused
 from annotation.quality import task_report
-from annotation.releases import creation, raw_records, record_checks, record_files, verification
-from annotation.workflow import adjudication, assignments, batches, projects
+from annotation.queue import resolutions
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
 from predictor import client, listing
 from predictor.chat import ChatError
 from predictor.protocol import Prediction, PredictRequest
@@ -349,13 +350,13 @@ class TestASubmission:
         assignment = take(world, batch, film="Alien")
         look(assignment, REWORDED)
         world.answer(world.reload(assignment), REWORDED)
-        adjudication.resolve_batch(batch=batch, now=NOON)
-        assert verdict_rechecks.recheck(batch=batch, now=NOON) == 0, "nobody has looked yet"
+        automatic_decisions.resolve_batch(batch=batch, now=NOON)
+        assert model_in_the_loop.recheck(batch=batch, now=NOON) == 0, "nobody has looked yet"
         checked = world.take(check, "bo")
         assert checked is not None
         world.answer(checked, {"answers": ["1995"], "unanswerable": False})
-        assert adjudication.resolve_batch(batch=check, now=NOON) == 1
-        item = adjudication.waiting(check).get()
+        assert automatic_decisions.resolve_batch(batch=check, now=NOON) == 1
+        item = resolutions.waiting(check).get()
         adjudication.decide(
             item=item, by=world.ivo, note="the paraphrase asks another thing", choose=["A"], now=NOON
         )
@@ -374,7 +375,7 @@ class TestASubmission:
         assignment = take(world, batch, film="Alien")
         look(assignment, REWORDED)
         world.answer(world.reload(assignment), REWORDED)
-        adjudication.resolve_batch(batch=batch, now=NOON)
+        automatic_decisions.resolve_batch(batch=batch, now=NOON)
         looked_at: list[int] = []
         loaded = model_checks.load_try
 
@@ -395,8 +396,8 @@ class TestASubmission:
         checked = world.take(check, "bo")
         assert checked is not None
         world.answer(checked, {"answers": ["1995"], "unanswerable": False})
-        assert adjudication.resolve_batch(batch=check, now=NOON) == 1
-        item = adjudication.waiting(check).get()
+        assert automatic_decisions.resolve_batch(batch=check, now=NOON) == 1
+        item = resolutions.waiting(check).get()
         decision = adjudication.decide(item=item, by=world.ivo, note="It differs", choose=["A"], now=NOON)
         assert [run(), run()] == [1, 0]
         adjudication.undo(item=decision.item, by=world.ivo, now=NOON)
@@ -554,7 +555,7 @@ class TestALanguageModel:
         assert row.perturbed is not None
         assert row.perturbed["unread"] == [self.TALK] * 3, "what it said is kept as it came"
         world.answer(world.reload(assignment), REWORDED)
-        adjudication.resolve_batch(batch=assignment.batch, now=NOON)
+        automatic_decisions.resolve_batch(batch=assignment.batch, now=NOON)
         out = tmp_path / "out"
         creation.make_release(
             project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out
@@ -763,7 +764,7 @@ def test_tries_are_released_under_pseudonyms_and_their_verdicts_follow_again(
     open_item = world.take(batch, "bo")
     assert open_item is not None
     look(open_item, {"question": "something that is never submitted?"})
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     out = tmp_path / "out"
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
     lines = [json.loads(line) for line in (out / "tries.jsonl").read_text().splitlines()]
@@ -792,7 +793,7 @@ def test_a_verdict_that_is_newer_than_the_answers_of_a_release_is_left_out(
     assignment = take(world, batch, film="Alien")
     look(assignment, REWORDED)
     world.answer(world.reload(assignment), REWORDED)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     # As the row was read before its answers came, and the verdicts after.
     Try.objects.filter(kind="submission").update(answered_at=None, original=None, perturbed=None)
     out = tmp_path / "out"
@@ -829,7 +830,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
         "the other one says 1979 of every film, and cannot be fooled about the original that it gets wrong"
     )
     assert everybody[0][10:12] == (0, proportion(0, 2)), "nobody has checked yet"
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     checked = world.take(check, "cy")
     assert checked is not None
     right = ["1979"] if "released" in checked.item.example.question else ["1967"]
@@ -838,7 +839,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     assert second is not None
     right = ["1979"] if "released" in second.item.example.question else ["1967"]
     world.answer(second, {"answers": right, "unanswerable": False})
-    adjudication.resolve_batch(batch=check, now=NOON)
+    automatic_decisions.resolve_batch(batch=check, now=NOON)
     (report,) = task_report.fooling_reports(batch)
     everybody = [row for row in report.rows if row[0] == "all annotators"]
     assert everybody[0][10:12] == (1, proportion(1, 2))
@@ -868,11 +869,11 @@ class TestTheReportOfAProject:
             assignment = take(world, batch, who, film)
             look(assignment, words)
             world.answer(world.reload(assignment), words)
-        adjudication.resolve_batch(batch=batch, now=NOON)
+        automatic_decisions.resolve_batch(batch=batch, now=NOON)
         while (checked := world.take(check, "cy")) is not None:
             alien = "Alien" in checked.item.example.question
             world.answer(checked, {"answers": ["1979" if alien else "1995"], "unanswerable": False})
-        adjudication.resolve_batch(batch=check, now=NOON)
+        automatic_decisions.resolve_batch(batch=check, now=NOON)
         return batch
 
     @staticmethod

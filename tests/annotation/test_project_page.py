@@ -11,7 +11,7 @@ from django.test import Client
 
 from annotation.models import Membership, Person, Project
 from annotation.releases import creation
-from annotation.workflow import adjudication, batches, projects
+from annotation.workflow import automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.plain_page import PlainPage
 
@@ -50,7 +50,7 @@ def decided(world: World) -> Project:
     for who in ("ada", "bo", "cy"):
         world.label(batch, who, "extraction")
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     return world.project
 
 

@@ -30,7 +30,7 @@ from annotation.platform import immutable_rows
 from annotation.platform.refusals import Refused
 from annotation.quality import task_report
 from annotation.queue import lineage
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from predictor import client
 from predictor.chat import ChatModel
 from tableqa.statistics import medians
@@ -110,7 +110,7 @@ def accepted(world: World, number: int = 4, category: str = "general") -> Batch:
         assignment = world.take(batch, "bo")
         assert assignment is not None
         world.answer(assignment, {"question": f"a question of Bo's, number {place}?", "category": category})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -170,7 +170,7 @@ def test_what_came_from_a_machine_is_no_demonstration(world: World, llm: type[En
     while (assignment := world.take(first, "bo")) is not None:
         told = impressions.show_proposals(assignment=assignment, now=NOON)
         world.answer(assignment, told[0]["data"])
-    adjudication.resolve_batch(batch=first, now=LATER)
+    automatic_decisions.resolve_batch(batch=first, now=LATER)
     assert set(Provenance.objects.values_list("origin", flat=True)) == {"machine"}
     assert demonstrations.load_demonstrations(a_batch(world)) == {}
 
@@ -468,7 +468,7 @@ def test_the_report_holds_what_was_drawn_with_and_without_help_against_each_othe
         else:
             assignment.active_seconds = 40.0
         world.answer(assignment, told[0]["data"] if told and number % 2 == 0 else own)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     groups, origins, proposals, errors, cost = task_report.reports(batch)
     assert [line[:4] for line in groups.rows] == [
         ("with proposals", 2, 0, medians.Estimate(10.0, n=2)),
@@ -496,7 +496,7 @@ def test_accepted_is_what_a_person_decided_and_not_the_response_itself(world: Wo
     while (assignment := world.take(batch, "ada")) is not None:
         number += 1
         world.answer(assignment, {"question": f"question {number} in my words?", "category": "general"})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
     groups, *_ = effect_report.reports(batch)
 

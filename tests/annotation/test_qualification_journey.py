@@ -19,7 +19,7 @@ from annotation.models import Assignment, Batch, Example, Item, Qualification
 from annotation.platform.refusals import Refused
 from annotation.quality import gold
 from annotation.queue import withdrawal
-from annotation.workflow import adjudication, assignments, batch_settings, batches
+from annotation.workflow import assignments, automatic_decisions, batch_settings, batches
 from tests.annotation.cast import NOON, World, make_world
 
 
@@ -118,7 +118,7 @@ class TestItsItemsStayOutOfTheWork:
         for _ in range(8):
             world.label(first, "ada", "extraction")
         batches.close_batch(batch=first, by=world.mara, now=NOON)
-        adjudication.resolve_due(now=NOON + timedelta(minutes=5))
+        automatic_decisions.resolve_due(now=NOON + timedelta(minutes=5))
 
         assert Item.objects.filter(batch=second).count() == 5
         assert not examples(second) & examples(asked)
@@ -149,7 +149,7 @@ class TestItsItemsStayOutOfTheWork:
         work = world.batch(name="Real work", size=4, overlap=1)
         for _ in range(4):
             world.label(work, "ada", "extraction")
-        adjudication.resolve_due(now=NOON + timedelta(minutes=5))
+        automatic_decisions.resolve_due(now=NOON + timedelta(minutes=5))
         Batch.objects.filter(pk=work.pk).update(requires=asked)
 
         assert not gold.gold_candidates(asked, work).exists()

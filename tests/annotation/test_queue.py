@@ -128,9 +128,9 @@ def test_makers_never_get_what_they_made(world: World) -> None:
     assert assignment is not None
     cell = {"op": "set_cell", "row": "r3", "column": "c2", "at": [3, 2], "old": "124", "new": "125"}
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
-    from annotation.workflow import adjudication
+    from annotation.workflow import automatic_decisions
 
-    adjudication.resolve_batch(batch=edits, now=NOON)
+    automatic_decisions.resolve_batch(batch=edits, now=NOON)
     item = Item.objects.get(batch=checks)
     assert item.inputs["base"] == assignment.item.example.public_id
     assert list(Exclusion.objects.filter(item=item).values_list("person", flat=True)) == [world.ada.pk]

@@ -18,8 +18,8 @@ from annotation.models import Batch, Project
 from annotation.payments import earnings, rates
 from annotation.payments.rates import Rate, RatePeriod
 from annotation.quality import dashboards
-from annotation.releases import creation, verification
-from annotation.workflow import adjudication, batch_settings, projects
+from annotation.releases import creation, release_files
+from annotation.workflow import automatic_decisions, batch_settings, projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_paying import worked
 
@@ -150,7 +150,7 @@ def test_the_statement_says_every_rate_with_its_time_and_what_it_was_for(
     out = tmp_path / "v1"
     pay(world, DAY.total_seconds(), currency="EUR", per_hour=99)
     for batch in (first, second):
-        adjudication.resolve_batch(batch=batch, now=NOON + 2 * DAY)
+        automatic_decisions.resolve_batch(batch=batch, now=NOON + 2 * DAY)
 
     creation.make_release(
         project=Project.objects.get(), name="v1", format="askew", by=world.rea, now=NOON + 3 * DAY, out=out

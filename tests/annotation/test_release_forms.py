@@ -17,7 +17,7 @@ from annotation.models import Example, Outcome, Release, Try, Verdict
 from annotation.platform.refusals import Refused
 from annotation.releases import creation, record_files, release_files, verification
 from annotation.releases.freb_tqa_parts import PartThree
-from annotation.workflow import adjudication, perturbation_runs
+from annotation.workflow import automatic_decisions, perturbation_runs
 from tableqa.readers import READERS
 from tableqa.writers import hub
 from tableqa.writers.freb_tqa import SIDES
@@ -172,7 +172,7 @@ def test_the_page_of_an_example_tells_verdicts_waivers_contracts_and_who_decided
     tmp_path: Path, client: Client
 ) -> None:
     world = make_world(tmp_path)
-    adjudication.resolve_batch(batch=edited(world), now=LATER)
+    automatic_decisions.resolve_batch(batch=edited(world), now=LATER)
     perturbation_runs.perform(
         perturbation_runs.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[7], now=NOON)
     )

@@ -14,9 +14,9 @@ from django.core.management.base import CommandError
 
 from annotation.models import Batch, Outcome
 from annotation.platform.refusals import Refused
-from annotation.releases import benchmark_files, creation, raw_records, release_files, verification
-from annotation.releases.record_files import Difference
-from annotation.workflow import adjudication
+from annotation.releases import benchmark_files, creation, release_files
+from annotation.releases.release_files import Difference
+from annotation.workflow import automatic_decisions
 from tableqa.core.canonical_json import digest
 from tests.annotation.cast import NOON, World, make_world
 
@@ -35,7 +35,7 @@ def stricter(tmp_path: Path) -> tuple[World, str]:
         for row, at, old, new in (("r0", 0, "170", "171"), ("r1", 1, "117", "118"))
     ]
     world.answer(assignment, {"unanswerable": False, "operations": cells, "answers": [], "reason": ""})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     settings = {**batch.settings, "contract": {"at_most": 1, "more_with_reason": False}}
     Batch.objects.filter(pk=batch.pk).update(settings=settings, settings_digest=digest(settings))
     return world, Outcome.objects.get().public_id

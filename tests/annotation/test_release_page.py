@@ -15,7 +15,7 @@ from annotation.models import Annotation, Assignment, Person, Release
 from annotation.releases import creation, methods_appendix, release_comparison
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
-from annotation.workflow import adjudication, assignments, batches, perturbation_runs
+from annotation.workflow import adjudication, assignments, automatic_decisions, batches, perturbation_runs
 from tableqa.typesetting.documents import Paragraph
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_contradicted import checked, edited
@@ -45,7 +45,7 @@ def labelled(world: World, labels: list[str], name: str) -> None:
     for who, label in zip(("ada", "bo", "cy"), labels, strict=True):
         world.label(batch, who, label)
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
 
 def released(world: World, name: str, formats: list[str] | None = None) -> Release:
@@ -113,7 +113,7 @@ def test_every_count_of_a_release_leads_to_what_it_counts(world: World) -> None:
         edit = {"op": "set_cell", "row": "r1", "column": "c1", "at": [1, 1], "old": "1979", "new": year}
         response = {"unanswerable": False, "operations": [edit], "answers": [year], "reason": ""}
         world.answer(assignment, response)
-    adjudication.resolve_batch(batch=several, now=LATER)
+    automatic_decisions.resolve_batch(batch=several, now=LATER)
     undecided = world.batch(size=2, overlap=2, name="Half")
     world.label(undecided, "ada", "extraction")
     release = released(world, "1.0")
@@ -145,7 +145,7 @@ def with_withdrawn_responses(world: World) -> tuple[Release, Release]:
     batch = world.batch(size=1, name="Types")
     for who, label in zip(("ada", "bo", "cy"), ("extraction", "reasoning", "neither"), strict=True):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     item = batch.items.get()
     of_cy = Annotation.objects.get(assignment__person=world.cy).public_id
     adjudication.send_back(item=item, by=world.ivo, choose=of_cy, note="Read it again.", now=LATER)

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotation.models import Batch, Person, Release
 from annotation.releases import creation
-from annotation.workflow import adjudication, batches
+from annotation.workflow import automatic_decisions, batches
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_explorer_links import links, said
 
@@ -37,7 +37,7 @@ def edited(world: World) -> Batch:
     cell = {"op": "set_cell", "row": "r1", "column": "c2", "at": [1, 2], "old": "117", "new": "118"}
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     return batch
 
 
@@ -47,7 +47,7 @@ def answered_blind(world: World, feeding: Batch) -> Batch:
     assert assignment is not None
     world.answer(assignment, {"answers": ["1995"], "unanswerable": False})
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     return batch
 
 
@@ -107,7 +107,7 @@ def test_the_page_sums_the_gaps_of_all_batches(world: World) -> None:
             label,
         )
     batches.close_batch(batch=Batch.objects.get(name="Split"), by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=Batch.objects.get(name="Split"), now=NOON)
+    automatic_decisions.resolve_batch(batch=Batch.objects.get(name="Split"), now=NOON)
 
     lines = summary(client_of(world.rea).get(RELEASES).content.decode())
 
@@ -200,7 +200,7 @@ def test_a_release_says_how_many_of_its_edits_nobody_answered_blind(world: World
     assignment = world.take(Batch.objects.get(name="Check"), "bo")
     assert assignment is not None
     world.answer(assignment, {"answers": ["1995"], "unanswerable": False})
-    adjudication.resolve_batch(batch=Batch.objects.get(name="Check"), now=timezone.now())
+    automatic_decisions.resolve_batch(batch=Batch.objects.get(name="Check"), now=timezone.now())
 
     assert lacking(rea, release) == expected, "later work changes no release"
 
@@ -236,7 +236,7 @@ def test_a_project_that_lacks_nothing_says_so(world: World) -> None:
     for who in ("ada", "bo", "cy"):
         world.label(batch, who, "extraction")
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
 
     page = client_of(world.rea).get(RELEASES).content.decode()
 

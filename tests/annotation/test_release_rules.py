@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from annotation.releases import creation, raw_records, record_files, release_files, verification
-from annotation.workflow import adjudication
+from annotation.releases import creation, release_files
+from annotation.workflow import automatic_decisions
 from tableqa.core.release_rules import RULES, under
 from tests.annotation.cast import World
 from tests.annotation.older_rules import made_by_rules
@@ -44,7 +44,7 @@ def test_records_of_either_rules_verify(
         batch = batch_of(world, define(world, **FOLLOW_UPS), size=1)
         for who, data in {"ada": LOW, "bo": LOW, "cy": HIGH}.items():
             say(world, batch, who, data)
-        adjudication.resolve_due(now=LATER)
+        automatic_decisions.resolve_due(now=LATER)
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
     assert raw_records.read_manifest(out)["rules"] == RULES
@@ -65,7 +65,7 @@ def test_a_decision_that_follows_from_no_rules_is_a_difference(world: World, tmp
     batch = batch_of(world, define(world, **FOLLOW_UPS), size=1)
     for who in ("ada", "bo", "cy"):
         say(world, batch, who, LOW)
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
     lines = (out / "decisions.jsonl").read_text("utf-8")

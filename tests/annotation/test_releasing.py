@@ -24,8 +24,8 @@ from annotation.releases import (
     verification,
 )
 from annotation.releases.raw_records import CURRENT_COUNTS
-from annotation.releases.record_files import Difference
-from annotation.workflow import adjudication
+from annotation.releases.release_files import Difference
+from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World
 
 # What a release is made of comes from the database, and runs on both. What is found in files does not depend on one.
@@ -46,7 +46,7 @@ def released(world: World, tmp_path: Path) -> Path:
     assert assignment is not None
     cell = {"op": "set_cell", "row": "r3", "column": "c2", "at": [3, 2], "old": "124", "new": "125"}
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     out = tmp_path / "release"
     creation.make_release(
         project=world.project, name="v1", format="freb_tqa", by=world.rea, now=LATER, out=out

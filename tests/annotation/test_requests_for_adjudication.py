@@ -13,7 +13,7 @@ from annotation.accounts import erasure
 from annotation.explorer import item_access, item_actions
 from annotation.management import doctor
 from annotation.models import Adjudication, Annotation, Batch, Decision, Item
-from annotation.workflow import adjudication, assignments, batch_settings, batches
+from annotation.workflow import adjudication, assignments, automatic_decisions, batch_settings, batches
 from tests.annotation.cast import NOON, World, make_world
 
 SOON, LATER = NOON + timedelta(minutes=2), NOON + timedelta(hours=1)
@@ -54,7 +54,7 @@ def test_it_survives_that_an_author_takes_a_response_back_and_submits_again(worl
     assert not Adjudication.objects.exists(), "nobody adjudicates what somebody works on"
 
     world.label(batch, "ada", "extraction")
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     require_waiting(world, batch)
     assert not Decision.objects.exists()
@@ -68,7 +68,7 @@ def test_it_survives_two_authors_and_a_larger_overlap(world: World) -> None:
 
     for who in ("ada", "bo", "cy"):
         world.label(batch, who, "extraction")
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     require_waiting(world, batch)
 
@@ -79,7 +79,7 @@ def test_it_survives_that_the_overlap_is_raised(world: World) -> None:
     batch_settings.change(batch=batch, changes={"overlap": 3}, by=world.mara, now=SOON)
     assert not Adjudication.objects.exists()
     world.label(batch, "cy", "extraction")
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     require_waiting(world, batch)
 
@@ -90,7 +90,7 @@ def test_it_survives_that_the_batch_closes_before_all_responses_are_there(world:
     batch.refresh_from_db()
 
     batches.close_batch(batch=batch, by=world.mara, now=SOON)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
     require_waiting(world, batch)
 
@@ -99,7 +99,7 @@ def test_it_waits_again_where_it_was_after_an_adjudicator_undoes_their_decision(
     batch = requested(world)
     take_back(world, batch)
     world.label(batch, "ada", "extraction")
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     item = batch.items.get()
     adjudication.decide(item=item, by=world.ivo, choose=["A"], now=LATER)
 
@@ -114,7 +114,7 @@ def test_an_adjudicator_who_sends_a_response_back_has_looked(world: World) -> No
     back = batch.assignments.get(state="leased").person.name.lower()
 
     world.label(batch, back, "extraction")
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     assert Decision.objects.filter(item__batch=batch).exists()
 
@@ -123,12 +123,12 @@ def test_what_a_rule_asked_is_asked_of_the_rule_again(world: World) -> None:
     batch = world.batch(size=1, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_due(now=SOON)
+    automatic_decisions.resolve_due(now=SOON)
     assert Adjudication.objects.exists()
     take_back(world, batch)
 
     world.label(batch, "ada", "reasoning")
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     assert Decision.objects.filter(item__batch=batch).exists()
 
@@ -143,6 +143,6 @@ def test_a_name_in_a_reason_that_waits_goes_when_its_person_is_erased(world: Wor
     erasure.erase(person=world.bo, by=world.bo, now=SOON)
 
     world.label(batch, "ada", "extraction")
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
 
     assert "Bo" not in Adjudication.objects.get().reason

@@ -13,7 +13,7 @@ from annotation.releases import release_comparison, release_diff
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import read_manifest
 from annotation.study_file import current_state
-from annotation.workflow import adjudication, projects
+from annotation.workflow import automatic_decisions, projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_restoring import released, restore
 
@@ -25,7 +25,7 @@ def labelled(world: World) -> None:
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         while (assignment := world.take(batch, who)) is not None:
             world.answer(assignment, {"label": label})
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
 
 
 def pay(folder: Path) -> list[str]:

@@ -29,16 +29,10 @@ from annotation.models import (
     TaskTypeDefinition,
 )
 from annotation.platform.refusals import Refused
-from annotation.releases import (
-    benchmark_files,
-    creation,
-    raw_records,
-    record_files,
-    restoration,
-    verification,
-)
+from annotation.queue import resolutions
+from annotation.releases import creation, release_files, restoration
 from annotation.releases.manifest import Manifest
-from annotation.workflow import adjudication, perturbation_runs, projects
+from annotation.workflow import adjudication, automatic_decisions, perturbation_runs, projects
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_defining import EASY, HARD, batch_of, define, say
@@ -169,8 +163,8 @@ def test_withdrawn_and_sent_back_responses_come_back(db: None, tmp_path: Path) -
         for who, label in (("ada", "extraction"), ("bo", "reasoning")):
             while (assignment := world.take(batch, who)) is not None:
                 world.answer(assignment, {"label": label})
-        adjudication.resolve_batch(batch=batch, now=LATER)
-        rewritten, left, decided, *_ = adjudication.waiting(batch)
+        automatic_decisions.resolve_batch(batch=batch, now=LATER)
+        rewritten, left, decided, *_ = resolutions.waiting(batch)
         for item in (rewritten, left):
             adjudication.send_back(item=item, by=world.ivo, choose="A", note="Read again.", now=LATER)
         assignment = rewritten.assignments.get(state="leased")
@@ -277,7 +271,7 @@ def test_a_task_type_of_the_project_comes_back_with_its_batch(db: None, tmp_path
         for who, data in {"ada": HARD, "bo": HARD, "cy": EASY}.items():
             for _ in range(3):
                 say(world, batch, who, data)
-        adjudication.resolve_due(now=LATER)
+        automatic_decisions.resolve_due(now=LATER)
         before = released(world.project, tmp_path / "before")
     restored = restore(before)
     require_the_same(before, released(restored.project, tmp_path / "after"))

@@ -21,7 +21,7 @@ from annotation.releases import creation, raw_records, verification
 from annotation.study_file import apply, current_state, plan, project_export
 from annotation.study_file.parser import parse
 from annotation.study_file.yaml_file import StudyError
-from annotation.workflow import adjudication, batches
+from annotation.workflow import automatic_decisions, batches
 from predictor import client
 from predictor.protocol import Prediction, PredictRequest
 from tasks.contract import task_type
@@ -303,7 +303,7 @@ def test_a_release_says_what_the_model_has_selected(world: World, server: Script
     reworded = assignment.item.example.question.replace("come out", "appear")
     world.answer(assignment, {"question": reworded, "category": "reasoning_synonym"})
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     out = tmp_path / "out"
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
     [stored] = raw_records.read_manifest(out)["batches"]

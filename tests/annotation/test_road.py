@@ -12,8 +12,10 @@ from annotation.access.roles import Role
 from annotation.models import Decision, Person
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report
-from annotation.releases import creation, verification
-from annotation.workflow import adjudication, batches, projects
+from annotation.queue import candidates as queue_candidates
+from annotation.queue import resolutions
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, World
 
 pytestmark = pytest.mark.both
@@ -45,8 +47,8 @@ def test_three_people_label_four_questions_and_a_release_comes_out(world: World,
         },
     )
     assert world.take(batch, "ada") is None
-    assert adjudication.resolve_due(now=NOON) == 0, "there is a minute for undo"
-    assert adjudication.resolve_due(now=NOON + timedelta(seconds=61)) == 4
+    assert automatic_decisions.resolve_due(now=NOON) == 0, "there is a minute for undo"
+    assert automatic_decisions.resolve_due(now=NOON + timedelta(seconds=61)) == 4
     assert Decision.objects.filter(kind="accepted").count() == 3
     assert Decision.objects.get(kind="excluded").reason == "unanswerable"
 
@@ -64,7 +66,7 @@ def test_two_releases_of_the_same_data_are_byte_identical(world: World, tmp_path
     batch = world.batch("question_type", size=1)
     agree_on(world, batch, {who: ["extraction"] for who in ("ada", "bo", "cy")})
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     released(world, tmp_path / "a", "one")
     released(world, tmp_path / "b", "another")
     one = {p.relative_to(tmp_path / "a"): p.read_bytes() for p in (tmp_path / "a").rglob("*") if p.is_file()}
@@ -80,7 +82,7 @@ def test_an_edit_that_changes_the_answer_becomes_an_example_of_its_own(world: Wo
     number = int(assignment.item.example.external_id.removeprefix("nu-"))
     cell |= {"row": f"r{number}", "at": [number, 1], "old": assignment.item.example.answers[0], "new": "2001"}
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": ["2001"], "reason": ""})
-    adjudication.resolve_due(now=NOON + timedelta(seconds=61))
+    automatic_decisions.resolve_due(now=NOON + timedelta(seconds=61))
     outcome = Decision.objects.get().outcomes.get()
     assert outcome.example is not None
     assert outcome.example.answers == ["2001"]
@@ -97,9 +99,9 @@ def test_an_edit_that_changes_the_answer_becomes_an_example_of_its_own(world: Wo
 def test_a_split_vote_waits_for_an_adjudicator(world: World) -> None:
     batch = world.batch("question_type", size=1)
     agree_on(world, batch, {"ada": ["extraction"], "bo": ["reasoning"], "cy": ["neither"]})
-    adjudication.resolve_due(now=NOON + timedelta(seconds=61))
-    item = adjudication.waiting(batch).get()
-    candidates = adjudication.candidates(item)
+    automatic_decisions.resolve_due(now=NOON + timedelta(seconds=61))
+    item = resolutions.waiting(batch).get()
+    candidates = queue_candidates.of_item(item)
     assert [candidate.letter for candidate in candidates] == ["A", "B", "C"]
     chosen = next(c for c in candidates if c.response.label == "reasoning")
     decision = adjudication.decide(
@@ -111,7 +113,7 @@ def test_a_split_vote_waits_for_an_adjudicator(world: World) -> None:
 
 
 def test_every_response_has_a_letter_of_its_own_however_many_there_are() -> None:
-    names = adjudication.letters(703)
+    names = queue_candidates.letters(703)
     assert names[:3] == ["A", "B", "C"]
     assert names[25:28] == ["Z", "AA", "AB"]
     assert names[51:53] == ["AZ", "BA"]
@@ -128,10 +130,10 @@ def test_an_adjudicator_sees_more_responses_than_the_alphabet_has_letters(world:
         )
         world.people[f"p{number}"] = person
         world.label(batch, f"p{number}", ("extraction", "reasoning")[number % 2])
-    adjudication.resolve_due(now=NOON + timedelta(seconds=61))
-    item = adjudication.waiting(batch).get()
-    candidates = adjudication.candidates(item)
-    assert [candidate.letter for candidate in candidates] == adjudication.letters(28)
+    automatic_decisions.resolve_due(now=NOON + timedelta(seconds=61))
+    item = resolutions.waiting(batch).get()
+    candidates = queue_candidates.of_item(item)
+    assert [candidate.letter for candidate in candidates] == queue_candidates.letters(28)
     (last,) = [candidate for candidate in candidates if candidate.letter == "AB"]
     decision = adjudication.decide(item=item, by=world.ivo, note="So it is.", choose=["AB"], now=NOON)
     assert list(decision.outcomes.get().annotations.all()) == [last.annotation]

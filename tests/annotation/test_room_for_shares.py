@@ -11,7 +11,7 @@ from annotation.management import doctor
 from annotation.models import Batch, Event, Item, Place
 from annotation.platform.refusals import Refused
 from annotation.queue import allocation, availability
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World, make_world
 
 
@@ -57,7 +57,7 @@ def test_items_that_come_to_a_split_go_to_those_with_room_and_the_rest_is_free(t
         "relevant_cells", strategy="split", overlap=2, feeds_from=first, sources=[], caps={"items": 3}
     )
     assert work(twenty, first, "ada") == 12
-    adjudication.resolve_due(now=NOON + timedelta(minutes=5))
+    automatic_decisions.resolve_due(now=NOON + timedelta(minutes=5))
     assert batch.items.count() == 12
     assert [kept(twenty, batch, who) for who in ("ada", "bo", "cy")] == [3, 3, 3]
     assert Place.objects.filter(batch=batch, reserved_for=None).count() == 15

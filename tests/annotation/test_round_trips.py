@@ -14,16 +14,18 @@ from annotation.imports import example_import
 from annotation.models import Example as Row
 from annotation.models import Source
 from annotation.platform.refusals import Refused
-from annotation.releases import (
-    benchmark_files,
-    creation,
-    raw_records,
-    record_files,
-    release_files,
-    verification,
+from annotation.queue import resolutions
+from annotation.releases import benchmark_files, creation, release_files
+from annotation.releases.raw_records import CURRENT_COUNTS
+from annotation.releases.release_files import Raw
+from annotation.workflow import (
+    adjudication,
+    assignments,
+    automatic_decisions,
+    batches,
+    perturbation_runs,
+    projects,
 )
-from annotation.releases.raw_records import CURRENT_COUNTS, Raw
-from annotation.workflow import adjudication, assignments, batches, perturbation_runs, projects
 from tableqa import Example, Table
 from tableqa.core.canonical_json import canonical
 from tableqa.data.positional_ids import with_positional_ids
@@ -72,8 +74,8 @@ def settled(world: World, *kinds: tuple[Any, str]) -> None:
         batch = planned(world, task, variant)
         annotate(world, batch)
         batches.close_batch(batch=batch, by=world.mara, now=NOON)
-        adjudication.resolve_batch(batch=batch, now=LATER)
-        for item in list(adjudication.waiting(batch)):
+        automatic_decisions.resolve_batch(batch=batch, now=LATER)
+        for item in list(resolutions.waiting(batch)):
             adjudication.decide(item=item, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
 
 
@@ -94,7 +96,7 @@ def said_well(world: World, task: Any, variant: str) -> None:
                 world.answer(assignment, good[id])
             else:
                 assignments.skip(assignment=assignment, reason="other", now=NOON)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
 
 def part_three(*files: str) -> set[str]:
@@ -344,7 +346,7 @@ def test_rated_answers_come_back_with_the_scores_of_people_and_metrics(tmp_path:
     for who, scores in (("ada", (5, 4)), ("bo", (4, 4))):
         while (assignment := world.take(batch, who)) is not None:
             world.answer(assignment, dict(zip(("faithfulness", "comprehensiveness"), scores, strict=True)))
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     out = released(world, tmp_path / "release", "lftqa")
     (folder,) = (out / "scores").iterdir()
     assert folder.name == Source.objects.get(pk=rated_source(world)).name

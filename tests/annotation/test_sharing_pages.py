@@ -16,8 +16,8 @@ from annotation.management import doctor
 from annotation.models import Assignment, Batch, Decision, Item, Place
 from annotation.models.batch_options import TERMS
 from annotation.platform.refusals import Refused
-from annotation.queue import allocation
-from annotation.workflow import adjudication, assignments, batch_settings
+from annotation.queue import allocation, resolutions
+from annotation.workflow import assignments, automatic_decisions, batch_settings
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.plain_page import PlainPage
 
@@ -94,7 +94,7 @@ def started(world: World) -> Batch:
     batch = world.batch(overlap=2)
     labels(world, batch, "ada", "extraction", "extraction")
     labels(world, batch, "bo", "extraction", "reasoning")
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     labels(world, batch, "ada", "neither", "neither")
     labels(world, batch, "bo", "neither")
     return Batch.objects.get(pk=batch.pk)
@@ -103,7 +103,7 @@ def started(world: World) -> Batch:
 def test_a_larger_overlap_is_said_and_opens_complete_items_again(ten: World, mara: Client) -> None:
     batch = started(ten)
     assert Decision.objects.count() == 1
-    waiting = adjudication.waiting(batch).count()
+    waiting = resolutions.waiting(batch).count()
     address = reverse("batch_settings", args=[batch.public_id])
     sent = {"section": "general", "name": batch.name, "overlap": "3"}
     asked = text(mara.post(address, sent))
@@ -129,7 +129,7 @@ def test_a_smaller_overlap_keeps_every_response_and_completes_what_has_enough(
     assert "Complete items after this change: 1. They will be resolved." in found
     batch_settings.change(batch=batch, changes={"overlap": 1}, by=ten.mara, now=NOON)
     assert Assignment.objects.filter(batch=batch).submitted().count() == responses
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     assert Decision.objects.filter(item__batch=batch).count() == 3
     untouched = Item.objects.filter(batch=batch, submitted_count=0)
     assert set(untouched.values_list("places_count", flat=True)) == {1}

@@ -19,7 +19,7 @@ from django.db.utils import ConnectionHandler
 from annotation.models import Item
 from annotation.platform.database import limits
 from annotation.platform.database.sqlite3 import base
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both]
@@ -122,9 +122,9 @@ def test_resolving_stops_where_the_database_is_locked_and_logs_no_item_as_broken
         tried.append(item_id)
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(adjudication, "resolve_item", resolve_item)
+    monkeypatch.setattr(automatic_decisions, "resolve_item", resolve_item)
     with pytest.raises(OperationalError):
-        adjudication.resolve_due(now=NOON)
+        automatic_decisions.resolve_due(now=NOON)
 
     assert tried == [1]
     assert "cannot be resolved" not in caplog.text

@@ -19,7 +19,7 @@ from annotation.background import jobs
 from annotation.explorer import item_access, item_actions
 from annotation.explorer.action_rules import ACTIONS
 from annotation.models import Batch, Item, Membership
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World, make_world
 
 NUMBERS = (1, 10, 100)
@@ -45,7 +45,7 @@ def accept_edits(world: World, batch: Batch, number: int) -> None:
         operation = {"op": "set_cell", "row": "r0", "column": "c1", "old": table.rows[0][1], "new": "2001"}
         data = {"unanswerable": False, "operations": [operation], "answers": ["2001"]}
         world.answer(assignment, data)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
 
 
 def statements(measure: Any) -> int:
@@ -73,7 +73,7 @@ def test_pages_and_previews_ask_as_often_for_a_hundred_items_as_for_ten(
         for _ in range(number - made):
             world.label(labels, "ada", "extraction")
             world.label(labels, "bo", "reasoning")
-        adjudication.resolve_batch(batch=labels, now=NOON)
+        automatic_decisions.resolve_batch(batch=labels, now=NOON)
         made = number
         keys = list(Item.objects.filter(batch=batch, decision__isnull=False).values_list("pk", flat=True))
         assert len(keys) == number

@@ -15,7 +15,7 @@ from annotation.payments import data_statement, earnings
 from annotation.platform.refusals import Refused
 from annotation.releases import creation, figure_checks, methods_appendix, record_files, verification
 from annotation.releases.manifest import Manifest
-from annotation.workflow import adjudication, assignments, projects
+from annotation.workflow import assignments, automatic_decisions, projects
 from tableqa.writers import hub
 from tests.annotation.cast import NOON, World, envelope
 from tests.undone import undone
@@ -33,7 +33,7 @@ def make_work(world: World) -> Batch:
             now=begun + timedelta(seconds=90),
         )
         begun += timedelta(seconds=90)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -166,7 +166,7 @@ def test_the_statement_holds_the_guidelines_in_full_and_names_the_batch_of_each_
         for who in ("ada", "bo"):
             for _ in range(4):
                 world.label(batch, who, "extraction")
-        adjudication.resolve_batch(batch=batch, now=LATER)
+        automatic_decisions.resolve_batch(batch=batch, now=LATER)
     text = released(world, "v1", tmp_path)
 
     manifest = json.loads((tmp_path / "v1" / "manifest.json").read_text(encoding="utf-8"))
@@ -226,7 +226,7 @@ def test_agreement_in_a_statement_has_no_interval_of_zero_width_except_in_early_
     for who in ("ada", "bo"):
         for label in ("extraction", "reasoning", "extraction", "extraction"):
             world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
     text = released(world, "v1", tmp_path)
 

@@ -19,8 +19,8 @@ from annotation.platform import display_text
 from annotation.platform.refusals import refuse
 from annotation.queue import practice
 from annotation.releases.former_wordings import FORMER, is_wording, note_of
-from annotation.workflow import adjudication
-from tableqa.agreement import measures
+from annotation.workflow import automatic_decisions
+from tableqa.agreement import coefficients
 from tableqa.core import translation as core_translation
 from tableqa.core.translation import Message, joined
 from tasks.contract import Context, Suggesting, task_type, task_types
@@ -72,7 +72,7 @@ def undecided(world: World) -> Adjudication:
     batch = world.batch(overlap=2, size=1)
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "neither")
-    adjudication.resolve_due(now=NOON + timedelta(days=1))
+    automatic_decisions.resolve_due(now=NOON + timedelta(days=1))
     return Adjudication.objects.get(item__batch=batch)
 
 

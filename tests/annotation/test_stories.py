@@ -19,8 +19,16 @@ from annotation.access.roles import Role
 from annotation.accounts import item_history
 from annotation.accounts.item_history import THINGS
 from annotation.models import Event, Inquiry, Item, Membership, Person
+from annotation.queue import resolutions
 from annotation.releases import creation
-from annotation.workflow import adjudication, assignments, batch_settings, batches, projects
+from annotation.workflow import (
+    adjudication,
+    assignments,
+    automatic_decisions,
+    batch_settings,
+    batches,
+    projects,
+)
 from tests.annotation.cast import NOON, World
 
 
@@ -60,7 +68,7 @@ def item(world: World) -> Item:
     world.answer(world.reload(first), {"label": "reasoning"}, NOON + timedelta(seconds=9))
     world.label(batch, "bo", "neither")
     batches.close_batch(batch=batch, by=world.mara, now=NOON + timedelta(seconds=20))
-    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(seconds=30))
+    automatic_decisions.resolve_batch(batch=batch, now=NOON + timedelta(seconds=30))
     found = batch.items.get()
     adjudication.decide(
         item=found, by=world.ivo, note="B is right.", choose=["A"], now=NOON + timedelta(seconds=40)
@@ -247,14 +255,14 @@ def test_every_time_an_adjudicator_was_asked_keeps_its_own_reason_and_nothing_is
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
     later = NOON + timedelta(hours=1)
-    adjudication.resolve_batch(batch=batch, now=later)
-    item = adjudication.waiting(batch).get()
+    automatic_decisions.resolve_batch(batch=batch, now=later)
+    item = resolutions.waiting(batch).get()
     first = item.adjudication.reason
     back = adjudication.send_back(item=item, by=world.ivo, choose="A", note="Think again.", now=later)
     held = world.reload(back.assignment)
     world.answer(held, {"label": "neither"}, now=later)
-    adjudication.resolve_due(now=later + timedelta(hours=1))
-    item = adjudication.waiting(batch).get()
+    automatic_decisions.resolve_due(now=later + timedelta(hours=1))
+    item = resolutions.waiting(batch).get()
     assert item.adjudication.reason != first
     batch_settings.change(batch=batch, changes={"caps": {"items_per_day": 9}}, by=world.mara, now=later)
     adjudication.decide(item=item, by=world.ivo, choose=["A"], note="The first.", now=later)
@@ -350,7 +358,7 @@ def test_another_rule_is_told_in_the_story_without_saying_what_it_is_twice(
     world: World, before: dict[str, str], after: dict[str, str], line: str
 ) -> None:
     batch = world.batch(size=1, overlap=3, resolve=before)
-    adjudication.change_rule(batch=batch, rule=after, by=world.mara, now=NOON)
+    automatic_decisions.change_rule(batch=batch, rule=after, by=world.mara, now=NOON)
 
     story = told(world, batch.items.get())
 

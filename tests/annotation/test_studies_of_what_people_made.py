@@ -16,9 +16,8 @@ from annotation.platform.refusals import Refused
 from annotation.queue import reservations
 from annotation.study_file import apply as study_file_apply
 from annotation.study_file import current_state, project_export
-from annotation.study_file.parser import parse
-from annotation.study_file.schema import BatchSpec, makers
-from annotation.workflow import adjudication, assignments, batches, projects
+from annotation.study_file.schema import BatchSpec, makers, parse
+from annotation.workflow import assignments, automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, envelope, make_world
 from tests.annotation.test_study_files import apply, exported, plan_of
 from tests.undone import undone
@@ -71,7 +70,7 @@ def close(slug: str, *names: str) -> None:
     for batch in Batch.objects.filter(project__slug=slug, name__in=names):
         batches.open_batch(batch=batch, by=None, now=NOON)
         batches.close_batch(batch=batch, by=None, now=NOON)
-        adjudication.resolve_batch(batch=batch, now=NOON)
+        automatic_decisions.resolve_batch(batch=batch, now=NOON)
 
 
 class TestWhereNobodyMakesThem:
@@ -144,7 +143,7 @@ class TestWhereTheStudyItselfMakesThem:
         text = HEAD + MAKE + RATE.replace("of: perturbed", "of: perturbed, size: 1")
         apply(text, films, mara)
         make_one("small")
-        adjudication.resolve_due(now=NOON.replace(hour=23))
+        automatic_decisions.resolve_due(now=NOON.replace(hour=23))
         apply(text, films, mara)
         item = Item.objects.get(batch__name="Rate", batch__project__slug="small")
         PinnedExample.objects.create(item=item, made_by=mara, made_at=NOON)
@@ -164,7 +163,7 @@ class TestWhereTheStudyItselfMakesThem:
         )
 
         make_one("small")
-        adjudication.resolve_due(now=NOON.replace(hour=23))
+        automatic_decisions.resolve_due(now=NOON.replace(hour=23))
 
         assert [one.name for one in apply(text, films, mara).done] == ["Rate", "Rate"]
 

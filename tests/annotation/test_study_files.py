@@ -63,7 +63,7 @@ from annotation.study_file.plan import Plan
 from annotation.study_file.project_export import document
 from annotation.study_file.schema import Study
 from annotation.study_file.yaml_file import StudyError
-from annotation.workflow import adjudication, assignments, batch_settings, batches, projects
+from annotation.workflow import assignments, automatic_decisions, batch_settings, batches, projects
 from tableqa.core.translation import word
 from tasks.contract import task_type, task_types
 from tasks.pace import usual_seconds
@@ -971,7 +971,7 @@ class TestChains:
         projects.add_member(project=project, person=ada, roles=[Role.ANNOTATOR], by=None, now=NOON)
         for one in labels:
             label(batch, ada, one)
-        adjudication.resolve_batch(batch=batch, now=NOON + timedelta(hours=1))
+        automatic_decisions.resolve_batch(batch=batch, now=NOON + timedelta(hours=1))
         return batch
 
     def test_each_outcome_goes_where_it_belongs(self, project: Project) -> None:
@@ -1451,7 +1451,7 @@ class TestThePage:
 def test_a_run_that_a_batch_feeds_can_be_started_on_the_page(world: World) -> None:
     batch = world.batch(name="Types", overlap=1)
     world.label(batch, "ada", "extraction")
-    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(hours=1))
+    automatic_decisions.resolve_batch(batch=batch, now=NOON + timedelta(hours=1))
     client = Client()
     client.force_login(world.mara)
     said = {"kinds": ["row_shuffle"], "seeds": "33", "rules": "released", "feeds_from": batch.pk}

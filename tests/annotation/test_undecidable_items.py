@@ -17,7 +17,7 @@ from annotation.management import doctor
 from annotation.models import Adjudication, Batch, Item
 from annotation.platform.refusals import Refused
 from annotation.queue import orphaned_slots
-from annotation.workflow import adjudication
+from annotation.workflow import adjudication, automatic_decisions
 from tasks.contract import decision_rules
 from tests.annotation.cast import NOON, World, make_world
 
@@ -60,7 +60,7 @@ def test_items_that_fail_do_not_keep_the_automatic_decisions_of_others_waiting(w
     failing, healthy = complete(world, *["neither"] * 3), complete(world, "extraction")
 
     for minutes in range(2):
-        adjudication.resolve_due(now=LATER + timedelta(minutes=minutes), limit=3)
+        automatic_decisions.resolve_due(now=LATER + timedelta(minutes=minutes), limit=3)
 
     assert resolutions(failing) == ["adjudication"] * 3
     assert resolutions(healthy) == ["accepted"]
@@ -80,7 +80,7 @@ def test_an_item_that_takes_longer_than_a_statement_may_stops_no_other(world: Wo
         return resolve(task, rule, responses, item)
 
     with patch.object(decision_rules, "resolve", wait):
-        adjudication.resolve_due(now=LATER)
+        automatic_decisions.resolve_due(now=LATER)
 
     assert (resolutions(failing), resolutions(healthy)) == (["adjudication"], ["accepted"])
 
@@ -89,8 +89,8 @@ def test_an_item_that_takes_longer_than_a_statement_may_stops_no_other(world: Wo
 def test_a_job_decides_the_items_behind_one_that_fails(world: World) -> None:
     batch = complete(world, "extraction", "neither", "reasoning")
 
-    assert adjudication.resolve_batch(batch=batch, now=LATER) == 2
-    assert adjudication.resolve_batch(batch=batch, now=LATER) == 0
+    assert automatic_decisions.resolve_batch(batch=batch, now=LATER) == 2
+    assert automatic_decisions.resolve_batch(batch=batch, now=LATER) == 0
 
     assert resolutions(batch) == ["accepted", "adjudication", "accepted"]
 
@@ -100,7 +100,7 @@ def test_the_page_of_the_item_says_what_is_wrong_and_a_person_can_exclude_it(
     world: World, client: Client
 ) -> None:
     batch = complete(world, "neither")
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     client.force_login(world.ivo)
 
     page = client.get(reverse("adjudicate", args=[batch.items.get().public_id])).content.decode()
@@ -135,7 +135,7 @@ def test_an_item_that_waits_for_somebody_already_keeps_its_request(world: World)
     item = batch.items.get()
     adjudication.ask_adjudicator(item=item, by=world.mara, reason="A trap", before="complete", now=NOON)
 
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
     assert Adjudication.objects.get(item=item).reason == "A trap"
 
@@ -144,12 +144,12 @@ def test_items_of_a_task_type_that_is_not_installed_wait_for_it(world: World) ->
     gone, healthy = complete(world, "extraction"), complete(world, "extraction")
     Batch.objects.filter(pk=gone.pk).update(task_type="gone")
 
-    adjudication.resolve_due(now=LATER, limit=1)
-    adjudication.resolve_orphaned(now=LATER)
+    automatic_decisions.resolve_due(now=LATER, limit=1)
+    automatic_decisions.resolve_orphaned(now=LATER)
     assert (resolutions(gone), resolutions(healthy)) == ([""], ["accepted"])
     Batch.objects.filter(pk=gone.pk).update(task_type="question_type")
 
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     assert resolutions(gone) == ["accepted"]
 
 
@@ -162,7 +162,7 @@ def test_an_item_that_lacks_answers_and_fails_stops_neither_the_others_nor_the_w
     keys = list(batch.items.order_by("position").values_list("pk", flat=True))
 
     with patch.object(orphaned_slots, "orphaned_items", lambda of: keys if of.pk == batch.pk else []):
-        assert adjudication.resolve_orphaned(now=LATER) == 1
+        assert automatic_decisions.resolve_orphaned(now=LATER) == 1
 
     assert "ArithmeticError" in Adjudication.objects.get(item=keys[0]).reason
     assert Item.objects.get(pk=keys[1]).due_at is not None

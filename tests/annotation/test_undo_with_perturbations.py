@@ -13,8 +13,8 @@ from annotation.background import jobs
 from annotation.management import doctor
 from annotation.models import Batch, Decision, Example, Item, Job, ModelAnswer, PerturbationRun
 from annotation.platform.refusals import Refused
-from annotation.queue import lineage
-from annotation.workflow import adjudication, batches, decision_undo, perturbation_runs
+from annotation.queue import candidates, decision_undo, lineage, resolutions
+from annotation.workflow import adjudication, automatic_decisions, batches, perturbation_runs
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_adjudication_undo import at_once
 
@@ -33,7 +33,7 @@ def labelled(world: World, items: int = 2) -> Batch:
     for _ in range(items):
         for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
             world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -54,7 +54,7 @@ def run_by_hand(world: World, kinds: Sequence[str] = KINDS) -> PerturbationRun:
 
 
 def decide(world: World, item: Item, label: str = "extraction") -> Decision:
-    letter = next(each.letter for each in adjudication.candidates(item) if each.response.label == label)
+    letter = next(each.letter for each in candidates.of_item(item) if each.response.label == label)
     return adjudication.decide(item=item, by=world.ivo, choose=[letter], now=LATER)
 
 
@@ -80,7 +80,7 @@ def test_undo_removes_what_a_run_made_of_the_question_and_deciding_again_makes_i
 ) -> None:
     batch = labelled(world)
     run = run_fed_by(batch)
-    first, second = adjudication.waiting(batch)
+    first, second = resolutions.waiting(batch)
     decide(world, first)
     work()
     one_question = state(run)
@@ -101,7 +101,7 @@ def test_undo_removes_what_a_run_made_of_the_question_and_deciding_again_makes_i
 
 def test_undo_of_the_only_question_leaves_a_run_as_it_was_planned(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
+    run, item = run_fed_by(batch), resolutions.waiting(batch).get()
     before = state(run)
     decide(world, item)
     work()
@@ -114,7 +114,7 @@ def test_undo_of_the_only_question_leaves_a_run_as_it_was_planned(world: World) 
 
 def test_undo_in_a_closed_batch_has_the_finished_run_go_on(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
+    run, item = run_fed_by(batch), resolutions.waiting(batch).get()
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
     decide(world, item)
     work()
@@ -134,7 +134,7 @@ def test_undo_in_a_closed_batch_has_the_finished_run_go_on(world: World) -> None
 
 def test_undo_keeps_what_a_run_by_hand_makes_too(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
+    run, item = run_fed_by(batch), resolutions.waiting(batch).get()
     by_hand = run_by_hand(world, ["row_shuffle"])
     kept = state(by_hand)
     decide(world, item)
@@ -150,7 +150,7 @@ def test_undo_keeps_what_a_run_by_hand_makes_too(world: World) -> None:
 def test_work_on_what_a_run_by_hand_made_does_not_block_undo(world: World) -> None:
     batch = labelled(world, items=1)
     run_fed_by(batch)
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     run_by_hand(world)
     checks = world.batch("answer_check", of="automatic")
     decide(world, item)
@@ -164,7 +164,7 @@ def test_work_on_what_a_run_by_hand_made_does_not_block_undo(world: World) -> No
 
 def test_undo_of_a_label_that_feeds_no_run_leaves_its_examples(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
+    run, item = run_fed_by(batch), resolutions.waiting(batch).get()
     run_by_hand(world)
     before = state(run)
     decide(world, item, "reasoning")
@@ -177,7 +177,7 @@ def test_undo_of_a_label_that_feeds_no_run_leaves_its_examples(world: World) -> 
 
 def test_undo_is_refused_by_name_once_a_batch_has_items_of_what_the_run_made(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
+    run, item = run_fed_by(batch), resolutions.waiting(batch).get()
     decision = decide(world, item)
     work()
     world.batch("answer_check", of="automatic", name="Checks")
@@ -197,7 +197,7 @@ def test_undo_is_refused_by_name_once_a_batch_has_items_of_what_the_run_made(wor
 def test_undo_is_refused_once_a_model_has_answered_what_the_run_made(world: World) -> None:
     batch = labelled(world, items=1)
     run_fed_by(batch)
-    item = adjudication.waiting(batch).get()
+    item = resolutions.waiting(batch).get()
     decision = decide(world, item)
     work()
     answered = Example.objects.automatic().earliest("pk")
@@ -214,7 +214,7 @@ def test_undo_is_refused_once_a_model_has_answered_what_the_run_made(world: Worl
 
 def test_a_run_that_starts_after_an_undo_makes_nothing_of_the_question(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
+    run, item = run_fed_by(batch), resolutions.waiting(batch).get()
     before = state(run)
     decide(world, item)
 
@@ -226,7 +226,7 @@ def test_a_run_that_starts_after_an_undo_makes_nothing_of_the_question(world: Wo
 
 def test_either_an_undo_or_the_run_comes_first_and_nothing_of_the_question_stays(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
+    run, item = run_fed_by(batch), resolutions.waiting(batch).get()
     before = state(run)
     decide(world, item)
 
@@ -244,7 +244,7 @@ def test_a_run_that_a_batch_feeds_looks_at_each_decision_a_fixed_number_of_times
     batch = world.batch(overlap=1)
     for _ in range(12):
         world.label(batch, "ada", "extraction")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     run = run_fed_by(batch, ["transpose"])
     monkeypatch.setattr(perturbation_runs, "ROWS", 1)
     looks: list[Any] = []
@@ -268,7 +268,7 @@ def test_what_is_undone_while_a_run_works_is_not_perturbed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch = labelled(world)
-    first, second = sorted(adjudication.waiting(batch), key=lambda item: item.example_id)
+    first, second = sorted(resolutions.waiting(batch), key=lambda item: item.example_id)
     for item in (first, second):
         decide(world, item)
     run = run_fed_by(batch, ["transpose"])

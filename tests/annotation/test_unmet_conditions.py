@@ -11,10 +11,10 @@ from django.test import Client
 
 from annotation.models import Annotation, Assignment, Batch
 from annotation.platform.refusals import Refused
+from annotation.queue import candidates
 from annotation.releases import creation
-from annotation.releases.record_files import Difference, records
-from annotation.releases.verification import verify
-from annotation.workflow import adjudication, assignments
+from annotation.releases.release_files import Difference, records, verify
+from annotation.workflow import assignments, automatic_decisions
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, envelope
 from tests.annotation.test_releasing import LATER, rewrite
@@ -159,9 +159,9 @@ def adjudicated(world: World) -> Batch:
 
 def test_adjudicators_see_which_response_leaves_a_condition_unmet(world: World, client: Client) -> None:
     batch = adjudicated(world)
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     item = batch.items.get()
-    assert {candidate.unmet for candidate in adjudication.candidates(item)} == {
+    assert {candidate.unmet for candidate in candidates.of_item(item)} == {
         (),
         ("The table does not show how to work out “Team” from the rest. Explain how, or restore it.",),
     }
@@ -175,7 +175,7 @@ def test_a_release_contains_the_flag_and_verifies(world: World, tmp_path: Path) 
     world.answer(held, without("c0"))
     other = taken(world, "short_table", who="bo")
     world.answer(other, SHORT | {"whole": True, "operations": []})
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
     verify(out)
@@ -186,7 +186,7 @@ def test_a_release_contains_the_flag_and_verifies(world: World, tmp_path: Path) 
 @pytest.mark.parametrize("forged", ["not_derivable", [], [3], None])
 def test_a_flag_that_is_no_list_of_codes_does_not_verify(world: World, tmp_path: Path, forged: Any) -> None:
     world.answer(taken(world, "column_masking"), without("c0"))
-    adjudication.resolve_due(now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
 

@@ -10,8 +10,8 @@ import pytest
 from annotation.models import Batch
 from annotation.quality import task_report
 from annotation.releases import creation
-from annotation.releases.verification import verify
-from annotation.workflow import adjudication, perturbation_runs
+from annotation.releases.release_files import verify
+from annotation.workflow import automatic_decisions, perturbation_runs
 from tableqa.operations import RenameHeader, replay
 from tableqa.statistics.proportions import proportion
 from tests.annotation.cast import NOON, World, make_world
@@ -46,7 +46,7 @@ def rated(world: World, better: dict[str, str]) -> Batch:
             **{f"{side}_errors": [] if maker == "person" else ["invented"] for side, maker in sides.items()},
         }
         world.answer(assignment, data)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -99,7 +99,7 @@ def test_a_person_who_edits_what_a_program_made_is_its_maker(tmp_path: Path) -> 
     assert assignment is not None
     rename = {"op": "rename_header", "column": "c1", "at": 1, "old": "Vintage", "new": "Vint."}
     world.answer(assignment, {"operations": [rename], "rejected": []})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     item = world.batch(
         "perturbation_rating", sources=list(world.project.sources.filter(name="written"))
     ).items.get()

@@ -8,7 +8,8 @@ from django.test import Client
 from annotation.access.visibility import shown_as_examples
 from annotation.accounts.worked_examples import worked_examples
 from annotation.models import Batch, Outcome
-from annotation.workflow import adjudication, batches
+from annotation.queue import resolutions
+from annotation.workflow import adjudication, automatic_decisions, batches
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold import examples, mark, small
@@ -26,7 +27,7 @@ def closed(world: World, **more: object) -> Batch:
     for who in ("bo", "cy"):
         while (assignment := world.take(batch, who)) is not None:
             world.answer(assignment, {"label": "extraction"})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
     return batch
 
@@ -58,7 +59,7 @@ def test_two_accepted_responses_of_a_closed_batch_are_shown_without_names(
 def test_nothing_of_an_open_batch_is_shown(world: World) -> None:
     batch = world.batch(size=2, overlap=1)
     world.label(batch, "bo", "extraction")
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     assert Outcome.objects.exists()
     assert not shown_as_examples(batch).exists()
     assert set(kinds(elsewhere(world), world)) == {"practice"}
@@ -87,7 +88,7 @@ def test_an_edit_is_not_shown_while_somebody_may_get_the_edited_example(world: W
     assert assignment is not None
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
     batches.close_batch(batch=edits, by=world.mara, now=LATER)
-    adjudication.resolve_batch(batch=edits, now=LATER)
+    automatic_decisions.resolve_batch(batch=edits, now=LATER)
     assert Outcome.objects.filter(decision__item__batch=edits).exists()
     assert shown_as_examples(edits).exists()
 
@@ -103,7 +104,7 @@ def test_gold_is_never_an_example(world: World) -> None:
     for who in ("bo", "cy"):
         while (assignment := world.take(batch, who)) is not None:
             world.answer(assignment, {"label": "extraction"})
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
     assert not shown_as_examples(batch).filter(is_gold=True).exists()
 
@@ -121,7 +122,7 @@ def test_own_work_comes_first(world: World) -> None:
     closed(world, only=["nu-0", "nu-1"])
     again = world.batch(only=["nu-2"], overlap=1)
     world.label(again, "ada", "extraction")
-    adjudication.resolve_batch(batch=again, now=LATER)
+    automatic_decisions.resolve_batch(batch=again, now=LATER)
     batches.close_batch(batch=again, by=world.mara, now=LATER)
     found = worked_examples(elsewhere(world), world.ada)
     assert [(one.kind, one.is_own) for one in found] == [("accepted", True), ("accepted", False)]
@@ -132,8 +133,8 @@ def sent_back(world: World, note: str = "Read rule 3 again.") -> tuple[Batch, st
     batch = world.batch(size=1, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    item = adjudication.waiting(batch).get()
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    item = resolutions.waiting(batch).get()
     back = adjudication.send_back(item=item, by=world.ivo, choose="A", note=note, now=LATER)
     return batch, back.assignment.person.name.lower()
 

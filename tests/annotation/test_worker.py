@@ -18,7 +18,7 @@ from annotation.assistance import prediction_jobs
 from annotation.background import jobs
 from annotation.management.commands import worker
 from annotation.models import Job, Try
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from predictor import client, listing
 from tests.annotation.cast import NOON, make_world
 from tests.annotation.filling import fill
@@ -59,9 +59,9 @@ def test_a_scheduled_task_that_fails_keeps_no_other_from_running(monkeypatch: py
     monkeypatch.setattr(jobs, "clock", lambda: NOON)
     for name in ("keep_alive", "reap"):
         monkeypatch.setattr(jobs, name, lambda *, now, name=name: ran.append(name))
-    monkeypatch.setattr(adjudication, "resolve_due", fails)
-    monkeypatch.setattr(adjudication, "resolve_orphaned", fails)
-    monkeypatch.setattr(prediction_jobs, "retry_unanswered", last)
+    monkeypatch.setattr(automatic_decisions, "resolve_due", fails)
+    monkeypatch.setattr(automatic_decisions, "resolve_orphaned", fails)
+    monkeypatch.setattr(model_in_the_loop, "retry_unanswered", last)
     monkeypatch.setattr(worker, "close_old_connections", lambda: None)
     monkeypatch.setattr(worker, "connection", Mock())
 
@@ -115,7 +115,7 @@ def test_a_hung_language_model_holds_up_neither_decisions_nor_other_models(
         prediction_jobs.enqueue(batch=batches["llm"], now=now)
         prediction_jobs.enqueue(batch=batches["small"], now=now)
         labels = world.batch("question_type")
-        resolving = adjudication.start_resolving(batch=labels, by=None, now=now)
+        resolving = automatic_decisions.start_resolving(batch=labels, by=None, now=now)
         for hand in hands:
             hand.start()
         main = worker.Hand("default", 0.05)

@@ -12,7 +12,7 @@ from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Decision, Item, SentBack
-from annotation.workflow import adjudication
+from annotation.queue import resolutions
 from tests.annotation.cast import World, make_world
 from tests.browser.accessibility import AXE
 from tests.browser.pages import annotating, settled, signed_in, takes_keys
@@ -98,7 +98,7 @@ def places(page: Page) -> list[Any]:
 def test_one_click_with_the_mouse_decides_while_the_note_is_being_written(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
-    item = adjudication.waiting(labelled(world, items=1, note_required=True)).get()
+    item = resolutions.waiting(labelled(world, items=1, note_required=True)).get()
     page = opened(world, new_context, live_server, item)
     page.get_by_role("button", name="Own response").click()
     page.wait_for_url("**/own/")

@@ -12,7 +12,8 @@ from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Decision, Item, SentBack
-from annotation.workflow import adjudication
+from annotation.queue import candidates, resolutions
+from annotation.workflow import automatic_decisions
 from benchmarks.browser_data import waiting_item
 from tableqa.operations import SetCell
 from tasks.contract import task_types
@@ -68,14 +69,14 @@ def chosen(page: Page) -> list[str]:
 
 
 def letter_of(item: Item, label: str) -> str:
-    return next(one.letter.lower() for one in adjudication.candidates(item) if one.response.label == label)
+    return next(one.letter.lower() for one in candidates.of_item(item) if one.response.label == label)
 
 
 def test_ten_decisions_by_keys_with_an_undo_a_response_sent_back_and_an_own_response(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     batch = labelled(world, items=10)
-    items = list(adjudication.waiting(batch))
+    items = list(resolutions.waiting(batch))
     page = opened(world, new_context, live_server.url, items[0])
     page.evaluate("window.sameDocument = true")
     expect(page.locator("[data-where]")).to_contain_text("10 waiting, 0 decided in this sitting")
@@ -152,7 +153,7 @@ def send_back(page: Page) -> None:
 def test_with_shortcuts_off_escape_stays_at_the_panel_that_tab_and_enter_opened(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
-    item = adjudication.waiting(labelled(world, items=1)).get()
+    item = resolutions.waiting(labelled(world, items=1)).get()
     page = opened(world, new_context, live_server.url, item)
     page.evaluate("localStorage.setItem('askew:keys', JSON.stringify({ off: true }))")
     page.reload()
@@ -172,7 +173,7 @@ def test_with_shortcuts_off_escape_stays_at_the_panel_that_tab_and_enter_opened(
 
 
 def test_an_open_panel_covers_no_notice(world: World, new_context: NewContext, live_server: Any) -> None:
-    item = adjudication.waiting(labelled(world, items=1)).get()
+    item = resolutions.waiting(labelled(world, items=1)).get()
     page = opened(world, new_context, live_server.url, item)
     for letter in ("A", "C"):
         page.get_by_role("checkbox", name=f"Choose response {letter}").check()
@@ -240,8 +241,8 @@ def test_on_a_phone_a_response_that_excludes_the_item_says_so_below_its_words(
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, data)
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    page = opened(world, new_context, live_server.url, adjudication.waiting(batch)[0], **PHONE)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    page = opened(world, new_context, live_server.url, resolutions.waiting(batch)[0], **PHONE)
 
     words = page.locator(".candidate", has_text="excludes the item").locator(".response").bounding_box()
     about = page.get_by_text("excludes the item").bounding_box()
@@ -256,7 +257,7 @@ def test_on_a_phone_more_shows_the_actions_beside_decide_two_by_two(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     batch = labelled(world, items=2)
-    items = list(adjudication.waiting(batch))
+    items = list(resolutions.waiting(batch))
     for language, more in (("en", "More"), ("de", "Mehr")):
         page = opened(world, new_context, live_server.url, items[0], locale=language, **PHONE)
         actions = page.locator(".actions > .further > :is(button, a.button, details)")

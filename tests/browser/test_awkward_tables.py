@@ -13,8 +13,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.explorer.links import explorer_url
 from annotation.models import Batch, Project
-from annotation.releases import creation, verification
-from annotation.workflow import adjudication
+from annotation.releases import creation, release_files
+from annotation.workflow import automatic_decisions
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import annotating, signed_in
@@ -65,7 +65,7 @@ def test_cells_are_text_and_come_out_unchanged(
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("main")).to_contain_text("All caught up")
-    adjudication.resolve_due(now=NOON + timedelta(days=20_000))
+    automatic_decisions.resolve_due(now=NOON + timedelta(days=20_000))
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=NOON, out=out)
     verification.verify(out)
@@ -162,7 +162,7 @@ def awkward(tmp_path: Path, transactional_db: None) -> tuple[World, Batch]:
     )
     for _ in TABLES:
         change(world, batch, "ada")
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     return world, batch
 
 

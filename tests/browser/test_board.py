@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotation.charts import flow_diagram
 from annotation.charts.flow_diagram import Arrow, Box, End
 from annotation.models import Batch, Project
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.accessibility import AXE
 from tests.browser.pages import signed_in
@@ -34,7 +34,7 @@ def world(tmp_path: Path, transactional_db: None) -> World:
     types = world.batch(size=2, overlap=2, name="Types")
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(types, who, label)
-    adjudication.resolve_batch(batch=types, now=NOON)
+    automatic_decisions.resolve_batch(batch=types, now=NOON)
     change = world.batch(
         "value_change", variant="answer_changes", feeds_from=types, sources=[], name="Change the answer"
     )

@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from annotation.explorer.links import explorer_url
 from annotation.models import SavedView
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import signed_in
 
@@ -31,7 +31,7 @@ def page(world: World, new_context: Callable[..., BrowserContext], live_server: 
     batch = world.batch()
     for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
         world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
     page = signed_in(
         new_context, live_server.url, world.mara, viewport={"width": 1366, "height": 850}
     ).new_page()

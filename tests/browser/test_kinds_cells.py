@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Annotation, Batch, Item
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import annotating
 from tests.modules.pages.cells import EXAMPLES, questions
@@ -127,7 +127,7 @@ def test_the_whole_chain_by_keyboard_from_marked_cells_to_a_changed_value(
     _, hands = at(new_context, live_server.url, world, cells)
     hands.press("ArrowDown", "ArrowRight", "Shift+ArrowRight", "Space", "Enter")
     expect(hands.page.locator(".question", has_text="cost")).to_have_count(0)
-    adjudication.resolve_batch(batch=cells, now=NOON + timedelta(days=400))
+    automatic_decisions.resolve_batch(batch=cells, now=NOON + timedelta(days=400))
     short = world.batch("short_table", sources=[source])
     page, hands = at(new_context, live_server.url, world, short)
     expect(page.locator("[data-show=evidence]")).to_have_text("cells marked by people in this project")
@@ -136,7 +136,7 @@ def test_the_whole_chain_by_keyboard_from_marked_cells_to_a_changed_value(
     hands.press("Escape", "c", "1", "Enter")
     expect(page.locator(".question", has_text="cost")).to_have_count(0)
     change = world.batch("value_change", variant="answer_changes", feeds_from=short, sources=[])
-    adjudication.resolve_batch(batch=short, now=NOON + timedelta(days=400))
+    automatic_decisions.resolve_batch(batch=short, now=NOON + timedelta(days=400))
     assert Item.objects.get(batch=change).example.perturbation == "short_table"
     page, hands = at(new_context, live_server.url, world, change, "bo")
     expect(page.locator("askew-programs input:checked")).to_have_count(1)

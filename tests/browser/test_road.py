@@ -20,8 +20,8 @@ from playwright.sync_api import BrowserContext, FilePayload, Frame, Locator, Pag
 
 from annotation.management import doctor
 from annotation.models import Annotation, Person
-from annotation.releases import verification
-from annotation.workflow import adjudication
+from annotation.releases import release_files
+from annotation.workflow import automatic_decisions
 from tests.annotation.cast import FILMS
 from tests.browser.accessibility import check_accessibility
 from tests.browser.pages import takes_keys
@@ -253,7 +253,7 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[..., Somebody], tm
     submitted(13)
 
     # A minute later the items are resolved; the manager closes the batch, the adjudicator decides what is open.
-    adjudication.resolve_due(now=timezone.now() + timedelta(seconds=61))
+    automatic_decisions.resolve_due(now=timezone.now() + timedelta(seconds=61))
     ivo = somebody()
     ivo.joins(links["ivo"], "Ivo")
     ivo.goes_to("/")

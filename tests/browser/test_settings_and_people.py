@@ -12,7 +12,7 @@ from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Batch
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.accessibility import check_accessibility
 from tests.browser.pages import signed_in
@@ -56,7 +56,7 @@ def test_the_calibration_and_the_report_of_a_batch_have_no_violations(
     for label in ("extraction", "reasoning"):
         world.label(batch, "ada", label)
         world.label(batch, "bo", label)
-    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(hours=1))
+    automatic_decisions.resolve_batch(batch=batch, now=NOON + timedelta(hours=1))
     marks = world.batch("relevant_cells", purpose="calibration", size=2, overlap=2)
     for who, cells in (("ada", [["r0", "c1"]]), ("bo", [["r2", "c0"]])):
         while (assignment := world.take(marks, who)) is not None:

@@ -20,11 +20,11 @@ from playwright.sync_api import BrowserContext, FilePayload, expect
 
 from annotation.management import doctor, simulation
 from annotation.models import Batch, Person, Project, Source
-from annotation.releases import verification
+from annotation.queue import resolutions
+from annotation.releases import release_files
 from annotation.study_file import apply, current_state, project_export, study_templates
-from annotation.study_file.parser import parse
-from annotation.study_file.schema import BatchSpec
-from annotation.workflow import adjudication, projects
+from annotation.study_file.schema import BatchSpec, parse
+from annotation.workflow import automatic_decisions, projects
 from tests.annotation.cast import FILMS
 from tests.browser.clicking import Clicker
 from tests.browser.pages import signed_in
@@ -67,7 +67,7 @@ def simulated(batch: Batch) -> None:
     """People work the batch to its end."""
     simulation.simulate(batch=batch, annotators=CREW, seed=2, accuracy=0.9, now=timezone.now())
     if batch.decides:
-        adjudication.resolve_batch(batch=batch, now=timezone.now())
+        automatic_decisions.resolve_batch(batch=batch, now=timezone.now())
 
 
 @pytest.mark.django_db(transaction=True)
@@ -116,7 +116,7 @@ def test_a_manager_walks_a_whole_study_by_clicks(
         batch = Batch.objects.get(project=project, name=name)
         simulated(batch)
         mara.waits_for_others()
-        waiting = adjudication.waiting(batch).count()
+        waiting = resolutions.waiting(batch).count()
         if waiting:
             decide(mara, batch, waiting)
             mara.has_done(f"Adjudicate “{name}” ({waiting})")

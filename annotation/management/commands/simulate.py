@@ -6,7 +6,8 @@ from django.utils import timezone
 
 from annotation.management import simulation
 from annotation.management.commands._refusing import RefusingCommand
-from annotation.workflow import adjudication
+from annotation.queue import resolutions
+from annotation.workflow import automatic_decisions
 
 
 class Command(RefusingCommand):
@@ -40,10 +41,10 @@ class Command(RefusingCommand):
         except httpx.HTTPError as error:
             raise CommandError(f"The server cannot be reached: {error}") from None
         # Simulated people take nothing back, so nobody has to wait for the time in which they could.
-        resolved = adjudication.resolve_batch(batch=batch, now=timezone.now())
+        resolved = automatic_decisions.resolve_batch(batch=batch, now=timezone.now())
         for name, done in counts.items():
             self.stdout.write(f"{name}: {done['submitted']} submitted, {done['skipped']} skipped")
-        waiting = adjudication.waiting(batch).count()
+        waiting = resolutions.waiting(batch).count()
         self.stdout.write(f"{resolved} items resolved, {waiting} in adjudication.")
 
 

@@ -22,11 +22,11 @@ from annotation.management import prometheus
 from annotation.management.commands._escaping import BaseCommand
 from annotation.management.commands.migrate import require_compatible_database
 from annotation.platform.database import limits
-from annotation.workflow import adjudication
+from annotation.workflow import automatic_decisions
 
 log = logging.getLogger(__name__)
 
-KNOWN = (adjudication, model_queries, index, prediction_jobs, proposals)
+KNOWN = (automatic_decisions, model_queries, index, model_in_the_loop, proposals)
 """Loaded here for the kinds of jobs that they register and no page does."""
 EVERY = 2.0
 """Seconds between checks for items to resolve and for jobs of lost workers."""
@@ -158,12 +158,12 @@ def _run_housekeeping(stop: threading.Event) -> None:
         tasks: list[Callable[[], object]] = [
             lambda: jobs.keep_alive(now=jobs.clock()),
             lambda: jobs.reap(now=jobs.clock()),
-            lambda: adjudication.resolve_due(now=timezone.now()),
-            lambda: prediction_jobs.retry_unanswered(now=timezone.now()),
+            lambda: automatic_decisions.resolve_due(now=timezone.now()),
+            lambda: model_in_the_loop.retry_unanswered(now=timezone.now()),
             staged_pages.clear_abandoned,
         ]
         if time.monotonic() >= look:
-            tasks.append(lambda: adjudication.resolve_orphaned(now=timezone.now()))
+            tasks.append(lambda: automatic_decisions.resolve_orphaned(now=timezone.now()))
             look = time.monotonic() + LOOK
         for task in tasks:
             try:

@@ -19,8 +19,8 @@ from annotation.explorer.links import with_query
 from annotation.explorer.rows import Row, items_to_decide, rows
 from annotation.explorer.selection import PARAMETERS, BadSelection, Selection, parse, query
 from annotation.platform.refusals import refuse
+from annotation.queue import candidates
 from annotation.web.api.pagination import ByNewest
-from annotation.workflow import adjudication
 
 PAGE_SIZE: Final = "page_size"
 SINGLE: Final = frozenset(
@@ -110,7 +110,7 @@ class Items(APIView):
             refuse("invalid_request", "{problems}", problems=" ".join(bad.problems))
         listed_rows = rows(who, page.keys)
         if read := items_to_decide(listed_rows):
-            adjudication.record_reading(read, by=actor.person, now=now)
+            candidates.record_reading(read, by=actor.person, now=now)
         people = {key: name for name, key in who.people.items()}
         return Response(
             {

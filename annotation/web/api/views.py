@@ -27,15 +27,15 @@ from annotation.assistance import (
 from annotation.background import jobs
 from annotation.models import Adjudication, Assignment, Batch, Item, Person, Project, Release
 from annotation.models.batch_options.adjudication import listed_reasons
-from annotation.queue import practice, reservations
+from annotation.queue import candidates as queue_candidates
+from annotation.queue import practice, reservations, resolutions
 from annotation.releases import creation
 from annotation.web.api import serializers as shapes
 from annotation.web.api.problems import CONTENT_TYPE, problem
-from annotation.workflow import (
-    adjudication as workflow_adjudication,
-)
+from annotation.workflow import adjudication as workflow_adjudication
 from annotation.workflow import (
     assignments,
+    automatic_decisions,
 )
 from annotation.workflow import (
     task_types as workflow_task_types,
@@ -309,10 +309,10 @@ class AdjudicationQueue(APIView):
         """List up to 50 items for you to adjudicate, most important first."""
         actor = authorization.actor(request)
         batch = authorization.batch(actor, public_id, Permission.ADJUDICATE)
-        waiting = visibility.adjudicable(actor.person, workflow_adjudication.waiting(batch))
+        waiting = visibility.adjudicable(actor.person, resolutions.waiting(batch))
         items = list(waiting.select_related("example__stored_table", "batch__definition")[:50])
-        workflow_adjudication.record_reading(items, by=actor.person, now=timezone.now())
-        return Response(list(map(_adjudication, items, workflow_adjudication.candidates_of(items))))
+        queue_candidates.record_reading(items, by=actor.person, now=timezone.now())
+        return Response(list(map(_adjudication, items, queue_candidates.of_items(items))))
 
 
 class Decide(APIView):
@@ -381,7 +381,7 @@ class BatchRule(APIView):
         actor = authorization.actor(request)
         batch = authorization.batch(actor, public_id, Permission.SET_UP)
         rule = valid(shapes.RuleRequest, request)["rule"]
-        job = workflow_adjudication.change_rule(batch=batch, rule=rule, by=actor.person, now=timezone.now())
+        job = automatic_decisions.change_rule(batch=batch, rule=rule, by=actor.person, now=timezone.now())
         return Response(_rule(batch, job), status=200 if job is None else 202)
 
 
@@ -533,7 +533,7 @@ def _waiting(adjudication: Adjudication) -> dict[str, Any]:
     return {name: getattr(adjudication, name) for name in ("reason", "weight", "asked_at")}
 
 
-def _adjudication(item: Any, candidates: Sequence[workflow_adjudication.Candidate]) -> dict[str, Any]:
+def _adjudication(item: Any, candidates: Sequence[queue_candidates.Candidate]) -> dict[str, Any]:
     return {
         "item": item.public_id,
         **_waiting(item.adjudication),

@@ -20,7 +20,10 @@ from annotation.models import Batch, Decision, Item, Person, Project, SentBack
 from annotation.models.batch_options.adjudication import listed_reasons
 from annotation.platform.display_text import shown
 from annotation.platform.refusals import Refused
-from annotation.quality import compared_responses, guidelines
+from annotation.quality import agreement_report, guidelines
+from annotation.queue import candidates as queue_candidates
+from annotation.queue import resolutions
+from annotation.queue.candidates import Candidate
 from annotation.templatetags.explorer import reader_of
 from annotation.web.forms.adjudication import DecisionForm, SendBackForm
 from annotation.web.views.assignments import EDITS, drawable_operations
@@ -28,7 +31,6 @@ from annotation.web.views.pages import PageRequest, kind_title, page, paginate_w
 from annotation.web.views.table_comparison import compare_inputs, contrast_table, for_scripts, variant_of
 from annotation.web.views.tables import chosen_cells, drawn, in_words, pointed_at, sheet
 from annotation.workflow import adjudication as workflow_adjudication
-from annotation.workflow.adjudication import Candidate
 from tableqa.core.json_text import read_json
 from tableqa.operations import OperationError, normalise
 from tasks.contract import SHOWN, InvalidResponse, Making, Problem, TaskType
@@ -47,7 +49,7 @@ def adjudication(request: PageRequest, public_id: str) -> HttpResponse:
     batch = authorization.batch(actor, public_id, Permission.ADJUDICATE)
     if request.POST.get("undo"):
         return _undo(request, batch)
-    waiting = workflow_adjudication.waiting(batch)
+    waiting = resolutions.waiting(batch)
     context = {
         "batch": batch,
         "project": batch.project,
@@ -63,7 +65,7 @@ def project_adjudication(request: PageRequest, slug: str) -> HttpResponse:
     """The same over all batches of a project."""
     actor = authorization.actor(request)
     project = authorization.project(actor, slug, Permission.ADJUDICATE)
-    waiting = workflow_adjudication.waiting_in(project)
+    waiting = resolutions.waiting_in(project)
     items = paginate_wide(request, visibility.adjudicable(actor.person, waiting))
     for item in items:
         item.kind = kind_title(item.batch)
@@ -83,7 +85,7 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
             return _following(request, person, item.batch, "")
         messages.info(request, gettext("This item needs no adjudication now."))
         return redirect("adjudication", item.batch.public_id)
-    candidates = workflow_adjudication.candidates(item)
+    candidates = queue_candidates.of_item(item)
     letters = [candidate.letter for candidate in candidates]
     back = SendBackForm(post if action == "send_back" else None, letters=letters)
     form = DecisionForm(
@@ -183,12 +185,12 @@ def _item_page(
 
 def _in_one_text(candidates: Sequence[Candidate]) -> str:
     """The responses that a page shows, for the form that it sends back."""
-    return workflow_adjudication.in_one_text(candidate.annotation for candidate in candidates)
+    return queue_candidates.in_one_text(candidate.annotation for candidate in candidates)
 
 
 def _queue_of(person: Person, batch: Batch) -> dict[str, Any]:
     """How many items wait for the person, which ones are next, and what they decided in this sitting."""
-    waiting = visibility.adjudicable(person, workflow_adjudication.waiting(batch))
+    waiting = visibility.adjudicable(person, resolutions.waiting(batch))
     ids = list(waiting.values_list("public_id", flat=True)[:AHEAD])
     sitting = workflow_adjudication.sitting(batch, person, timezone.now())
     waiting_count = len(ids) if len(ids) < AHEAD else waiting.count()
@@ -221,7 +223,7 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
         messages.error(request, refused.detail)
         return redirect("adjudication", batch.public_id)
     item = authorization.item(actor, item.public_id, Permission.ADJUDICATE)
-    candidates = workflow_adjudication.candidates(item)
+    candidates = queue_candidates.of_item(item)
     letters = [candidate.letter for candidate in candidates]
     undone = (workflow_adjudication.last_undo(item, actor.person) or {}).get("undone")
     written, chosen = _undone_entries(undone, item.batch.task(), candidates) if undone else ({}, [])
@@ -275,7 +277,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         messages.info(request, gettext("This item needs no adjudication now."))
         return redirect("adjudication", batch.public_id)
     task, plain = batch.task(), item.plain()
-    base, candidates = request.GET.get("from", ""), workflow_adjudication.candidates(item)
+    base, candidates = request.GET.get("from", ""), queue_candidates.of_item(item)
     data = data_of_base = _data_of(candidates, base)
     problems: list[Problem] = []
     if entered:
@@ -373,8 +375,8 @@ def _own_adjudication(request: PageRequest, public_id: str) -> tuple[Item, Perso
     item = authorization.item(actor, public_id, Permission.ADJUDICATE)
     if not visibility.may_adjudicate(actor.person, item):
         raise Http404(authorization.NOT_HERE)
-    if waits := workflow_adjudication.waiting(item.batch).filter(pk=item.pk).exists():
-        workflow_adjudication.record_reading([item], by=actor.person, now=timezone.now())
+    if waits := resolutions.waiting(item.batch).filter(pk=item.pk).exists():
+        queue_candidates.record_reading([item], by=actor.person, now=timezone.now())
     return item, actor.person, waits
 
 
@@ -487,7 +489,7 @@ def _following(
     request: PageRequest, person: Person, batch: Batch, done: str, following: str = ""
 ) -> HttpResponse:
     """On to the `following` item (id) if it still waits, else to the first one; `done` says what was done."""
-    waiting = visibility.adjudicable(person, workflow_adjudication.waiting(batch))
+    waiting = visibility.adjudicable(person, resolutions.waiting(batch))
     item = (waiting.filter(public_id=following).first() if following else None) or waiting.first()
     if _is_lane(request):
         if item is None:
@@ -504,8 +506,8 @@ def _following(
                 "address": reverse("adjudication", args=[batch.public_id]),
             }
             return render(request, "adjudicating/_lane.html", context)
-        workflow_adjudication.record_reading([item], by=person, now=timezone.now())
-        return _item_page(request, person, item, workflow_adjudication.candidates(item), announced=done)
+        queue_candidates.record_reading([item], by=person, now=timezone.now())
+        return _item_page(request, person, item, queue_candidates.of_item(item), announced=done)
     if done and item is None:
         messages.success(request, gettext("{done} All caught up.").format(done=done))
     elif done:
@@ -522,13 +524,11 @@ def _in_total(request: PageRequest, project: Project, waiting: QuerySet[Item]) -
 
 def _caught_up(request: PageRequest, person: Person, batch: Batch) -> dict[str, Any]:
     """What comes next for somebody who has decided all items of a batch, and what they could undo."""
-    elsewhere = visibility.adjudicable(person, workflow_adjudication.waiting_in(batch.project)).exclude(
-        batch=batch
-    )
+    elsewhere = visibility.adjudicable(person, resolutions.waiting_in(batch.project)).exclude(batch=batch)
     following = elsewhere.first()
     sitting = workflow_adjudication.sitting(batch, person, timezone.now())
     return {
-        "waiting": _in_total(request, batch.project, workflow_adjudication.waiting(batch)),
+        "waiting": _in_total(request, batch.project, resolutions.waiting(batch)),
         "elsewhere": elsewhere.count() if following is not None else 0,
         "following": following,
         "decided": len(sitting),
@@ -546,7 +546,7 @@ def _last_act(
 
 def _following_item(person: Person, item: Item) -> str:
     """The item (id) that waits behind this one; "" where there is no other."""
-    waiting = visibility.adjudicable(person, workflow_adjudication.waiting(item.batch))
+    waiting = visibility.adjudicable(person, resolutions.waiting(item.batch))
     return _after(list(waiting.values_list("public_id", flat=True)[:AHEAD]), item)
 
 

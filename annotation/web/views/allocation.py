@@ -30,7 +30,7 @@ from annotation.web.forms.batch_settings import BatchesForm, LeasesForm, SharesF
 from annotation.web.views import qualification as qualifying_results
 from annotation.web.views.figure_gallery import figure_gallery, pseudonyms
 from annotation.web.views.pages import PageRequest, hidden_fields, kind_title, page, paginate, refusals_to
-from annotation.workflow import adjudication, batch_settings
+from annotation.workflow import automatic_decisions, batch_settings
 from annotation.workflow import batches as workflow_batches
 from tableqa.typesetting.report_tables import NOTHING
 
@@ -315,7 +315,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
             messages.warning(request, warning)
     if action == "close":
         for batch in (entry for entry in changed if entry.purpose == Batch.Purpose.WORK):
-            adjudication.start_resolving(batch=batch, by=request.user, now=now)
+            automatic_decisions.start_resolving(batch=batch, by=request.user, now=now)
     return redirect("project", project.slug)
 
 

@@ -17,12 +17,12 @@ from annotation.models import Batch, Gold, Guidelines
 from annotation.models.batch_options import TERMS
 from annotation.platform.refusals import refuse
 from annotation.quality import qualification
-from annotation.queue import entry_requirements, practice
+from annotation.queue import entry_requirements, practice, resolutions
 from annotation.web.forms.adjudication import RuleForm
 from annotation.web.forms.batch_settings import ChangeForm, NamedChangeForm
 from annotation.web.forms.batches import settings_in_words
 from annotation.web.views.pages import PageRequest, hidden_fields, page, refusals_on
-from annotation.workflow import adjudication, batches
+from annotation.workflow import automatic_decisions, batches
 from annotation.workflow import batch_settings as workflow_batch_settings
 from tasks.contract import TaskType, decision_rules
 
@@ -79,8 +79,8 @@ def batch_settings(request: PageRequest, public_id: str) -> HttpResponse:
                     return _change_rule(request, batch, form)
                 if not counted:
                     refuse("still_involved", visibility.why_no_counts())
-                checked = adjudication.checked_rule(batch, form.cleaned_data["checked"])
-                foreseen = adjudication.preview_rule(batch, checked)
+                checked = automatic_decisions.checked_rule(batch, form.cleaned_data["checked"])
+                foreseen = automatic_decisions.preview_rule(batch, checked)
             else:
                 return _change(request, batch, sent, form)
     return render(request, "assigning/settings.html", _context(request, batch, forms, foreseen))
@@ -165,7 +165,7 @@ def _change(request: PageRequest, batch: Batch, section: Section, form: ChangeFo
 
 def _change_rule(request: PageRequest, batch: Batch, form: RuleForm) -> HttpResponse:
     rule = form.cleaned_data["checked"]
-    job = adjudication.change_rule(batch=batch, rule=rule, by=request.user, now=timezone.now())
+    job = automatic_decisions.change_rule(batch=batch, rule=rule, by=request.user, now=timezone.now())
     if job is not None:
         return redirect("job", job.public_id)
     return redirect(_address(batch, "rule", is_saved=True))
@@ -222,7 +222,7 @@ def _of_rule(request: PageRequest, batch: Batch, task: TaskType) -> dict[str, An
         "own_rule": decision_rules.in_words(decision_rules.own_rule(task, batch.settings))
         if task.rule
         else "",
-        "waiting": adjudication.waiting(batch).count() if sees_counts and batch.decides else None,
+        "waiting": resolutions.waiting(batch).count() if sees_counts and batch.decides else None,
     }
 
 

@@ -27,7 +27,7 @@ from annotation.explorer.selection import STATES
 from annotation.models import Assignment, Batch, Flag, Item, Job, ModelRequest, Person, Project, Source
 from annotation.platform.refusals import Refused
 from annotation.quality import gold, qualification, snapshots
-from annotation.queue import metering, reply_states
+from annotation.queue import metering, reply_states, resolutions
 from annotation.templatetags.explorer import items_link, reader_of
 from annotation.web.board import facts as study_board
 from annotation.web.forms.batches import BatchForm, SettingsForm, settings_in_words
@@ -36,7 +36,7 @@ from annotation.web.views.agreement_figures import figures_in_table, report_tabl
 from annotation.web.views.batch_settings import facts
 from annotation.web.views.figure_gallery import figure_gallery, pseudonyms
 from annotation.web.views.pages import PageRequest, page, paginate, refusals_on, refusals_to
-from annotation.workflow import adjudication, batches
+from annotation.workflow import automatic_decisions, batches
 from tableqa.typesetting.report_tables import NOTHING
 from tasks.contract import TaskType
 
@@ -246,7 +246,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     }
     context["item_links"] = _links_to_items(who, batch, context["counts"])
     if Permission.ADJUDICATE in may:
-        waiting = visibility.adjudicable(actor.person, adjudication.waiting(batch))
+        waiting = visibility.adjudicable(actor.person, resolutions.waiting(batch))
         context["waiting_for_me"] = waiting.count()
     if Permission.SET_UP in may and task.predicts == "live" and batch.opened_at is not None:
         context["others"] = sorted(settings.PREDICTORS.keys() - {batch.loop_model})
@@ -537,8 +537,8 @@ def close_batch(request: PageRequest, public_id: str) -> HttpResponse:
             batches.close_batch(batch=batch, by=request.user, now=timezone.now())
             messages.success(request, gettext("{name} is closed.").format(name=batch.name))
             decides = batch.purpose == Batch.Purpose.WORK
-            if decides and (counts["complete"] or adjudication.has_orphaned_items(batch)):
-                job = adjudication.start_resolving(batch=batch, by=request.user, now=timezone.now())
+            if decides and (counts["complete"] or automatic_decisions.has_orphaned_items(batch)):
+                job = automatic_decisions.start_resolving(batch=batch, by=request.user, now=timezone.now())
                 return redirect("job", job.public_id)
         return redirect("batch", batch.public_id)
     context = {

@@ -20,6 +20,7 @@ from annotation.models import Batch, Guidelines, Person
 from annotation.quality import calibration as quality_calibration
 from annotation.quality import guidelines, rating_tallies, snapshots
 from annotation.quality.calibration import ItemComparison
+from annotation.queue import candidates
 from annotation.templatetags.explorer import items_link, reader_of
 from annotation.web.forms.entry_requirements import SetAsideForm
 from annotation.web.views.agreement_figures import figures_in_table
@@ -27,7 +28,6 @@ from annotation.web.views.figure_gallery import figure_gallery, part_of_list, ps
 from annotation.web.views.pages import PageRequest, page, paginate, refusals_on, refusals_to
 from annotation.web.views.table_comparison import contrast_table, variant_of
 from annotation.web.views.tables import pointed_at
-from annotation.workflow import adjudication
 from tableqa.core.canonical_json import canonical
 from tableqa.operations import OperationError
 from tasks.contract import TaskType
@@ -116,7 +116,7 @@ def _figures(request: PageRequest, batch: Batch) -> dict[str, Any]:
     answered = quality_calibration.comparable_items(batch).filter(sight.condition(Fact.RESPONSES))
     items = paginate(request, answered) if sees else None
     if items and batch.decides:
-        adjudication.record_reading(list(items), by=request.user, now=now)
+        candidates.record_reading(list(items), by=request.user, now=now)
     listed = quality_calibration.compare_responses(batch, list(items)) if items else []
     compared = [
         comparison if sight.shows(Fact.NAMES, comparison.item) else _without_names(comparison)
@@ -193,10 +193,10 @@ def _without_names(comparison: ItemComparison) -> ItemComparison:
 def _letters(batch: Batch, compared: Sequence[ItemComparison]) -> dict[int, list[str]]:
     """By item (key), the letters of what people said: of everybody the same on the whole page, where people are known."""
     ids = sorted(batch.tallies.values_list("person_id", flat=True))
-    letter_by_person = dict(zip(ids, adjudication.letters(len(ids)), strict=True))
+    letter_by_person = dict(zip(ids, candidates.letters(len(ids)), strict=True))
     letters_by_item = {}
     for comparison in compared:
-        in_order = adjudication.letters(len(comparison.said))
+        in_order = candidates.letters(len(comparison.said))
         letters_by_item[comparison.item.pk] = [
             letter_by_person.get(response.person, "?") if response.person else letter
             for letter, response in zip(in_order, comparison.said, strict=True)

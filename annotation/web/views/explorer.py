@@ -30,14 +30,14 @@ from annotation.explorer.selection import STATES, BadSelection, Selection, parse
 from annotation.models import Batch, Gold, Item, Project
 from annotation.platform.keyset import in_lists
 from annotation.platform.refusals import Refused
-from annotation.quality import compared_responses
+from annotation.quality import agreement_report
+from annotation.queue import candidates
 from annotation.web.views import filters
 from annotation.web.views.item_actions import address_of, menu
 from annotation.web.views.pages import ROWS, PageRequest, kind_title, page
 from annotation.web.views.saved_views import REFUSED_VIEW
 from annotation.web.views.table_comparison import contrast_table, for_scripts, thumbnail, variant_of
 from annotation.web.views.tables import pointed_at
-from annotation.workflow import adjudication
 from tableqa.operations import OperationError
 
 OPEN = "open"
@@ -220,7 +220,7 @@ def _keys(who: Reader, chosen: Selection) -> list[int]:
 def _note_reading(request: PageRequest, listed_rows: Sequence[Row]) -> None:
     """Whoever read responses to an item here never gets it as an annotator."""
     if read := items_to_decide(listed_rows):
-        adjudication.record_reading(read, by=request.user, now=timezone.now())
+        candidates.record_reading(read, by=request.user, now=timezone.now())
 
 
 def _turn(address: str, chosen: Selection, *, after: Row | None = None, before: Row | None = None) -> str:
@@ -255,7 +255,7 @@ def _line(row: Row, names: Names, address: str, chosen: str) -> dict[str, Any]:
 def _thumbnail(row: Row) -> dict[str, Any] | None:
     if row.task is None or row.plain is None or row.task.operations_field is None:
         return None
-    letters = adjudication.letters(len(row.responses))
+    letters = candidates.letters(len(row.responses))
     task = row.task
     try:
         return thumbnail(
@@ -289,7 +289,7 @@ def _detail(request: PageRequest, who: Reader, item: Item) -> dict[str, Any]:
     names = Names(who.actor, who.project)
     row = next(iter(rows(who, [item.pk])))
     _note_reading(request, [row])
-    letters = adjudication.letters(len(row.responses))
+    letters = candidates.letters(len(row.responses))
     decision = getattr(row.item, "decision", None) if row.is_readable else None
     gold = Gold.objects.filter(item=item).first() if row.is_gold else None
     contrast = _contrast(row, letters)

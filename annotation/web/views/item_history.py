@@ -20,10 +20,9 @@ from annotation.charts import record_tables
 from annotation.explorer import item_actions
 from annotation.models import Item, Membership, Project
 from annotation.platform.refusals import Refused
-from annotation.queue import explanations
+from annotation.queue import candidates, explanations
 from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.pages import PageRequest, kind_title, page
-from annotation.workflow import adjudication
 
 
 class LogForm(forms.Form):
@@ -155,7 +154,7 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
         messages.error(request, refused.detail)
         return redirect("batch", requested_item.batch.public_id)
     if requested_item.batch.decides:
-        adjudication.record_reading([requested_item], by=request.user, now=timezone.now())
+        candidates.record_reading([requested_item], by=request.user, now=timezone.now())
     names = item_history.Names(actor, requested_item.batch.project).of_responses(sight, requested_item)
     story = item_history.of_item(requested_item, names)
     table = record_tables.item_history(story.moments)
@@ -186,7 +185,7 @@ def figures_of_item(request: PageRequest, public_id: str) -> dict[str, Any]:
     except Refused:
         return {}
     if item.batch.decides:
-        adjudication.record_reading([item], by=request.user, now=timezone.now())
+        candidates.record_reading([item], by=request.user, now=timezone.now())
     names = item_history.Names(actor, item.batch.project, in_file=True).of_responses(sight, item)
     story = item_history.of_item(item, names)
     return figure_gallery(request, "item", public_id, [record_tables.item_history(story.moments)])

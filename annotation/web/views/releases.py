@@ -19,6 +19,7 @@ from annotation.explorer.selection import MOST_VALUES
 from annotation.models import Assignment, Batch, Item, Job, Person, Project, Release
 from annotation.platform.public_ids import new_public_id
 from annotation.platform.refusals import Refused
+from annotation.queue.candidates import letters
 from annotation.releases import creation
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.former_wordings import note_of
@@ -31,7 +32,6 @@ from annotation.web.views.figure_gallery import figure_gallery, part_of_list, ps
 from annotation.web.views.pages import PageRequest, page, paginate, refusals_on, refusals_to
 from annotation.web.views.release_comparison import earlier_first
 from annotation.web.views.table_comparison import PART, TableVariant, contrast_table, for_scripts
-from annotation.workflow.adjudication import letters
 from tableqa.operations import from_list
 
 

@@ -10,7 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Batch, Decision, Item, SentBack
-from annotation.workflow import adjudication, assignments, batches
+from annotation.queue import candidates as queue_candidates
+from annotation.queue import resolutions
+from annotation.workflow import adjudication, assignments, automatic_decisions, batches
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 
@@ -22,7 +24,7 @@ def labels(world: World, client: Client, items: int, another: bool = False, **te
     batch = labelled(world, items, **terms)
     if another:
         labelled(world, 1, name="Another batch")
-    return opened(client, world, adjudication.waiting(batch)[0])
+    return opened(client, world, resolutions.waiting(batch)[0])
 
 
 def labelled(world: World, items: int, **terms: Any) -> Batch:
@@ -30,7 +32,7 @@ def labelled(world: World, items: int, **terms: Any) -> Batch:
     for _ in range(items):
         for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
             world.label(batch, who, label)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -52,8 +54,8 @@ def edited(world: World, rows: int = 3) -> Item:
         operation = {"op": "set_cell", "row": "r1", "column": "c1", "at": [1, 1], "old": "1901", "new": new}
         edit = {"unanswerable": False, "operations": [operation], "answers": [new]}
         world.answer(assignment, edit if new else {"unanswerable": True})
-    adjudication.resolve_batch(batch=batch, now=LATER)
-    return adjudication.waiting(batch).get()
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
+    return resolutions.waiting(batch).get()
 
 
 def sample(world: World, client: Client, kind: str) -> str:
@@ -72,7 +74,7 @@ def opened(client: Client, world: World, item: Item) -> str:
 def queue(world: World, client: Client) -> list[str]:
     """The items that wait, batch by batch, by their public ids."""
     return [
-        str(item.public_id) for batch in Batch.objects.order_by("pk") for item in adjudication.waiting(batch)
+        str(item.public_id) for batch in Batch.objects.order_by("pk") for item in resolutions.waiting(batch)
     ]
 
 
@@ -98,7 +100,7 @@ def sent_back(world: World, client: Client) -> list[str]:
 
 def letters(world: World, client: Client, item: str) -> dict[str, str]:
     """The letter of each label of an item."""
-    candidates = adjudication.candidates(Item.objects.get(public_id=item))
+    candidates = queue_candidates.of_item(Item.objects.get(public_id=item))
     return {str(each.response.label): each.letter for each in candidates}
 
 
@@ -124,4 +126,4 @@ def response_changes(world: World, client: Client, item: str, choose: str) -> No
     row = Item.objects.get(public_id=item)
     adjudication.send_back(item=row, by=world.rea, choose=choose, note="Look again.", now=LATER)
     world.label(row.batch, "ada", "unanswerable")
-    adjudication.resolve_batch(batch=row.batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=row.batch, now=LATER)

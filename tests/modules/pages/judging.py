@@ -9,7 +9,7 @@ from django.test import Client
 
 from annotation.models import Annotation, Assignment, Batch, ModelAnswer, Source
 from annotation.models import Example as StoredExample
-from annotation.workflow import adjudication, batches
+from annotation.workflow import automatic_decisions, batches
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 
@@ -72,7 +72,7 @@ def standing(world: World, client: Client) -> list[Any]:
 def decide(world: World, client: Client) -> None:
     """Decide every item that is complete."""
     for batch in Batch.objects.order_by("pk"):
-        adjudication.resolve_batch(batch=batch, now=LATER)
+        automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
 
 def close(world: World, client: Client) -> None:
@@ -131,7 +131,7 @@ def change(world: World, who: str, year: str, overlap: int = 2) -> None:
     operation = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": year}
     edit = {"unanswerable": False, "operations": [operation], "answers": [year], "reason": ""}
     world.answer(assignment, edit)
-    adjudication.resolve_batch(batch=batch, now=LATER)
+    automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
 
 def pair_of(world: World) -> Batch:
