@@ -61,7 +61,7 @@ def _batch() -> Any:
     from annotation.access.roles import Role
     from annotation.imports import example_import
     from annotation.models import Person
-    from annotation.queue import reservations
+    from annotation.queue import reservations, sampling
     from annotation.workflow import assignments, batches, projects
     from tasks.contract import task_type
 
@@ -81,7 +81,7 @@ def _batch() -> Any:
         project=project,
         name="labels",
         task=task_type("question_type"),
-        sample=batches.Sample(sources=[source]),
+        sample=sampling.Sample(sources=[source]),
         terms={"overlap": 1},
         by=manager,
         now=NOW,

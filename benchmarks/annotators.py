@@ -128,6 +128,7 @@ def _made(people: int, items: int, overlap: int, seed: int) -> tuple[Batch, list
     from annotation.access.roles import Role
     from annotation.imports import example_import
     from annotation.models import Batch, Person
+    from annotation.queue import sampling
     from annotation.workflow import batches, projects
     from tableqa import Example, Table
     from tableqa.readers import READERS
@@ -176,7 +177,7 @@ def _made(people: int, items: int, overlap: int, seed: int) -> tuple[Batch, list
         project=project,
         name="Ratings",
         task=task_type("answer_rating"),
-        sample=batches.Sample(sources=[source], seed=seed),
+        sample=sampling.Sample(sources=[source], seed=seed),
         terms={"overlap": overlap, "resolve": {"rule": "gap", "gap": GAP, "most": overlap + 1}},
         by=manager,
         now=NOON,

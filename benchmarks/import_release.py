@@ -186,6 +186,7 @@ def _in(number: int, folder: Path) -> dict[str, Any]:
     from annotation.access.roles import Role
     from annotation.imports import example_import, label_import
     from annotation.models import Person
+    from annotation.queue import sampling
     from annotation.workflow import batches, projects
     from benchmarks.loop_data import _signed_in
     from tasks.contract import task_type
@@ -224,7 +225,7 @@ def _in(number: int, folder: Path) -> dict[str, Any]:
     }
     batch = timed(
         "batch planned",
-        lambda: batches.plan_batch(sample=batches.Sample(sources=[done.source]), **planned),
+        lambda: batches.plan_batch(sample=sampling.Sample(sources=[done.source]), **planned),
     )
     timed("batch opened", lambda: batches.open_batch(batch=batch, by=mara, now=NOW))
     batch.refresh_from_db()

@@ -141,6 +141,7 @@ def _prepare(kind: str, number: int, folder: Path) -> dict[str, Any]:
 
 def _batch(project: Any, by: Any, folder: Path, name: str, number: int, size: int | None = None) -> None:
     from annotation.imports import example_import
+    from annotation.queue import sampling
     from annotation.workflow import batches
     from tasks.contract import task_type
 
@@ -154,7 +155,7 @@ def _batch(project: Any, by: Any, folder: Path, name: str, number: int, size: in
         project=project,
         task=task_type("question_type"),
         name=name,
-        sample=batches.Sample(sources=[source], size=size),
+        sample=sampling.Sample(sources=[source], size=size),
         by=by,
         now=NOW,
     )

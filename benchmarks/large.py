@@ -128,7 +128,7 @@ def _small() -> dict[str, Any]:
     from annotation.access.roles import Role
     from annotation.imports import example_import
     from annotation.models import Person
-    from annotation.queue import reservations
+    from annotation.queue import reservations, sampling
     from annotation.workflow import assignments, automatic_decisions, batches, projects
     from tasks.contract import task_type
 
@@ -156,7 +156,7 @@ def _small() -> dict[str, Any]:
         project=project,
         name="labels",
         task=task_type("question_type"),
-        sample=batches.Sample(sources=[source]),
+        sample=sampling.Sample(sources=[source]),
         terms={"overlap": OVERLAP},
         by=mara,
         now=NOW,

@@ -41,6 +41,7 @@ def _askew(people: int, items: int, overlap: int, questions: Path) -> list[dict[
     from annotation.access.roles import Role
     from annotation.imports import example_import
     from annotation.models import Person
+    from annotation.queue import sampling
     from annotation.workflow import batches, projects
     from tasks.contract import task_type
 
@@ -50,7 +51,7 @@ def _askew(people: int, items: int, overlap: int, questions: Path) -> list[dict[
     project = projects.create_project(slug="bench", name="Bench", manager=mara, now=now)
     source = example_import.import_examples(project=project, reader="wtq", path=questions, now=now).source
     kind = task_type("question_type")
-    sample = batches.Sample(sources=[source])
+    sample = sampling.Sample(sources=[source])
     planned: dict[str, Any] = {"project": project, "by": mara, "now": now, "sample": sample, "task": kind}
     # One batch to warm up and count in, one to measure.
     first = batches.plan_batch(name="first", terms={"overlap": people + 1}, **planned)

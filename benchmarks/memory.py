@@ -139,6 +139,7 @@ def _fill(number: int, folder: Path, format: str) -> None:
     """Two labels for every example, a decision where they agree, and one automatic perturbation."""
     from annotation.access.roles import Role
     from annotation.models import Example, Guidelines, Person, Project, Source
+    from annotation.queue import sampling
     from annotation.workflow import batches, perturbation_runs, projects
     from tasks.contract import task_type
 
@@ -153,7 +154,7 @@ def _fill(number: int, folder: Path, format: str) -> None:
         project=project,
         name="labels",
         task=task,
-        sample=batches.Sample(sources=list(Source.objects.filter(project=project)), only=["q-0"]),
+        sample=sampling.Sample(sources=list(Source.objects.filter(project=project)), only=["q-0"]),
         terms={"overlap": 2},
         by=mara,
         now=NOW,

@@ -21,6 +21,7 @@ def main(people: int, questions: Path) -> list[dict[str, Any]]:
     from annotation.access.roles import Role
     from annotation.imports import example_import
     from annotation.models import Person
+    from annotation.queue import sampling
     from annotation.workflow import batches, projects
     from benchmarks.loop_data import _signed_in
     from tasks.contract import task_type
@@ -34,7 +35,7 @@ def main(people: int, questions: Path) -> list[dict[str, Any]]:
         project=project,
         name="typists",
         task=task_type("question_paraphrase"),
-        sample=batches.Sample(sources=[source]),
+        sample=sampling.Sample(sources=[source]),
         terms={"variant": "word", "overlap": max(1, -(-people // 100)), "loop_model": "bench"},
         by=mara,
         now=now,

@@ -3,9 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from django.conf import settings
 from django.utils.translation import gettext
 
 from annotation.models import Batch, Example, Source
+from annotation.platform.refusals import refuse
+from annotation.queue.sampling import Sample
 from tableqa.data.answers import are_sentences
 
 LOOKED_AT: Final = 200
@@ -25,6 +28,22 @@ def obstacle(entry: Mapping[str, Any] | None, sources: Collection[str]) -> str:
         "Choose a language model, or none."
     )
     return text.format(sources=", ".join(sorted(sources)))
+
+
+def reason_against(loop_model: str, sample: Sample) -> str:
+    """Why a model cannot answer the questions of a sample in the form of their answers; "" where it can."""
+    if not loop_model:
+        return ""
+    sources = list(sample.sources)
+    if sample.feeds_from is not None:
+        sources += sources_of(sample.feeds_from)
+    return obstacle(settings.PREDICTORS.get(loop_model), with_sentences(sources))
+
+
+def require_fit(loop_model: str, sample: Sample) -> None:
+    """Raise Refused (invalid_request) with the `reason_against` a model, if there is one."""
+    if reason := reason_against(loop_model, sample):
+        refuse("invalid_request", reason)
 
 
 def with_sentences(sources: Sequence[Source]) -> list[str]:

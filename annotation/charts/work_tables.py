@@ -54,7 +54,7 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
 
 
 def counts(numbers: Mapping[str, int]) -> Figure:
-    """The counts of one batch (`batches.progress`), a row for each."""
+    """The counts of one batch (`batch_progress.counts`), a row for each."""
     names = {
         "places": gettext("Planned responses"),
         "submitted": gettext("Submitted"),

@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 from annotation.access.visibility import Fact
 from annotation.explorer.item_access import Reader
 from annotation.models import Decision, Example, Item, Outcome, Source
-from annotation.workflow import batches
+from annotation.queue import sampling
 from tasks.contract import TaskType
 
 
@@ -65,7 +65,7 @@ def examples_of(who: Reader, keys: Sequence[int], task: TaskType) -> ChosenExamp
     """
     options = _options(who, keys)
     kinds = _kinds({key for several in options.values() for key, _ in several}, task)
-    of = next((name for name in batches.example_kinds(task) if name in set(kinds.values())), task.of[0])
+    of = next((name for name in sampling.example_kinds(task) if name in set(kinds.values())), task.of[0])
     picked: dict[int, bool] = {}
     for several in options.values():
         fitting = [(key, is_made) for key, is_made in several if kinds.get(key) == of]
@@ -109,6 +109,6 @@ def _kinds(examples: set[int], task: TaskType) -> dict[int, str]:
     usable = Example.objects.usable().filter(pk__in=examples)
     return {
         key: name
-        for name in batches.example_kinds(task)
-        for key in batches.OF[name](usable).values_list("pk", flat=True)
+        for name in sampling.example_kinds(task)
+        for key in sampling.OF[name](usable).values_list("pk", flat=True)
     }

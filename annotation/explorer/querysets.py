@@ -181,3 +181,177 @@ def _with_items(who: Reader, named: Q) -> QuerySet[Example]:
     outcomes = Outcome.objects.filter(example=OuterRef("pk"), decision__item__in=items.filter(readable(who)))
     examples = Example.objects.filter(named, source__project=who.project)
     return examples.filter(Exists(own_items) | Exists(outcomes))
+
+
+def resolving_batches(who: Reader) -> list[int]:
+    """Keys of the batches whose complete items are due (`batch_progress.counts`)."""
+    return [
+        key
+        for key, batch in who.batches.items()
+        if batch.purpose == Batch.Purpose.WORK and (batch.closed_at is not None or not batch.decide_at_close)
+    ]
+
+
+def in_states(who: Reader, states: Sequence[str]) -> Q:
+    """Items in one of these states, counted as everywhere: gold items have none for those who may know of them."""
+    due = resolving_batches(who)
+    all_there = Q(submitted_count__gte=F("places_count"))
+    complete = Q(due_at__isnull=False) | (all_there & ~Q(batch__in=due) & Q(is_gold=False))
+    if not who.leads:  # slots of gold come with its responses
+        complete |= Q(is_gold=True, submitted_count__gte=F("batch__overlap"))
+    unresolved = Q(resolution=Item.Resolution.NONE)
+    conditions = {
+        "accepted": Q(resolution=Item.Resolution.ACCEPTED),
+        "excluded": Q(resolution=Item.Resolution.EXCLUDED),
+        "adjudication": Q(resolution=Item.Resolution.ADJUDICATION),
+        "complete": unresolved & complete,
+        "open": unresolved & ~complete,
+    }
+    condition = Q()
+    for state in states:
+        condition |= conditions[state]
+    return condition & Q(is_gold=False) if who.leads else condition
+
+
+def state_of(who: Reader, item: Item) -> str:
+    """The state of an item; "" for gold, to those who may know."""
+    if item.is_gold and who.leads:
+        return ""
+    if item.resolution:
+        return str(item.resolution)
+    all_there = item.submitted_count >= (item.batch.overlap if item.is_gold else item.places_count)
+    if item.due_at is not None or (
+        all_there and (item.is_gold or item.batch_id not in resolving_batches(who))
+    ):
+        return "complete"
+    return "open"
+
+
+def _of_responses(who: Reader, chosen: Selection) -> list[Any]:
+    """Conditions that rest on responses."""
+    conditions: list[Any] = []
+    if chosen.differs is not None:
+        conditions.append(Q(indexed__differs=chosen.differs))
+    if chosen.flagged is not None:
+        flags = Flag.objects.filter(item__batch__project=who.project).values("item")
+        conditions.append(Q(pk__in=flags) if chosen.flagged else ~Q(pk__in=flags))
+    people, period = _respondents(who, chosen), _period(who, chosen)
+    facts = ResponseFact.objects.filter(project=who.project)
+    if chosen.unsure is False:
+        doubts = _facts(who, chosen).filter(kind=ResponseFact.Kind.UNSURE, name="")
+        conditions.append(~Exists(doubts.filter(item=OuterRef("pk"))))
+    facts_by_filter = _facts_by_filter(who, chosen)
+    conditions += [Q(pk__in=rows.values("item")) for rows in facts_by_filter]
+    for measure, first_label, second_label in chosen.pairs:
+        labels = facts.filter(kind=ResponseFact.Kind.LABEL, name=measure)
+        with_first, with_second = labels.filter(value=first_label), labels.filter(value=second_label)
+        if first_label == second_label:
+            with_first = with_first.filter(
+                Exists(with_first.filter(item=OuterRef("item"), person__gt=OuterRef("person")))
+            )
+        conditions += [Q(pk__in=with_first.values("item")), Q(pk__in=with_second.values("item"))]
+    if chosen.skipped:
+        conditions.append(Q(pk__in=_skips(who, chosen).values("item")))
+    elif not facts_by_filter and (
+        people or period or chosen.seconds_from is not None or chosen.seconds_to is not None
+    ):
+        conditions.append(Q(pk__in=_submitted_responses(who, chosen).values("item")))
+    return conditions
+
+
+def _skips(who: Reader, chosen: Selection) -> QuerySet[Any]:
+    """The skips that a selection of skipped items is about."""
+    skips = Assignment.objects.filter(batch__in=who.listed, state=Assignment.State.SKIPPED)
+    if ANY not in chosen.skipped:
+        skips = skips.filter(reason__in=chosen.skipped)
+    return _of_people(who, chosen, skips)
+
+
+def _submitted_responses(who: Reader, chosen: Selection) -> QuerySet[Any]:
+    """The responses that a selection of people, a period or active time is about."""
+    return _of_people(who, chosen, Assignment.objects.filter(batch__in=who.listed).submitted())
+
+
+def _of_people(who: Reader, chosen: Selection, rows: QuerySet[Any]) -> QuerySet[Any]:
+    return _filter_responses(
+        rows, _respondents(who, chosen), chosen, _period(who, chosen), at="ended_at", seconds="active_seconds"
+    )
+
+
+def _facts(who: Reader, chosen: Selection) -> QuerySet[ResponseFact]:
+    """What responses say, of those that a selection of people, a period or active time is about."""
+    facts = ResponseFact.objects.filter(project=who.project)
+    return _filter_responses(
+        facts, _respondents(who, chosen), chosen, _period(who, chosen), at="at", seconds="seconds"
+    )
+
+
+def _facts_by_filter(who: Reader, chosen: Selection) -> list[QuerySet[ResponseFact]]:
+    """For each filter of what responses say, the facts of which one has to be there."""
+    facts, kinds = _facts(who, chosen), ResponseFact.Kind
+    filtered_facts = []
+    labels: dict[str, list[str]] = {}
+    for name, value in chosen.labels:
+        labels.setdefault(name, []).append(value)
+    for name, values in labels.items():
+        filtered_facts.append(facts.filter(kind=kinds.LABEL, name=name, value__in=values))
+    if chosen.findings:
+        filtered_facts.append(facts.filter(kind=kinds.FINDING, name="", value__in=chosen.findings))
+    if chosen.verdicts:
+        filtered_facts.append(facts.filter(kind=kinds.VERDICT, name="", value__in=chosen.verdicts))
+    if chosen.unsure:
+        filtered_facts.append(facts.filter(kind=kinds.UNSURE, name=""))
+    return filtered_facts
+
+
+def _filter_responses(
+    rows: QuerySet[Any],
+    people: Sequence[int],
+    chosen: Selection,
+    period: Mapping[str, datetime],
+    *,
+    at: str,
+    seconds: str,
+) -> QuerySet[Any]:
+    """The responses of these people, in this period, that took so long."""
+    conditions: dict[str, Any] = {f"{at}__{name}": value for name, value in period.items()}
+    if people:
+        conditions["person__in"] = people
+    if chosen.seconds_from is not None:
+        conditions[f"{seconds}__gte"] = chosen.seconds_from
+    if chosen.seconds_to is not None:
+        conditions[f"{seconds}__lte"] = chosen.seconds_to
+        conditions.setdefault(f"{seconds}__gt", 0)  # 0 says that nobody knows
+    return rows.filter(**conditions)
+
+
+def _people(who: Reader, chosen: Selection) -> list[int]:
+    if missing := [name for name in chosen.people if name not in who.people]:
+        raise BadSelection(
+            [gettext("There is no person {name} in this project.").format(name=name) for name in missing]
+        )
+    return [who.people[name] for name in chosen.people]
+
+
+def _respondents(who: Reader, chosen: Selection) -> list[int]:
+    """Those of the people who answered or skipped: none where the people are those who have the item, or had it."""
+    if chosen.in_progress is not None or chosen.assignment in OF_PEOPLE:
+        return []
+    return _people(who, chosen)
+
+
+def _period(who: Reader, chosen: Selection) -> dict[str, datetime]:
+    zone = who.actor.person.zone
+    first = [chosen.submitted_from, _begin(chosen.since, zone) if chosen.since else None]
+    end = [chosen.submitted_before, _begin(chosen.until + timedelta(days=1), zone) if chosen.until else None]
+    period = {}
+    if begins := [moment for moment in first if moment is not None]:
+        period["gte"] = max(begins)
+    if ends := [moment for moment in end if moment is not None]:
+        period["lt"] = min(ends)
+    return period
+
+
+def _begin(day: date, zone: ZoneInfo) -> datetime:
+    """The beginning of a day where the reader is at home: on pages, by API and in files."""
+    return datetime.combine(day, time(), zone)

@@ -37,6 +37,7 @@ from annotation.imports.response_preview import Preview
 from annotation.models import Batch, Job, LabelImport, Person, Project, Proposal, Source, Upload
 from annotation.platform import bulk_rows
 from annotation.platform.refusals import Refused, refuse, refuse_as
+from annotation.queue import sampling
 from annotation.workflow import batches
 from annotation.workflow import task_types as workflow_task_types
 from tableqa import Example
@@ -401,7 +402,7 @@ class _Import:
             project=self.project,
             task=task_type,
             name=preview.mapping.batch,
-            sample=batches.Sample(sources=[source], only=list(answered)),
+            sample=sampling.Sample(sources=[source], only=list(answered)),
             terms={
                 **preview.summary.terms,
                 "overlap": max(len(task.responses) for task in answered.values()),

@@ -18,7 +18,7 @@ from annotation.access import authorization
 from annotation.access.roles import Role
 from annotation.imports import example_import
 from annotation.models import Batch, Person, Project
-from annotation.queue import reservations, resolutions
+from annotation.queue import reservations, resolutions, sampling
 from annotation.releases import creation
 from annotation.workflow import adjudication, assignments, automatic_decisions, projects
 from annotation.workflow import batches as workflow_batches
@@ -106,7 +106,7 @@ def _load(world: dict[str, Any], now: datetime) -> None:
             project=project,
             name=entry["name"],
             task=task_type(entry["type"]),
-            sample=workflow_batches.Sample(
+            sample=sampling.Sample(
                 sources=[sources[name] for name in named],
                 of=entry.get("of", ""),
                 size=entry.get("size"),

@@ -24,8 +24,8 @@ from annotation.models import (
     Release,
 )
 from annotation.payments import data_statement
-from annotation.platform.display_text import grouped, shown
-from annotation.workflow import batches as workflow_batches
+from annotation.platform.display_text import shown
+from annotation.queue import batch_progress
 from tasks.contract import task_types
 
 
@@ -55,7 +55,7 @@ def find_gaps(project: Project) -> list[ReleaseGap]:
         .select_related("feeds_from")
         .order_by("pk")
     )
-    counts = workflow_batches.progress(batches)
+    counts = batch_progress.counts(batches)
     return [*_work(batches, counts), *_runs(project), *_unchecked(project, batches), *_people(project)]
 
 

@@ -1,42 +1,27 @@
-"""The manager's journey: plan a batch over a seeded sample, open it, close it, see its progress."""
+"""The life of a batch: it is planned over a seeded sample, its items are drawn, it opens, pauses and closes."""
 
-import math
-import random
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, NoReturn
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
-import tableqa
 from annotation.access import audit_log
 from annotation.assistance import impressions, loop_fit, model_accuracy
 from annotation.background import jobs
 from annotation.background.staged_pages import HiddenPages
 from annotation.models import (
-    Adjudication,
     Batch,
-    Example,
-    Flag,
-    Item,
     Job,
     Person,
     Project,
-    Source,
-    StoredTable,
-    Tally,
     TaskTypeDefinition,
 )
 from annotation.models.batch_options import check
-from annotation.models.sources import ExampleQuerySet
-from annotation.platform import bulk_rows
-from annotation.platform.keyset import in_lists
 from annotation.platform.refusals import Refused, refuse, require_storable
 from annotation.quality import guidelines, qualification
 from annotation.queue import (
@@ -47,45 +32,15 @@ from annotation.queue import (
     reservations,
     resources,
     revisions,
+    sampling,
     slots,
-    strategies,
 )
+from annotation.queue.sampling import Sample
 from tableqa.core.canonical_json import digest
-from tasks.contract import Preparing, TaskType, task_type
+from tasks.contract import Preparing, TaskType
 from tasks.shared.defined_types import DefinedTask
 
-OF = {
-    "originals": ExampleQuerySet.originals,
-    "perturbed": ExampleQuerySet.perturbed,
-    "automatic": ExampleQuerySet.automatic,
-}
-"""Which examples there are: as the source has them, perturbed by people, perturbed by a program."""
 LONGEST_NAME = 120
-
-
-@dataclass(frozen=True)
-class Sample:
-    """What the items of a batch are drawn from: examples of sources, or accepted items of another batch.
-
-    of      one of `example_kinds(task)`; "": what the task type is usually about
-    size    number of examples; None: all
-    only    these examples by their ids, in this order, instead of a random sample
-    strata  "source" or "difficulty" (`strategies.STRATA`): keep the share of each stratum
-    """
-
-    sources: Sequence[Source] = ()
-    of: str = ""
-    size: int | None = None
-    only: Sequence[str] | None = None
-    seed: int = 0
-    strata: str = ""
-    feeds_from: Batch | None = None
-
-    def as_stored(self) -> dict[str, Any]:
-        """What `Batch.sampling` keeps of it."""
-        sampling: dict[str, Any] = {"sources": [source.public_id for source in self.sources], "of": self.of}
-        number = {"size": self.size} if self.only is None else {"only": list(self.only)}
-        return {**sampling, "by": self.strata, **number}
 
 
 def plan_batch(
@@ -109,9 +64,9 @@ def plan_batch(
     """
     name = _checked_name(name)
     columns = check(task, terms or {}, project=project, feeds_from=sample.feeds_from)
-    sample = _check_sample(task, sample)
-    _require_fitting_model(columns["loop_model"], sample)
-    examples, size = _draw_examples(task, sample, columns["requires"])
+    sample = sampling.check(task, sample)
+    loop_fit.require_fit(columns["loop_model"], sample)
+    examples, size = sampling.draw(task, sample, columns["requires"])
     if not examples and sample.feeds_from is None:
         refuse("invalid_request", "Choose a source with examples, or a batch to take accepted items from.")
     if isinstance(task, Preparing):
@@ -218,21 +173,6 @@ def _refuse_taken(name: str) -> NoReturn:
     refuse("name_taken", "This project already has a batch {name!r}. Choose another name.", name=name)
 
 
-def reason_against(loop_model: str, sample: Sample) -> str:
-    """Why a model cannot answer the questions of a sample in the form of their answers; "" where it can."""
-    if not loop_model:
-        return ""
-    sources = list(sample.sources)
-    if sample.feeds_from is not None:
-        sources += loop_fit.sources_of(sample.feeds_from)
-    return loop_fit.obstacle(settings.PREDICTORS.get(loop_model), loop_fit.with_sentences(sources))
-
-
-def _require_fitting_model(loop_model: str, sample: Sample) -> None:
-    if reason := reason_against(loop_model, sample):
-        refuse("invalid_request", reason)
-
-
 def _make_items(batch: Batch, task: TaskType, examples: Sequence[int], size: int | None) -> None:
     items = lineage.make_items(batch=batch, examples=examples, size=size)
     if examples:
@@ -248,25 +188,7 @@ def _require_items(items: int, task: TaskType) -> None:
         )
 
 
-MOST_CHECKED = 2_000
-"""Examples of a sample that `is_suitable` looks at: one suitable example in 200 is then missed once in 20,000 times."""
-
-
-def is_suitable(*, project: Project, task: TaskType, sample: Sample) -> bool:
-    """Whether one of the first `MOST_CHECKED` examples of the sample, which are random ones, can become an item."""
-    if not isinstance(task, Preparing) or not task.without:
-        return True
-    examples, _ = _draw_examples(task, _check_sample(task, sample), None)
-    return not examples or lineage.has_suitable(project, task, examples[:MOST_CHECKED])
-
-
 # -- items that the model answers correctly ---------------------------------------------------------
-
-
-def candidates(project: Project, task: TaskType, sample: Sample) -> dict[int, int]:
-    """The examples (keys) that a sample can draw, by each the one that its item is made of. Raises Refused."""
-    everything, _ = _draw_examples(task, replace(_check_sample(task, sample), size=None, strata=""), None)
-    return lineage.starting_point_of(task, everything)
 
 
 def order_drawing(*, batch: Batch, by: Person | None, now: datetime) -> Job | None:
@@ -302,8 +224,8 @@ def draw(
     """
     if not batch.waits_for_model:
         return
-    task, sample = batch.task(), _stored_sample(batch)
-    starts = candidates(batch.project, task, sample)
+    task, sample = batch.task(), Sample.of_batch(batch)
+    starts = sampling.drawable_examples(batch.project, task, sample)
     accuracy = model_accuracy.ask(
         list(dict.fromkeys(starts.values())),
         task=task,
@@ -319,7 +241,7 @@ def draw(
             return
         served = [key for key, start in starts.items() if start in correct]
         examples, size = (
-            _draw_examples(task, sample, batch.requires, among=frozenset(served)) if served else ([], 0)
+            sampling.draw(task, sample, batch.requires, among=frozenset(served)) if served else ([], 0)
         )
         if not examples:
             refuse(
@@ -348,186 +270,7 @@ def _draw(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     return {"drawn": batch.public_id, "items": batch.items_count, "accuracy": batch.model_accuracy}
 
 
-def start_asking(
-    *, project: Project, task: TaskType, sample: Sample, predictor: str, by: Person | None, now: datetime
-) -> Job | None:
-    """Ask a model about all examples that a sample can draw, in the background. None where a job is at it."""
-    if predictor not in settings.PREDICTORS:
-        refuse("invalid_request", "Choose a model in the loop first.")
-    if not candidates(project, task, sample):
-        refuse("invalid_request", "Choose a source with examples first.")
-    _require_fitting_model(predictor, sample)
-    newest = asking_job(project=project, task=task, sample=sample, predictor=predictor)
-    if newest is not None and not newest.finished:
-        return None
-    ids = _asking_params(task, sample, predictor)
-    return jobs.enqueue(project=project, kind="ask_originals", ids=ids, by=by, now=now)
-
-
-def asking_job(*, project: Project, task: TaskType, sample: Sample, predictor: str) -> Job | None:
-    """The newest job that asks a model about such a sample."""
-    ids = _asking_params(task, sample, predictor)
-    return Job.objects.filter(project=project, kind="ask_originals", ids=ids).order_by("-pk").first()
-
-
-def _asking_params(task: TaskType, sample: Sample, predictor: str) -> dict[str, Any]:
-    sources = sorted(source.pk for source in sample.sources)
-    of = sample.of or task.of[0]
-    return {
-        "sources": sources,
-        "of": of,
-        "task_type": task.key,
-        "predictor": predictor,
-        **({} if sample.only is None else {"only": list(sample.only)}),
-    }
-
-
-@jobs.kind("ask_originals")
-def _ask_originals(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    task = task_type(job.ids["task_type"])
-    sources = Source.objects.ready().filter(project=job.project, pk__in=job.ids["sources"])
-    sample = Sample(sources=list(sources), of=job.ids["of"], only=job.ids.get("only"))
-    starts = candidates(job.project, task, sample)
-    accuracy = model_accuracy.ask(
-        list(dict.fromkeys(starts.values())),
-        task=task,
-        predictor=job.ids["predictor"],
-        progress=progress,
-    )
-    return {"accuracy": accuracy.to_dict()}
-
-
-def _stored_sample(batch: Batch) -> Sample:
-    """The sample that a batch was planned with."""
-    stored = batch.sampling
-    sources = Source.objects.ready().filter(project=batch.project_id, public_id__in=stored["sources"])
-    in_order = {source.public_id: source for source in sources}
-    return Sample(
-        sources=[in_order[name] for name in stored["sources"] if name in in_order],
-        of=stored["of"],
-        size=stored.get("size"),
-        only=stored.get("only"),
-        seed=batch.seed,
-        strata=stored["by"],
-    )
-
-
-def _check_sample(task: TaskType, sample: Sample) -> Sample:
-    """The sample with its kind of examples filled in. Raises Refused(invalid_request)."""
-    of = sample.of or task.of[0]
-    if of not in example_kinds(task):
-        refuse(
-            "invalid_request",
-            "{title} takes {value} examples.",
-            title=task.title,
-            value=gettext(" or ").join(example_kinds(task)),
-        )
-    if sample.strata not in strategies.STRATA:
-        available = ", ".join(filter(None, strategies.STRATA))
-        refuse("invalid_request", "Sampling is by {known}, or from all examples equally.", known=available)
-    return replace(sample, of=of, sources=list(sample.sources))
-
-
-def _draw_examples(
-    task: TaskType, sampling: Sample, requires: Batch | None, among: Collection[int] | None = None
-) -> tuple[list[int], int | None]:
-    """The examples (keys) of a sample, and how many of them at most become items (None: all).
-
-    `among`: only these examples are drawn.
-    """
-    in_test: frozenset[int] = lineage.examples_of(requires) if requires is not None else frozenset()
-    if sampling.only is not None:
-        examples = _examples_by_id(sampling.sources, sampling.only)
-        if requires is not None and (twice := in_test.intersection(examples)):
-            ids = Example.objects.filter(pk__in=twice).order_by("pk").values_list("external_id", flat=True)
-            refuse(
-                "invalid_request",
-                "These examples are items of the qualification {name}: {ids}. Remove them from the list.",
-                name=requires.name,
-                ids=", ".join(ids[:10]),
-            )
-        return [key for key in examples if among is None or key in among], None
-    if task.starts_from:  # such a task type exchanges an original for what was made of it
-        parents = Example.objects.filter(pk__in=in_test, parent__isnull=False)
-        in_test |= set(parents.values_list("parent_id", flat=True))
-    drawn = partial(sample, sampling.sources, of=sampling.of, seed=sampling.seed, among=among)
-    # A task type that leaves examples out is given all of them, or a small sample might be empty.
-    examples = drawn(size=None if task.without else sampling.size, strata=sampling.strata, without=in_test)
-    if requires is not None and not examples and drawn(size=1):
-        refuse(
-            "invalid_request",
-            "Every example of these sources is an item of the qualification {name}. "
-            "Choose another source, or a qualification with fewer items.",
-            name=requires.name,
-        )
-    return examples, sampling.size
-
-
-def example_kinds(task: TaskType) -> tuple[str, ...]:
-    """The names in `OF` of the examples that a batch of the kind can be planned over.
-
-    A kind that is about perturbed examples is so whoever perturbed them.
-    """
-    return (*task.of, "automatic") if "perturbed" in task.of else task.of
-
-
-def sample(
-    sources: Iterable[Source],
-    *,
-    seed: int,
-    of: str = "originals",
-    size: int | None = None,
-    strata: str = "",
-    without: Collection[int] = (),
-    among: Collection[int] | None = None,
-) -> list[int]:
-    """A seeded sample of the examples (keys) of the sources, in random order; the same seed, the same order.
-
-    `strata` keeps the share of each source, or of each difficulty, in it. Examples in `without` (keys) are left out, and
-    with `among` all that are not among these.
-    """
-    examples = OF[of](Example.objects.usable().filter(source__in=list(sources)))
-    if among is not None:
-        examples = examples.filter(bulk_rows.among("pk", among))
-    if without:
-        examples = examples.exclude(pk__in=list(without))
-    ordered = examples.order_by("source_id", "position", "pk")
-    if strata:
-        return strategies.stratified(_strata(ordered, strata), size, seed)
-    ids = list(ordered.values_list("pk", flat=True))
-    count = len(ids) if size is None else min(size, len(ids))
-    return random.Random(f"sample:{seed}").sample(ids, count)
-
-
-def _strata(examples: QuerySet[Example], by: str) -> dict[str, list[int]]:
-    """The examples (ids) by stratum, strata by name."""
-    strata: dict[str, list[int]] = {}
-    if by == "source":
-        for pk, source in examples.values_list("pk", "source__public_id"):
-            strata.setdefault(source, []).append(pk)
-        return strata
-    # Table by table, so that each is read once and one is held at a time.
-    table: tuple[int, int, frozenset[str]] | None = None
-    for example in examples.order_by("stored_table_id", "source_id", "position", "pk").iterator(500):
-        if example.operations:
-            cells, texts = _cells(example.table())
-        else:
-            if table is None or table[0] != example.stored_table_id:
-                stored = StoredTable.objects.get(pk=example.stored_table_id)
-                table = (stored.pk, *_cells(stored.table()))
-            _, cells, texts = table
-        among = bool(example.answers) and all(_as_text(answer) in texts for answer in example.answers)
-        strata.setdefault(strategies.difficulty(cells, among), []).append(example.pk)
-    return dict(sorted(strata.items()))
-
-
-def _cells(table: tableqa.Table) -> tuple[int, frozenset[str]]:
-    texts = frozenset(_as_text(cell) for row in table.rows for cell in row)
-    return math.prod(table.shape), texts
-
-
-def _as_text(value: object) -> str:
-    return " ".join(str(value).casefold().split())
+# -- states -----------------------------------------------------------------------------------------
 
 
 def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
@@ -670,84 +413,3 @@ def act(
         else:
             changed.append(batch)
     return changed, refused
-
-
-def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
-    """Counts by batch id, in six queries whatever the number of batches or items.
-
-    `places` = `submitted` + `leased` + `free`; `items` = `open` + `complete` + `adjudication` + `decided`
-    (+ `excluded`); the `gold` mixed in is none of these. `skipped` and `returned` count endings that freed their
-    place again.
-    """
-    ids = [batch.pk for batch in batches]
-    counts_by_batch = {
-        batch.pk: {"items": batch.items_count, "places": batch.places_count, "submitted": 0, "leased": 0}
-        | {
-            "skipped": 0,
-            "returned": 0,
-            "complete": 0,
-            "adjudication": 0,
-            "decided": 0,
-            "excluded": 0,
-            "flags": 0,
-            "gold": 0,
-        }
-        for batch in batches
-    }
-    tallies = Tally.objects.filter(batch_id__in=ids).values("batch_id")
-    summed = tallies.annotate(
-        leases=Sum("leased"), submissions=Sum("submitted"), skips=Sum("skipped"), returns=Sum("returned")
-    )
-    for tally in summed:
-        counts_by_batch[tally["batch_id"]] |= {
-            "leased": tally["leases"],
-            "submitted": tally["submissions"],
-            "skipped": tally["skips"],
-            "returned": tally["returns"],
-        }
-    decided = Batch.objects.filter(pk__in=ids).values_list("pk", "accepted_count", "excluded_count")
-    for batch_id, accepted, excluded in decided:
-        counts_by_batch[batch_id] |= {"decided": accepted, "excluded": excluded}
-    adjudications = Adjudication.objects.filter(item__batch_id__in=ids)
-    # Only items of work are ever due, where that waits for the close only then; so they are until they are decided.
-    work = [
-        batch.pk
-        for batch in batches
-        if batch.purpose == Batch.Purpose.WORK and (batch.closed_at is not None or not batch.decide_at_close)
-    ]
-    complete = Item.objects.filter(
-        Q(batch_id__in=work, due_at__isnull=False)
-        | Q(batch_id__in=set(ids) - set(work), submitted_count__gte=F("places_count")),
-        is_gold=False,
-    )
-    for name, rows, batch in (
-        ("adjudication", adjudications, "item__batch_id"),
-        ("complete", complete, "batch_id"),
-        ("flags", Flag.objects.filter(item__batch_id__in=ids), "item__batch_id"),
-        ("gold", Item.objects.filter(batch_id__in=ids, is_gold=True), "batch_id"),
-    ):
-        for batch_id, number in _count_by_batch(rows, batch):
-            counts_by_batch[batch_id][name] = number
-    for counts in counts_by_batch.values():
-        counts["items"] -= counts["gold"]
-        counts["free"] = counts["places"] - counts["submitted"] - counts["leased"]
-        settled = counts["complete"] + counts["adjudication"] + counts["decided"] + counts["excluded"]
-        counts["open"] = counts["items"] - settled
-    return counts_by_batch
-
-
-def _count_by_batch(rows: QuerySet[Any], batch: str) -> Iterable[tuple[int, int]]:
-    """How many rows there are of each batch; `batch` is the way from a row to its batch."""
-    return rows.order_by().values_list(batch).annotate(n=Count("pk"))
-
-
-def _examples_by_id(sources: Iterable[Source], only: Sequence[str]) -> list[int]:
-    """The examples (keys) with these ids, in this order. Raises Refused naming the ids that no source has."""
-    keys = [source.pk for source in sources]
-    keys_by_id: dict[str, int] = {}
-    for names in in_lists(only, MOST_CHECKED):
-        named = Example.objects.filter(source__in=keys, external_id__in=names)
-        keys_by_id.update(named.values_list("external_id", "pk"))
-    if missing := [id for id in only if id not in keys_by_id]:
-        refuse("invalid_request", "No source contains the examples {value}.", value=", ".join(missing[:10]))
-    return [keys_by_id[id] for id in dict.fromkeys(only)]

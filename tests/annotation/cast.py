@@ -18,7 +18,7 @@ from annotation.access.roles import Role
 from annotation.imports import example_import
 from annotation.models import Annotation, Assignment, Batch, LedgerEntry, Person, Project, Source
 from annotation.platform import immutable_rows
-from annotation.queue import draws, reservations
+from annotation.queue import draws, reservations, sampling
 from annotation.workflow import assignments, batches, projects
 from tableqa import Example
 from tableqa.readers import READERS
@@ -81,12 +81,12 @@ class World:
     def batch(self, kind: str = "question_type", *, open: bool = True, **more: Any) -> Batch:
         more.setdefault("name", f"{kind} {Batch.objects.count() + 1}")
         more.setdefault("sources", [self.source])
-        drawn = {each.name: more.pop(each.name) for each in fields(batches.Sample) if each.name in more}
+        drawn = {each.name: more.pop(each.name) for each in fields(sampling.Sample) if each.name in more}
         batch = batches.plan_batch(
             project=self.project,
             task=task_type(kind),
             name=more.pop("name"),
-            sample=batches.Sample(**drawn),
+            sample=sampling.Sample(**drawn),
             terms=more,
             by=self.people["mara"],
             now=NOON,

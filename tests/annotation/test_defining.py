@@ -27,7 +27,7 @@ from annotation.models import (
 )
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, gold
-from annotation.queue import practice, resolutions
+from annotation.queue import practice, resolutions, sampling
 from annotation.releases import creation, release_files
 from annotation.study_file import apply, current_state, yaml_file
 from annotation.study_file.parser import parse
@@ -84,9 +84,9 @@ def define(world: World, **changes: Any) -> TaskTypeDefinition:
 
 
 def batch_of(world: World, row: TaskTypeDefinition, *, open: bool = True, **terms: Any) -> Batch:
-    sample = batches.Sample(sources=[world.source], size=terms.pop("size", 3))
+    sample = sampling.Sample(sources=[world.source], size=terms.pop("size", 3))
     if "feeds_from" in terms:
-        sample = batches.Sample(feeds_from=terms.pop("feeds_from"))
+        sample = sampling.Sample(feeds_from=terms.pop("feeds_from"))
     batch = batches.plan_batch(
         project=world.project,
         task=row.task(),

@@ -42,6 +42,7 @@ from annotation.models import (
 )
 from annotation.platform.refusals import Refused
 from annotation.quality import gold
+from annotation.queue import batch_progress
 from annotation.releases import creation
 from annotation.web.views.item_actions import QUESTIONS_SHOWN
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
@@ -369,7 +370,7 @@ def test_a_flag_of_a_manager_is_found_counted_and_shown_and_undo_removes_it(
 
     assert done.number == 2
     assert (flagged(flagged="yes"), flagged(flagged="no"), flagged(q="torn")) == (2, 2, 2)
-    assert batches.progress([batch])[batch.pk]["flags"] == 2
+    assert batch_progress.counts([batch])[batch.pk]["flags"] == 2
     page = browser(world.mara).get(reverse("batch", args=[batch.public_id])).content.decode()
     story = browser(world.mara).get(reverse("item_story", args=[first.public_id])).content.decode()
     assert "A torn table" in page

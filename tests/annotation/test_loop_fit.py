@@ -10,12 +10,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.assistance import loop_fit
+from annotation.assistance import accuracy_jobs, loop_fit
 from annotation.models import Batch, Job
 from annotation.platform.refusals import Refused
+from annotation.queue import sampling
 from annotation.study_file import apply
-from annotation.study_file.parser import parse
-from annotation.workflow import batches
+from annotation.study_file.schema import parse
 from tableqa import Example, Table
 from tableqa.data.answers import are_sentences
 from tasks.contract import task_type
@@ -79,10 +79,10 @@ def test_a_batch_that_takes_its_items_from_there_refuses_it_too(world: World) ->
 
 def test_the_model_is_not_asked_either(world: World) -> None:
     with pytest.raises(Refused, match=REASON):
-        batches.start_asking(
+        accuracy_jobs.start_asking(
             project=world.project,
             task=task_type("question_paraphrase"),
-            sample=batches.Sample([told_in_sentences(world)]),
+            sample=sampling.Sample([told_in_sentences(world)]),
             predictor="small",
             by=world.mara,
             now=NOON,

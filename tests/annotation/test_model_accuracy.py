@@ -11,7 +11,7 @@ import pytest
 from annotation.assistance import model_accuracy
 from annotation.models import ModelAnswer, ModelRequest, Project
 from annotation.platform.refusals import Refused
-from annotation.workflow import batches
+from annotation.queue import sampling
 from predictor.client import JOB_THREADS
 from predictor.configuration import STOP_AFTER
 from predictor.listing import breaker_of
@@ -34,8 +34,8 @@ def llm(settings: Any) -> Iterator[Endpoint]:
 
 
 def keys_of(world: World) -> list[int]:
-    sample = batches.Sample([world.source])
-    return list(batches.candidates(world.project, task_type("question_paraphrase"), sample))
+    sample = sampling.Sample([world.source])
+    return list(sampling.drawable_examples(world.project, task_type("question_paraphrase"), sample))
 
 
 def ask(world: World, predictor: str = "llm", **more: Any) -> model_accuracy.Accuracy:

@@ -15,11 +15,12 @@ from django.urls import reverse
 
 from annotation.assistance import model_accuracy, model_queries
 from annotation.models import Job, ModelRequest, Project, Release
+from annotation.queue import sampling
 from annotation.releases import creation
 from annotation.releases.model_evaluation import queries, runs
 from annotation.study_file import current_state, plan
-from annotation.study_file.parser import parse
-from annotation.workflow import batches, perturbation_runs
+from annotation.study_file.schema import parse
+from annotation.workflow import perturbation_runs
 from tableqa.scoring.predictions import read_predictions
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
@@ -186,7 +187,9 @@ def test_a_page_and_the_api_estimate_the_questions_of_a_draw(
     page = mara.get(f"{ADDRESS}answers/", query, headers={"hx-request": "true"}).content.decode()
     assert "Estimate: about 12 requests" in page
     keys = list(
-        batches.candidates(world.project, task_type("question_paraphrase"), batches.Sample([world.source]))
+        sampling.drawable_examples(
+            world.project, task_type("question_paraphrase"), sampling.Sample([world.source])
+        )
     )
     model_accuracy.ask(keys, task=task_type("question_paraphrase"), predictor="llm")
     reply = mara.post(address, sent, content_type="application/json").json()

@@ -14,6 +14,7 @@ from annotation.imports import example_import
 from annotation.models import Batch
 from annotation.platform.refusals import Refused
 from annotation.quality import gold
+from annotation.queue import sampling
 from annotation.web.forms.batches import BatchForm
 from annotation.workflow import batches
 from tasks.contract import task_type
@@ -217,7 +218,7 @@ class TestQualification:
                 project=world.project,
                 name="Entry test",
                 task=task_type("question_type"),
-                sample=batches.Sample(feeds_from=feeding),
+                sample=sampling.Sample(feeds_from=feeding),
                 terms={"purpose": "qualification", "pass_percent": 75},
                 by=world.mara,
                 now=NOON,

@@ -17,7 +17,8 @@ from annotation.assistance import model_accuracy, model_answers
 from annotation.background import jobs
 from annotation.models import Batch, Job, ModelAnswer
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, raw_records, verification
+from annotation.queue import sampling
+from annotation.releases import creation, release_files
 from annotation.study_file import apply, current_state, plan, project_export
 from annotation.study_file.parser import parse
 from annotation.study_file.yaml_file import StudyError
@@ -264,7 +265,7 @@ def test_a_batch_that_takes_items_from_another_one_refuses_the_option(world: Wor
 
 def test_what_is_known_is_counted_without_asking(world: World, server: Scripted) -> None:
     task = task_type("question_paraphrase")
-    keys = list(batches.candidates(world.project, task, batches.Sample([world.source])))
+    keys = list(sampling.drawable_examples(world.project, task, sampling.Sample([world.source])))
     unknown = model_accuracy.stored_accuracy(keys, task=task, predictor="small")
     assert (unknown.total, unknown.unknown, unknown.seconds) == (12, 12, None)
     assert not server.asked

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Item
-from annotation.queue import lineage, slots
-from annotation.workflow import batches
+from annotation.queue import lineage, sampling, slots
 from tableqa import Example, Table
 from tasks.contract import PreparedInputs, TaskType, task_type
 from tests.annotation.cast import World
@@ -35,7 +34,7 @@ def _questions(world: World) -> Any:
 
 def test_items_stand_in_the_order_of_the_sample_with_what_belongs_to_them(world: World) -> None:
     source = _questions(world)
-    drawn = batches.sample([source], seed=3)
+    drawn = sampling.sample([source], seed=3)
 
     batch = world.batch(sources=[source], seed=3)
 
@@ -115,4 +114,4 @@ def test_a_kind_without_favourites_looks_no_further_than_it_must(
 
 def _numbers(source: Any, seed: int) -> list[int]:
     names = dict(source.examples.values_list("pk", "external_id"))
-    return [int(names[key][-1]) for key in batches.sample([source], seed=seed)]
+    return [int(names[key][-1]) for key in sampling.sample([source], seed=seed)]

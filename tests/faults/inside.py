@@ -28,7 +28,7 @@ def prepare(people: int, still: int = 30) -> list[dict[str, Any]]:
     from annotation.access.roles import Role
     from annotation.imports import example_import
     from annotation.models import Person
-    from annotation.queue import reservations
+    from annotation.queue import reservations, sampling
     from annotation.workflow import assignments, batches, projects
     from tasks.contract import task_type
 
@@ -45,7 +45,7 @@ def prepare(people: int, still: int = 30) -> list[dict[str, Any]]:
         project=project,
         name="rest",
         task=task_type("question_type"),
-        sample=batches.Sample(sources=[source], size=still),
+        sample=sampling.Sample(sources=[source], size=still),
         terms={"overlap": 2},
         by=mara,
         now=now,
@@ -66,6 +66,7 @@ def open_batch(kind: str, overlap: int, size: int, seed: int, loop_model: str = 
     from django.utils import timezone
 
     from annotation.models import Batch, Source
+    from annotation.queue import sampling
     from annotation.workflow import batches
     from tasks.contract import task_type
 
@@ -74,7 +75,7 @@ def open_batch(kind: str, overlap: int, size: int, seed: int, loop_model: str = 
         project=_project(BUSY),
         name=f"batch {Batch.objects.count()}",
         task=task_type(kind),
-        sample=batches.Sample(
+        sample=sampling.Sample(
             sources=[Source.objects.filter(project__slug=BUSY).earliest("pk")], size=size, seed=seed
         ),
         terms={"variant": variant, "overlap": overlap, "loop_model": loop_model},
@@ -136,6 +137,7 @@ def label_file(folder: str, labels: int) -> dict[str, str]:
 
     from annotation.imports import example_import
     from annotation.models import Batch, Project
+    from annotation.queue import sampling
     from annotation.workflow import batches, projects
     from tasks.contract import task_type
 
@@ -157,7 +159,7 @@ def label_file(folder: str, labels: int) -> dict[str, str]:
         project=project,
         name=f"labels {Batch.objects.count()}",
         task=task_type("question_type"),
-        sample=batches.Sample(sources=[source], size=labels // 2),
+        sample=sampling.Sample(sources=[source], size=labels // 2),
         terms={"overlap": 2, "decide_at_close": True},
         by=mara,
         now=now,

@@ -16,11 +16,11 @@ from rest_framework.views import APIView
 from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
 from annotation.accounts import crowd_entry
-from annotation.assistance import model_accuracy
+from annotation.assistance import accuracy_jobs, model_accuracy
 from annotation.models import Batch, CrowdLink, Membership, Person, Source
 from annotation.models.batch_options import changeable
 from annotation.platform.refusals import refuse
-from annotation.queue import allocation, explanations, workload
+from annotation.queue import allocation, explanations, sampling, workload
 from annotation.web.api.views import valid
 from annotation.workflow import batch_settings, batches
 from tasks.contract import task_types
@@ -160,7 +160,7 @@ class ModelAnswers(APIView):
             raise Http404(authorization.NOT_HERE)
         task = task_types()[data["type"]]
         sources = Source.objects.ready().filter(project=project, public_id__in=data["sources"])
-        sample = batches.Sample(sources=list(sources.order_by("pk")), of=data["of"])
+        sample = sampling.Sample(sources=list(sources.order_by("pk")), of=data["of"])
         about: dict[str, Any] = {
             "project": project,
             "task": task,
@@ -168,12 +168,12 @@ class ModelAnswers(APIView):
             "predictor": data["predictor"],
         }
         if data["ask"]:
-            batches.start_asking(**about, by=actor.person, now=timezone.now())
-        starts = batches.candidates(project, task, sample)
+            accuracy_jobs.start_asking(**about, by=actor.person, now=timezone.now())
+        starts = sampling.drawable_examples(project, task, sample)
         accuracy = model_accuracy.stored_accuracy(
             list(dict.fromkeys(starts.values())), task=task, predictor=data["predictor"]
         )
-        job = batches.asking_job(**about)
+        job = accuracy_jobs.asking_job(**about)
         counts = {
             **accuracy.to_dict(),
             "estimate": accuracy.estimate.to_dict() if accuracy.estimate is not None else None,

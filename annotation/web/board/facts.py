@@ -23,10 +23,10 @@ from annotation.models import (
     Release,
     Source,
 )
+from annotation.queue import batch_progress
 from annotation.study_file import release_gaps
 from annotation.web.board.needs import Need, State, needs, primary
 from annotation.web.board.stages import Blockage, Counts, Stage, blockages
-from annotation.workflow import batches as workflow_batches
 
 FAILURES_SHOWN: Final = timedelta(days=14)
 """How long a failed job is shown if no job of its kind was done since."""
@@ -37,7 +37,7 @@ Rights = Mapping[int, frozenset[Permission]]
 
 @dataclass(frozen=True)
 class Board:
-    """A project at a glance. `progress`: the counts of its batches by key, as `batches.progress` gives them.
+    """A project at a glance. `progress`: the counts of its batches by key, as `batch_progress.counts` gives them.
 
     batches      all batches, the newest first; `stages` those that count, in the order in which they were planned
     hidden       batches (keys) whose counts are hidden from the person
@@ -74,7 +74,7 @@ def load_boards(*, person: Person, rights: Rights, now: datetime) -> dict[int, B
     batches = list(Batch.objects.select_related("definition").filter(project__in=projects).order_by("-pk"))
     standings = visibility.involvements(person, batches)
     hidden, unlisted = (visibility.withheld_batches(standings, fact) for fact in (Fact.COUNTS, Fact.STATE))
-    progress = workflow_batches.progress(batches)
+    progress = batch_progress.counts(batches)
     stages = _stages(batches, hidden, progress)
     crew = _permissions_of_members(projects)
     failed = _failed_jobs(projects, now)

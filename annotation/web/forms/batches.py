@@ -15,9 +15,8 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngette
 from annotation.models import Batch, Project, Source
 from annotation.models.batch_options import TERMS
 from annotation.platform import display_text
-from annotation.queue import strategies
+from annotation.queue import sampling, strategies
 from annotation.web.forms.batch_settings import TermsForm
-from annotation.workflow import batches
 from tasks.contract import TaskType
 
 OF = {
@@ -129,8 +128,8 @@ class BatchForm(TermsForm):
         if len(only := list(sources[:2])) == 1:
             self.fields["sources"].initial = only
         self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("-pk")  # type: ignore[attr-defined]
-        self.fields["of"].choices = [(name, gettext(OF[name])) for name in batches.example_kinds(task)]  # type: ignore[attr-defined]
-        if len(batches.example_kinds(task)) == 1:
+        self.fields["of"].choices = [(name, gettext(OF[name])) for name in sampling.example_kinds(task)]  # type: ignore[attr-defined]
+        if len(sampling.example_kinds(task)) == 1:
             self.fields["of"].widget = forms.HiddenInput()
         self.fields["of"].initial = task.of[0]
         self.fields["strata"].needed = True  # type: ignore[attr-defined]
@@ -153,16 +152,18 @@ class BatchForm(TermsForm):
         if cleaned_data.get("feeds_from") and not cleaned_data.get("also_sources"):
             cleaned_data["sources"] = []
         drawn = {
-            each.name: cleaned_data[each.name] for each in fields(batches.Sample) if each.name in cleaned_data
+            each.name: cleaned_data[each.name]
+            for each in fields(sampling.Sample)
+            if each.name in cleaned_data
         }
         return {
             "name": cleaned_data.get("name"),
-            "sample": batches.Sample(**drawn),
+            "sample": sampling.Sample(**drawn),
             "terms": values,
             "open_at_once": cleaned_data.get("open_at_once") and values.get("purpose") != "qualification",
         }
 
-    def sample_of(self, data: QueryDict) -> batches.Sample | None:
+    def sample_of(self, data: QueryDict) -> sampling.Sample | None:
         """The examples that the fields name so far, whatever the others say; None where they name none."""
         is_sent = "sources" in data or "seed" in data
         ids = data.getlist("sources") if is_sent else self.fields["sources"].initial or []
@@ -174,8 +175,8 @@ class BatchForm(TermsForm):
         if data.get("feeds_from") or not sources:
             return None
         of = data.get("of", "")
-        allowed = batches.example_kinds(self.task)
-        return batches.Sample(sources=list(sources), of=of if of in allowed else "", only=only or None)
+        allowed = sampling.example_kinds(self.task)
+        return sampling.Sample(sources=list(sources), of=of if of in allowed else "", only=only or None)
 
     def leave_unchecked(self) -> None:
         """Show what was sent without errors: the form was sent for another reason than to plan the batch."""

@@ -25,7 +25,7 @@ from annotation.models.batch_options.allocation import STRATEGIES
 from annotation.platform import display_text
 from annotation.quality import gold, qualification
 from annotation.queue import allocation as queue_allocation
-from annotation.queue import workload
+from annotation.queue import batch_progress, workload
 from annotation.web.forms.batch_settings import BatchesForm, LeasesForm, SharesForm
 from annotation.web.views import qualification as qualifying_results
 from annotation.web.views.figure_gallery import figure_gallery, pseudonyms
@@ -351,7 +351,7 @@ def _effects_on_batches(action: str, batches: Sequence[Batch], *, hidden: Collec
     """What it means, then a line for each batch: the numbers it is about, or why it is left alone. `hidden` are those (ids)
     whose counts are not for the reader.
     """
-    counts = workflow_batches.progress(batches)
+    counts = batch_progress.counts(batches)
     effects = [gettext(MEANING[action])]
     for batch in batches:
         if batch.state not in workflow_batches.ACTIONS[action].states:

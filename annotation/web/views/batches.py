@@ -17,7 +17,15 @@ from django.utils.translation import gettext, ngettext
 from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
 from annotation.access.visibility import Fact
-from annotation.assistance import impressions, model_accuracy, prediction_jobs, proposals, request_estimates
+from annotation.assistance import (
+    accuracy_jobs,
+    impressions,
+    loop_fit,
+    model_accuracy,
+    model_in_the_loop,
+    proposals,
+    request_estimates,
+)
 from annotation.charts import list_tables, work_tables
 from annotation.charts.figure import Figure
 from annotation.explorer import item_access, new_batch
@@ -27,7 +35,7 @@ from annotation.explorer.selection import STATES
 from annotation.models import Assignment, Batch, Flag, Item, Job, ModelRequest, Person, Project, Source
 from annotation.platform.refusals import Refused
 from annotation.quality import gold, qualification, snapshots
-from annotation.queue import metering, reply_states, resolutions
+from annotation.queue import batch_progress, metering, reply_states, resolutions, sampling
 from annotation.templatetags.explorer import items_link, reader_of
 from annotation.web.board import facts as study_board
 from annotation.web.forms.batches import BatchForm, SettingsForm, settings_in_words
@@ -133,14 +141,14 @@ class _ModelAnswers:
     @cached_property
     def reason_against(self) -> str:
         """Why the model cannot be in the loop over these examples; "" where it can."""
-        return "" if self.sample is None else batches.reason_against(self.predictor, self.sample)
+        return "" if self.sample is None else loop_fit.reason_against(self.predictor, self.sample)
 
     @cached_property
     def accuracy(self) -> model_accuracy.Accuracy | None:
         if self.predictor not in settings.PREDICTORS or self.sample is None or self.reason_against:
             return None
         try:
-            starts = batches.candidates(self.project, self.task, self.sample)
+            starts = sampling.drawable_examples(self.project, self.task, self.sample)
         except Refused:
             return None  # the form says what is wrong with the list when it is sent
         keys = list(dict.fromkeys(starts.values()))
@@ -153,16 +161,16 @@ class _ModelAnswers:
         """The newest job that asks about these examples."""
         if self.accuracy is None or self.sample is None:
             return None
-        return batches.asking_job(
+        return accuracy_jobs.asking_job(
             project=self.project, task=self.task, sample=self.sample, predictor=self.predictor
         )
 
     def ask(self, *, by: Person) -> None:
         """Start the job. Raises Refused."""
-        batches.start_asking(
+        accuracy_jobs.start_asking(
             project=self.project,
             task=self.task,
-            sample=self.sample or batches.Sample(),
+            sample=self.sample or sampling.Sample(),
             predictor=self.predictor,
             by=by,
             now=timezone.now(),
@@ -290,7 +298,7 @@ def _links_to_items(who: Reader, batch: Batch, counts: Mapping[str, int]) -> dic
 
 
 COUNTS = {"accepted": "decided"}
-"""Names of states in `batches.progress`, where they differ."""
+"""Names of states in `batch_progress.counts`, where they differ."""
 
 
 def agreement_of(request: PageRequest, public_id: str) -> dict[str, Any]:
@@ -317,7 +325,7 @@ def _figures(
     `flags` and `skips`: those of the page, or all for a file.
     """
     table = figures_in_table(snapshot.data["figures"] if snapshot and snapshot.data else [])
-    counts = batches.progress([batch])[batch.pk]
+    counts = batch_progress.counts([batch])[batch.pk]
     who = reader_of(request, batch.project)
     sees_counts = batch.pk not in who.sight.hides(Fact.COUNTS)
     counts_table = work_tables.counts(counts) if sees_counts else None
@@ -531,7 +539,7 @@ def open_batch(request: PageRequest, public_id: str) -> HttpResponse:
 def close_batch(request: PageRequest, public_id: str) -> HttpResponse:
     """Say what closing means, then close; what is complete is resolved in the background from there."""
     batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
-    counts = batches.progress([batch])[batch.pk]
+    counts = batch_progress.counts([batch])[batch.pk]
     if request.method == "POST":
         with refusals_to(request):
             batches.close_batch(batch=batch, by=request.user, now=timezone.now())

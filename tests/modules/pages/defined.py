@@ -7,6 +7,7 @@ from typing import Any
 from django.test import Client
 
 from annotation.models import Annotation, Batch, Gold
+from annotation.queue import sampling
 from annotation.study_file import type_definitions
 from annotation.workflow import batches, task_types
 from tableqa import Example, Table
@@ -122,7 +123,7 @@ def batch_of(world: World, definition: dict[str, Any], size: int = 2) -> Batch:
         project=world.project,
         task=define(world, definition).task(),
         name="Complexity",
-        sample=batches.Sample(sources=[world.source], size=size),
+        sample=sampling.Sample(sources=[world.source], size=size),
         by=world.mara,
         now=NOON,
     )

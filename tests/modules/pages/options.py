@@ -8,6 +8,7 @@ from typing import Any
 from django.test import Client
 
 from annotation.models import Annotation, Assignment, Batch, Draft
+from annotation.queue import sampling
 from annotation.study_file import type_definitions
 from annotation.workflow import batches, task_types
 from tableqa import Example, Table
@@ -70,7 +71,7 @@ def batch(world: World, client: Client, name: str) -> str:
         project=world.project,
         task=task,
         name="Typed",
-        sample=batches.Sample(sources=[source]),
+        sample=sampling.Sample(sources=[source]),
         by=world.mara,
         now=NOON,
     )
