@@ -6,7 +6,9 @@ from django.urls import path
 from annotation.web.views import (
     accounts,
     adjudication,
+    agreement,
     allocation,
+    annotator_quality,
     annotator_questions,
     assignments,
     batch_preview,
@@ -158,9 +160,9 @@ urlpatterns = [
     path("batches/<str:public_id>/proposals/", batches.propose, name="batch_propose"),
     path("batches/<str:public_id>/drawing/", batches.draw, name="batch_drawing"),
     # dashboards
-    path("projects/<slug:slug>/agreement/", dashboards.agreement_page, name="agreement"),
+    path("projects/<slug:slug>/agreement/", agreement.agreement_page, name="agreement"),
     path("projects/<slug:slug>/dashboard/", dashboards.dashboard, name="dashboard"),
-    path("batches/<str:public_id>/quality/", dashboards.quality, name="batch_quality"),
+    path("batches/<str:public_id>/quality/", annotator_quality.quality, name="batch_quality"),
     path(
         "figures/<slug:of>/<str:key>/<slug:name>.<slug:format>", figure_files.figure_file, name="figure_file"
     ),

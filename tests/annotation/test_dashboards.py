@@ -117,7 +117,7 @@ def test_labels_made_elsewhere_are_no_pace_and_have_no_time(world: World) -> Non
 
     found = dashboards.work_summary(batch)
     spent = dashboards.effort_of("", found["days"], {})
-    here = views._local_days(SnapshotView(found))
+    here = views.local_days(SnapshotView(found))
 
     assert (spent.submitted, spent.timed, spent.each) == (5, 1, 30.0)
     assert [(row[1], row[2]) for row in here] == [(str(world.ada.pk), 1)]
@@ -702,7 +702,7 @@ def test_of_a_kind_that_compares_sets_the_sets_are_drawn_over_time(kind: str) ->
     batch = Batch(task_type=kind, overlap=2, variant=next(iter(task.variants), ""))
     levels = {one.name: one.level for one in rating_tallies.measures_of(task, 2)}
 
-    drawn_of_it = [one["name"] for one in views._charted_measures(batch, [{"name": name} for name in levels])]
+    drawn_of_it = [one["name"] for one in views.charted_measures(batch, [{"name": name} for name in levels])]
 
     assert drawn_of_it[:1] == list(levels)[:1]
     assert len(drawn_of_it) == min(2, len(levels))

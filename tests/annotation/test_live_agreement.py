@@ -20,7 +20,7 @@ from annotation.models import Assignment, Batch, Item, Person, Place, Snapshot
 from annotation.quality import agreement_report, compared_responses, label_agreement, rating_tallies
 from annotation.quality.compared_responses import RatedResponse
 from annotation.releases import creation
-from annotation.web.views.dashboards import lacking_habits
+from annotation.web.views.annotator_quality import lacking_habits
 from annotation.workflow import batches
 from tableqa import Example, Table
 from tableqa.agreement.pairs import cohen_kappa

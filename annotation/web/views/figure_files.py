@@ -17,7 +17,9 @@ from annotation.access import authorization
 from annotation.charts import image_files
 from annotation.charts.figure import Subject, content_type
 from annotation.web.views import (
+    agreement,
     allocation,
+    annotator_quality,
     batches,
     calibration,
     consent,
@@ -43,7 +45,7 @@ Context = Callable[[PageRequest, str], Mapping[str, Any]]
 """From a request and the key of what the page is about to a context with `figure_gallery`; 404 for who may not."""
 
 PAGES: Mapping[str, Context] = {
-    "agreement": lambda request, key: dashboards.agreement_of(request, key, named=False),
+    "agreement": lambda request, key: agreement.agreement_of(request, key, named=False),
     "batch": batches.agreement_of,
     "batch_people": allocation.figures_of,
     "calibration": calibration.figures_of,
@@ -60,7 +62,7 @@ PAGES: Mapping[str, Context] = {
     "people": members.figures_of,
     "perturbations": perturbation_runs.figures_of,
     "project": projects.figures_of,
-    "quality": lambda request, key: dashboards.quality_of(request, key, named=False),
+    "quality": lambda request, key: annotator_quality.quality_of(request, key, named=False),
     "release": releases.figures_of,
     "releases": releases.figures_of_releases,
     "report": batches.report_of,

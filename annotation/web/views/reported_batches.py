@@ -1,0 +1,53 @@
+"""The batches that pages of figures are about, the names of people on them, and filters of their links."""
+
+from collections.abc import Sequence
+
+from annotation.access.roles import Permission
+from annotation.explorer.querysets import Reader
+from annotation.models import Batch, Item, Membership, Project, Tally
+from annotation.quality import agreement_report
+
+
+def opened_batches(who: Reader) -> tuple[list[Batch], list[Batch]]:
+    """The project's batches of work, newest first, that were opened: those that the reader may look into, and the others."""
+    project, hidden = who.project, who.hidden
+    counted = agreement_report.counted_batches(Batch.objects.filter(project=project, opened_at__isnull=False))
+    batches = [
+        batch
+        for batch in counted.select_related("definition").order_by("-opened_at", "-pk")
+        if batch.installed_task() is not None
+    ]
+    for batch in batches:
+        batch.project = project
+    return [batch for batch in batches if batch.pk not in hidden], [
+        batch for batch in batches if batch.pk in hidden
+    ]
+
+
+def started_batches(batches: Sequence[Batch]) -> set[int]:
+    """Those of the batches (ids) in which anything was submitted, skipped or returned: of the others nothing can be said."""
+    tallies = Tally.objects.filter(batch__in=batches)
+    return set(
+        tallies.exclude(submitted=0, skipped=0, returned=0).values_list("batch_id", flat=True).distinct()
+    )
+
+
+def names_of(project: Project, may: frozenset[Permission]) -> dict[str, str]:
+    """What people are called on a page, by their keys: by name for managers, by pseudonym for everybody else."""
+    rows = Membership.objects.filter(project=project).values_list(
+        "person_id", "pseudonym", "person__name", "person__is_simulated"
+    )
+    if Permission.SET_UP not in may:
+        return {str(key): pseudonym for key, pseudonym, _, _ in rows}
+    mark = " (simulated)"
+    return {
+        str(key): f"{name.removesuffix(mark)}{mark}" if simulated else name
+        for key, _, name, simulated in rows
+    }
+
+
+def gold_filter(batches: Sequence[Batch], *, leads: bool) -> dict[str, str] | None:
+    """The filter that leaves gold items out, {} where there are none; None where the reader may not know which they are."""
+    if not Item.objects.filter(batch__in=batches, is_gold=True).exists():
+        return {}
+    return {"gold": "no"} if leads else None
