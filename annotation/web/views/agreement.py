@@ -3,7 +3,7 @@
 Managers read names, everybody else pseudonyms. Nobody sees the agreement of an open batch in which they annotate.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,21 +18,19 @@ from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
 from annotation.charts import paper_figures, study_figures
 from annotation.charts.figure import Figure
-from annotation.explorer.links import (
-    complete_url,
-)
+from annotation.explorer.links import complete_url
 from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import BETWEEN, SEPARATOR
 from annotation.models import Batch, Person, Project
 from annotation.platform import display_text
-from annotation.quality import agreement_report, snapshots
+from annotation.quality import snapshots
 from annotation.quality.snapshots import SnapshotView
 from annotation.templatetags.explorer import reader_of
 from annotation.web.views.agreement_figures import figures_in_table
 from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.figure_subjects import about, of_batch
 from annotation.web.views.pages import PageRequest, page, paginate
-from annotation.web.views.reported_batches import names_of, opened_batches, started_batches
+from annotation.web.views.reported_batches import compared_measures, names_of, opened_batches, started_batches
 from tableqa.agreement.sample_size import Basis
 from tableqa.statistics.proportions import Proportion
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
@@ -65,9 +63,8 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     may = authorization.permissions_in(actor, project)
     seen, hidden = opened_batches(reader_of(request, project))
     begun = started_batches(seen)
-    measured = [batch for batch in seen if agreement_report.measures_of(batch.task(), batch.people_compared)]
-    waiting = [batch for batch in measured if batch.pk not in begun]
-    measured = [batch for batch in measured if batch.pk in begun]
+    waiting = [batch for batch in seen if batch.pk not in begun and compared_measures(batch)]
+    measured = [batch for batch in seen if batch.pk in begun and compared_measures(batch)]
     listed = paginate(request, measured)
     form = WithinForm(request.GET if "within" in request.GET else None)
     within = form.cleaned_data["within"] if form.is_valid() else USUAL
@@ -88,7 +85,6 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
         "form": form if form.is_bound else WithinForm({"within": USUAL}),
         "within": within,
         "listed": listed,
-        "rows": [row for batch in listed for row in _overview(batch, snapshot_by_batch[batch.pk], within)],
         "hidden": [batch.name for batch in hidden],
         "waiting": waiting,
         "others": len(seen) - len(measured) - len(waiting),
@@ -99,12 +95,11 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     if chosen is not None:
         names = names_of(project, may if named else frozenset())
         context |= _batch_agreement(request, chosen, snapshot_by_batch[chosen.pk], names, within)
-    overview = _overview_figure(context.pop("rows"), within)
+    overview = _overview_figure({batch: snapshot_by_batch[batch.pk] for batch in listed}, within)
     figures = [*context.get("charts", ()), context.get("with_others"), context.get("statistics")]
     of_chosen = [] if chosen is None else about(of_batch(chosen, "agreement"), figures)
-    return (
-        context | {"overview": overview} | figure_gallery(request, "agreement", slug, [overview, *of_chosen])
-    )
+    context["overview"] = overview
+    return context | figure_gallery(request, "agreement", slug, [overview, *of_chosen])
 
 
 def _batch_outside_study(project: Project, person: Person, public_id: str) -> Batch | None:
@@ -114,32 +109,16 @@ def _batch_outside_study(project: Project, person: Person, public_id: str) -> Ba
     if batch is None or batch.installed_task() is None or not visibility.may_see_agreement(person, batch):
         return None
     batch.project = project
-    return batch if agreement_report.measures_of(batch.task(), batch.people_compared) else None
+    return batch if compared_measures(batch) else None
 
 
 def _has_value(snapshot: SnapshotView) -> bool:
     return any(figure["value"] is not None for figure in (snapshot.data or {"figures": []})["figures"])
 
 
-def _overview(batch: Batch, snapshot: SnapshotView, within: float) -> list[dict[str, Any]]:
-    """A line for each measure of the batch: its first statistic, and how many more items it takes."""
-    if snapshot.data is None:
-        return [{"batch": batch, "shown": snapshot}]
-    by_name = {(entry["measure"], entry["statistic"]): entry for entry in snapshot.data["figures"]}
-    return [
-        {
-            "batch": batch,
-            "shown": snapshot,
-            "figure": by_name[entry["name"], entry["statistic"]],
-            "needed": _items_needed(entry["basis"], within),
-        }
-        for entry in snapshot.data["measures"]
-    ]
-
-
-def _overview_figure(rows: Sequence[Mapping[str, Any]], within: float) -> Figure | None:
+def _overview_figure(views: Mapping[Batch, SnapshotView], within: float) -> Figure | None:
     """The agreement of all batches of the page: a row for each measure, linked to the batch taken apart."""
-    if not rows:
+    if not views:
         return None
     columns = (
         *study_figures.names("Batch", gettext("Measure"), gettext("Statistic")),
@@ -149,36 +128,34 @@ def _overview_figure(rows: Sequence[Mapping[str, Any]], within: float) -> Figure
             gettext("Items needed for ± {within}").format(within=display_text.number(f"{within:g}"))
         ),
     )
-    title = gettext("Agreement by batch")
-    lines = tuple(_overview_line(row, within) for row in rows)
-    has_gap = any(row.get("needed") == NOTHING for row in rows)
-    note = (
-        gettext("–: not enough data yet for this estimate. Follow the link of the batch for the reason.")
-        if has_gap
-        else ""
-    )
-    return Figure("overview", title, Sheet("overview", title, columns, lines, note))
-
-
-def _overview_line(row: Mapping[str, Any], within: float) -> tuple[Cell, ...]:
-    query = {"batch": row["batch"].public_id, "within": within}
-    figure = row.get("figure")
-    if figure is None:
-        failed = row["shown"].failed
-        reason = display_text.shown(failed) if failed else gettext("being computed")
-        return (
-            Cell(row["batch"].name, address=f"?{urlencode(query)}#apart"),
-            *(text(reason), *[text(NOTHING)] * 4),
+    title, note = gettext("Agreement by batch"), ""
+    lines = [line for batch, snapshot in views.items() for line in _overview_lines(batch, snapshot, within)]
+    if any(line[-1].text == NOTHING != line[-2].text for line in lines):
+        note = gettext(
+            "–: not enough data yet for this estimate. Follow the link of the batch for the reason."
         )
-    query["measure"] = figure["measure"]
-    return (
-        Cell(row["batch"].name, address=f"?{urlencode(query)}#apart"),
-        text(display_text.measure(figure["measure"])),
-        text(display_text.statistic(figure["statistic"])),
-        study_figures.estimate(figure, figure["statistic"]),
-        count(figure["raters"]),
-        text(display_text.shown(row["needed"])),
-    )
+    return Figure("overview", title, Sheet("overview", title, columns, tuple(lines), note))
+
+
+def _overview_lines(batch: Batch, snapshot: SnapshotView, within: float) -> Iterator[tuple[Cell, ...]]:
+    """A line for each measure of the batch: its first statistic, and how many more items it takes."""
+    query = {"batch": batch.public_id, "within": within}
+    if snapshot.data is None:
+        reason = display_text.shown(snapshot.failed) if snapshot.failed else gettext("being computed")
+        name = Cell(batch.name, address=f"?{urlencode(query)}#apart")
+        yield (name, text(reason), *[text(NOTHING)] * 4)
+        return
+    by_name = {(entry["measure"], entry["statistic"]): entry for entry in snapshot.data["figures"]}
+    for entry in snapshot.data["measures"]:
+        figure = by_name[entry["name"], entry["statistic"]]
+        yield (
+            Cell(batch.name, address=f"?{urlencode({**query, 'measure': figure['measure']})}#apart"),
+            text(display_text.measure(figure["measure"])),
+            text(display_text.statistic(figure["statistic"])),
+            study_figures.estimate(figure, figure["statistic"]),
+            count(figure["raters"]),
+            text(display_text.shown(_items_needed(entry["basis"], within))),
+        )
 
 
 def _items_needed(basis: Mapping[str, Any], within: float) -> str:
@@ -198,30 +175,23 @@ def _batch_agreement(
     named = request.GET.get("measure", "").replace(" ", "_")
     measure = next((entry for entry in measures if entry["name"] == named), measures[0])
     statistic = display_text.statistic(measure["statistic"])
+    title = display_text.measure(measure["name"])
     charts = [
         study_figures.agreement_over_weeks(
-            [
-                (
-                    f"{display_text.measure(measure['name'])}, {statistic}",
-                    measure["statistic"],
-                    measure["weeks"],
-                )
-            ]
+            [(f"{title}, {statistic}", measure["statistic"], measure["weeks"])]
         ),
         study_figures.agreement_by_source(measure, statistic),
         None
         if nameless
         else study_figures.pairs(measure, display_text.statistic(measure["pair_statistic"]), names),
-        study_figures.confusion(
-            measure, lambda entry, other: _items(who, batch, measure["name"], entry, other)
-        ),
+        study_figures.confusion(measure, lambda *labels: _items(who, batch, measure["name"], *labels)),
         paper_figures.label_agreement(measure),
     ]
     return {
         "shown": snapshot,
         **figures_in_table(snapshot.data["figures"]),
         "measure": measure,
-        "measured": display_text.measure(measure["name"]),
+        "measured": title,
         "measures": [(entry["name"], display_text.measure(entry["name"])) for entry in measures],
         "statistic": statistic,
         "needed": Basis(**measure["basis"]).needed(within),

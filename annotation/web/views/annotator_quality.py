@@ -14,18 +14,14 @@ from django.utils.translation import gettext, gettext_noop
 from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
 from annotation.charts import paper_figures, study_figures, work_tables
-from annotation.charts.figure import Figure
-from annotation.explorer.links import (
-    complete_url,
-    explorer_url,
-)
+from annotation.explorer.links import complete_url, explorer_url
 from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import ANY, MOST_VALUES, SEPARATOR
-from annotation.models import Batch, Membership
+from annotation.models import Batch
 from annotation.platform import display_text
 from annotation.quality import qualification, snapshots
 from annotation.templatetags.explorer import reader_of
-from annotation.web.views.figure_gallery import figure_gallery
+from annotation.web.views.figure_gallery import figure_gallery, pseudonyms
 from annotation.web.views.pages import PageRequest, page
 from annotation.web.views.reported_batches import gold_filter, names_of
 from tableqa.quality_control.careless_responding import FEWEST, TOO_FEW, TOO_FEW_OF_OTHERS
@@ -46,6 +42,8 @@ NEEDED = {
     ),
 }
 """What must be there to say something of a habit. The time alone is compared with the least for the task type."""
+UNLINKED = {"labelled": 0, "accuracy": None, "accuracy_ends": (None, None), "confusion": None}
+"""The reliability of a person who shares too few items with others."""
 LACKING = (TOO_FEW.code, TOO_FEW_OF_OTHERS.code)
 """Codes of the sentences that say of a habit that there is not enough data."""
 
@@ -62,84 +60,46 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
     batch = authorization.batch(actor, public_id, Permission.SEE_PROGRESS)
     may = authorization.permissions_in(actor, batch.project)
     sees = visibility.may_see_agreement(actor.person, batch)
-    context: dict[str, Any] = {
-        "batch": batch,
-        "project": batch.project,
-        "sees": sees,
-        "why_not": "",
-        "named": Permission.SET_UP in may,
-    }
+    context: dict[str, Any] = {"batch": batch, "project": batch.project, "sees": sees, "why_not": ""}
     who = reader_of(request, batch.project)
-    if sees and batch.pk in who.sight.without_people:
-        context["why_not"] = visibility.why_no_names()
-    elif sees:
-        stored_snapshots = snapshots.views_of_batches(
-            [batch], ("agreement", "quality", "learning"), now=timezone.now()
-        )
-        agreement_snapshot, quality_snapshot = (
-            stored_snapshots[batch.pk, "agreement"],
-            stored_snapshots[batch.pk, "quality"],
-        )
-        people = _people(
-            quality_snapshot.data,
-            agreement_snapshot.data,
-            names_of(batch.project, may if named else frozenset()),
-        )
-        rows = Membership.objects.filter(project=batch.project)
-        pseudonyms = dict(rows.values_list("person_id", "pseudonym"))
-        # The page is ordered by name and files are by pseudonym: in both, a figure has the same number.
-        keys = sorted((row["key"] for row in people), key=int)
-        numbers = {key: number for number, key in enumerate(keys, start=1)}
-        for number, row in enumerate(people, start=1):
-            row["anchor"] = f"#person-{number}"
-            pseudonym = pseudonyms.get(int(row["key"]), "")
-            _link_items(who, batch, pseudonym, row)
-            _link_labels(
-                who,
-                batch,
-                pseudonym,
-                row,
-                quality_snapshot.data["measure"] if quality_snapshot.data is not None else "",
-            )
-            row["right"] = qualification.share_in_words(batch, row["gold"]) if row["gold"] else ""
-            row["confusion"] = _confusion(numbers[row["key"]], row)
-        note = _note_of_quality(
-            _first_statistic(agreement_snapshot.data), any(row["accuracy"] is None for row in people)
-        )
-        table = work_tables.people(people, note)
+    if not sees:
+        return context
+    if batch.pk in who.sight.without_people:
+        return context | {"why_not": visibility.why_no_names()}
+    parts = ("agreement", "quality", "learning")
+    stored_snapshots = snapshots.views_of_batches([batch], parts, now=timezone.now())
+    agreement, work, curve = (stored_snapshots[batch.pk, part].data for part in parts)
+    first = agreement["measures"][0] if agreement is not None and agreement["measures"] else None
+    people = _people(work, first, names_of(batch.project, may if named else frozenset()))
+    member_pseudonyms = pseudonyms(batch.project)
+    for number, row in enumerate(people, start=1):
+        row["anchor"] = f"#person-{number}"
+        pseudonym = member_pseudonyms.get(int(row["key"]), "")
+        _add_links(who, batch, pseudonym, row, work["measure"] if work is not None else "")
+        row["right"] = qualification.share_in_words(batch, row["gold"]) if row["gold"] else ""
+    table = work_tables.people(
+        people, _note_of_quality(first, any(row["accuracy"] is None for row in people))
+    )
+    charts = paper_figures.learning(curve) if curve is not None else []
+    if first is not None:
         without_gold = gold_filter([batch], leads=Permission.SET_UP in may)
-        curve = stored_snapshots[batch.pk, "learning"].data
-        curves = paper_figures.learning(curve) if curve is not None else []
-        measures = agreement_snapshot.data["measures"] if agreement_snapshot.data is not None else []
-        labels = (
-            paper_figures.label_distribution(
-                measures[0],
-                curve["decided"] if curve else None,
-                lambda label: _address_of_label(who, batch, measures[0]["name"], label, without_gold),
-                lambda ids: _address_of_items(batch, ids),
-            )
-            if measures
-            else None
+        labels = paper_figures.label_distribution(
+            first,
+            curve["decided"] if curve else None,
+            lambda label: _address_of_label(who, batch, first["name"], label, without_gold),
+            lambda ids: _address_of_items(batch, ids),
         )
-        curves = [*([labels] if labels is not None else []), *curves]
-        context |= {"shown": quality_snapshot, "people": people, "table": table, "charts": curves}
-        context["lacking"] = lacking_habits(people)
-        confusions = [row["confusion"] for row in people]
-        context |= figure_gallery(request, "quality", public_id, [table, *curves, *confusions])
-    return context
+        charts = [*([labels] if labels is not None else []), *charts]
+    shown = stored_snapshots[batch.pk, "quality"]
+    context |= {"shown": shown, "people": people, "table": table, "charts": charts}
+    context["lacking"] = lacking_habits(people)
+    confusions = [row["confusion"] for row in people]
+    return context | figure_gallery(request, "quality", public_id, [table, *charts, *confusions])
 
 
-def _confusion(number: int, row: Mapping[str, Any]) -> Figure | None:
-    """The estimated label confusion of a person; None where there is none."""
-    if not row["confusion"]:
-        return None
-    return work_tables.confusion(number, row["name"], row["labels"], row["confusion"], row["seen"])
-
-
-def _link_items(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any]) -> None:
-    """Add to a person's row the addresses of their responses, and of the items that they skipped for each reason.
-
-    Whoever reads the page may know who answered which item.
+def _add_links(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any], measure: str) -> None:
+    """Add to a person's row the addresses of their responses, also with a label of a habit, and of the items that they
+    skipped for each reason. Whoever reads the page may know who answered which item.
     """
     by = {"person": pseudonym} if pseudonym else {}
     row["items_address"] = complete_url(who, batch=batch, **by)
@@ -147,6 +107,8 @@ def _link_items(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any]) 
     for habit in row["habits"]:
         habit["number"] = len(habit.get("items", []))
         habit["address"] = _address_of_items(batch, habit.get("items", []))
+        label = f"{measure}{SEPARATOR}{habit['label']}" if by and measure and habit.get("label") else ""
+        habit["label_address"] = complete_url(who, batch=batch, **by, label=label) if label else ""
     under_review = {item for habit in row["raised"] for item in habit.get("items", [])}
     row["review"] = len(under_review) or len(row["raised"])
     row["review_address"] = _address_of_items(batch, sorted(under_review)) or row["anchor"]
@@ -154,17 +116,6 @@ def _link_items(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any]) 
         (reason, times, complete_url(who, batch=batch, **by, skipped=reason or ANY))
         for reason, times in row["skips"]
     ]
-
-
-def _link_labels(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any], measure: str) -> None:
-    """Add to each habit that is about a label the address of the person's responses with it."""
-    for habit in row["habits"]:
-        label = habit.get("label", "")
-        chosen = f"{measure}{SEPARATOR}{label}"
-        is_listed = pseudonym and measure and label
-        habit["label_address"] = (
-            complete_url(who, batch=batch, person=pseudonym, label=chosen) if is_listed else ""
-        )
 
 
 def _address_of_items(batch: Batch, items: Sequence[str]) -> str:
@@ -181,8 +132,11 @@ def _address_of_label(
     return complete_url(who, batch=batch, label=f"{measure}{SEPARATOR}{label}", **without_gold)
 
 
-def _note_of_quality(statistic: str, has_unlinked: bool) -> str:
+def _note_of_quality(measure: dict[str, Any] | None, has_unlinked: bool) -> str:
     """What has to be known to read the table of people."""
+    statistic = ""
+    if measure is not None:
+        statistic = f"{display_text.measure(measure['name'])}, {display_text.statistic(measure['statistic'])}"
     sentences = [
         gettext(
             "Seconds per item: median of active time. Gold accuracy: share of gold items answered correctly."
@@ -236,56 +190,45 @@ def lacking_habits(people: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     ]
 
 
-def _first_statistic(agreement_data: dict[str, Any] | None) -> str:
-    if agreement_data is None or not agreement_data["measures"]:
-        return ""
-    first = agreement_data["measures"][0]
-    return f"{display_text.measure(first['name'])}, {display_text.statistic(first['statistic'])}"
-
-
 def _people(
-    quality_data: dict[str, Any] | None, agreement_data: dict[str, Any] | None, names: Mapping[str, str]
+    work: dict[str, Any] | None, measure: dict[str, Any] | None, names: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Everybody's figures for the table, by name; their reliability and agreement on the first measure."""
-    if quality_data is None:
+    if work is None:
         return []
-    agreeing = {
-        entry["person"]: entry
-        for entry in (
-            agreement_data["measures"][0]["people"]
-            if agreement_data is not None and agreement_data["measures"]
-            else ()
-        )
-    }
-    reliable = quality_data["reliability"][0] if quality_data["reliability"] else None
+    agreement = {entry["person"]: entry for entry in measure["people"]} if measure is not None else {}
+    reliability = work["reliability"][0] if work["reliability"] else {"people": {}, "labels": []}
+    labels = [display_text.shown(label) for label in reliability["labels"]]
     rows = []
-    for key, entry in quality_data["people"].items():
-        with_others = agreeing.get(key)
-        person = reliable["people"].get(key) if reliable is not None else None
+    # The page is ordered by name and files are by pseudonym: in both, a figure has the same number.
+    for number, key in enumerate(sorted(work["people"], key=int), start=1):
+        entry, name = work["people"][key], study_figures.person_name(names, key)
+        with_others = agreement.get(key)
+        person = reliability["people"].get(key)
         habits = [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in entry["habits"]]
-        rows.append(
-            {
-                **entry,
-                "key": key,
-                "name": study_figures.person_name(names, key),
-                "hourly": 3600 * entry["timed"] / entry["seconds"] if entry["seconds"] else None,
-                "gold": proportion(*entry["gold"]) if entry["gold"] else None,
-                "agreement": study_figures.estimate(
-                    with_others, agreement_data["measures"][0]["statistic"], with_others["items"]
-                )
-                if with_others and agreement_data is not None
-                else None,
-                "labelled": person["labels"] if person else 0,
-                "habits": [habit for habit in habits if not _lacks_data(habit)],
-                "all_habits": habits,
-                "raised": [habit for habit in habits if habit["raised"]],
-                "accuracy": person["accuracy"] if person else None,
-                "accuracy_ends": (person.get("low"), person.get("high")) if person else (None, None),
-                "labels": list(map(display_text.shown, reliable["labels"]))
-                if reliable is not None and person
-                else [],
-                "confusion": person["confusion"] if person else [],
-                "seen": person["seen"] if person else [],
+        row = {
+            **entry,
+            "key": key,
+            "name": name,
+            "hourly": 3600 * entry["timed"] / entry["seconds"] if entry["seconds"] else None,
+            "gold": proportion(*entry["gold"]) if entry["gold"] else None,
+            "agreement": None,
+            "habits": [habit for habit in habits if not _lacks_data(habit)],
+            "all_habits": habits,
+            "raised": [habit for habit in habits if habit["raised"]],
+            **UNLINKED,
+        }
+        if measure is not None and with_others:
+            row["agreement"] = study_figures.estimate(with_others, measure["statistic"], with_others["items"])
+        if person:
+            row |= {
+                "labelled": person["labels"],
+                "accuracy": person["accuracy"],
+                "accuracy_ends": (person.get("low"), person.get("high")),
             }
-        )
+            if person["confusion"]:
+                row["confusion"] = work_tables.confusion(
+                    number, name, labels, person["confusion"], person["seen"]
+                )
+        rows.append(row)
     return sorted(rows, key=lambda row: (row["name"].casefold(), row["name"]))

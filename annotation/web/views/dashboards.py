@@ -1,7 +1,7 @@
 """The dashboard of a project: progress and forecast, hours and cost, agreement over time, skips, annotation artifacts."""
 
 import zoneinfo
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any, Final
@@ -18,19 +18,13 @@ from annotation.access.roles import Permission
 from annotation.charts import paper_figures, study_figures, work_tables
 from annotation.charts.figure import Figure
 from annotation.explorer import querysets
-from annotation.explorer.item_access import Reader
-from annotation.explorer.links import (
-    complete_url,
-    complete_url_of_batches,
-    submitted_between,
-    url_of_batches,
-)
+from annotation.explorer.links import complete_url, complete_url_of_batches, submitted_between, url_of_batches
 from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import ANY, MOST_VALUES, STATES, Selection
 from annotation.models import Batch, Project, Release, Source
 from annotation.payments import costs, earnings, ledger
 from annotation.platform import display_text
-from annotation.quality import agreement_report, dashboards, snapshots
+from annotation.quality import dashboards, snapshots
 from annotation.quality.snapshots import SnapshotView
 from annotation.queue import batch_progress
 from annotation.releases.manifest import Manifest
@@ -38,8 +32,24 @@ from annotation.templatetags.explorer import reader_of
 from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.figure_subjects import about, of_batch
 from annotation.web.views.pages import PageRequest, kind_title, page, paginate
-from annotation.web.views.reported_batches import gold_filter, names_of, opened_batches, started_batches
+from annotation.web.views.reported_batches import (
+    compared_measures,
+    gold_filter,
+    names_of,
+    opened_batches,
+    started_batches,
+)
 from tableqa.statistics.proportions import Proportion
+
+NO_WORK: Any = {
+    "days": [],
+    "elsewhere": [],
+    "owed": {},
+    "decided": (0, 0),
+    "answered": 0,
+    "per_accepted": None,
+}
+"""Data of a snapshot of work that is not there yet."""
 
 
 @page("GET")
@@ -59,7 +69,7 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     actor = authorization.actor(request)
     project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
     may = authorization.permissions_in(actor, project)
-    who = reader_of(request, project)
+    who, leads = reader_of(request, project), Permission.SET_UP in may
     seen, hidden = opened_batches(who)
     listed = paginate(request, seen)
     on_page = list(listed)
@@ -70,6 +80,8 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     figures = _figures(charted, chosen)
     work = {batch.pk: figures.get((batch.pk, "work"), SnapshotView(None)) for batch in on_page}
     readiness = _readiness([work[batch.pk] for batch in charted])
+    agreement = {batch.pk: figures.get((batch.pk, "agreement"), SnapshotView(None)) for batch in charted}
+    measured = [(batch, data["measures"]) for batch, data in _with_data(charted, agreement)]
     context: dict[str, Any] = {
         "project": project,
         "may": {permission.value for permission in may},
@@ -77,24 +89,24 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
         "hidden": [batch.name for batch in hidden],
         "left": readiness,
         "behind": _oldest(work.values()),
-        "weeks": study_figures.agreement_over_weeks(_over_time(charted, figures)),
-        "more_measures": _has_more_measures(charted, figures),
+        "weeks": study_figures.agreement_over_weeks(_over_time(measured)),
+        "more_measures": any(
+            len(measures) > len(charted_measures(batch, measures)) for batch, measures in measured
+        ),
         "skips": None if readiness else _skips(who, charted, work),
         "reasons": work_tables.reasons(_reasons(who, charted, work)),
         "looked": charted,
         "chosen": chosen,
         **dict.fromkeys(("per_accepted", "attrition")),  # until all is worked out
-        **_pace_and_sums(who, on_page, work, complete=readiness is None, leads=Permission.SET_UP in may),
+        **_pace_and_sums(who, on_page, work, complete=readiness is None, leads=leads),
     }
     context["addresses"] = _addresses(project, on_page, context, is_whole=not hidden)
     lines = context["lines"]
-    context["batches"] = work_tables.batches(lines, costs=Permission.SET_UP in may) if lines else None
+    context["batches"] = work_tables.batches(lines, costs=leads) if lines else None
     if readiness is None:
-        context["per_accepted"] = paper_figures.per_accepted(lines, with_costs=Permission.SET_UP in may)
+        context["per_accepted"] = paper_figures.per_accepted(lines, with_costs=leads)
         imported, released, release = _import_and_release_counts(project)
-        steps = _addresses_of_steps(
-            who, on_page, release, is_whole=not hidden, leads=Permission.SET_UP in may
-        )
+        steps = _addresses_of_steps(who, on_page, release, is_whole=not hidden, leads=leads)
         context["attrition"] = paper_figures.attrition(lines, imported, released, steps)
     of_chosen = []
     if chosen is not None:
@@ -109,11 +121,8 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
             ),
         }
         of_chosen = about(of_batch(chosen, "dashboard"), [context["templates"], *context["monitors"]])
-    project_figures = [
-        context[name]
-        for name in ("days", "batches", "per_accepted", "attrition", "weeks", "skips", "reasons")
-        if name in context
-    ]
+    names = ("days", "batches", "per_accepted", "attrition", "weeks", "skips", "reasons")
+    project_figures = [context[name] for name in names]
     return context | figure_gallery(request, "dashboard", slug, [*project_figures, *of_chosen])
 
 
@@ -126,10 +135,7 @@ def _addresses(
     """
     if not is_whole or len(batches) > MOST_VALUES:
         return {}
-    filters: dict[str, dict[str, Any]] = {
-        "submitted": {"answered": "yes"},
-        "accepted": {"state": "accepted"},
-    }
+    filters: dict[str, Any] = {"submitted": {"answered": "yes"}, "accepted": {"state": "accepted"}}
     filters |= SLOTS if all("places" in line["links"] for line in context["lines"]) else {}
     return {
         name: url_of_batches(project, batches, **chosen) for name, chosen in filters.items() if context[name]
@@ -146,11 +152,7 @@ SLOTS: Final[dict[str, dict[str, Any]]] = {
 def _figures(charted: Sequence[Batch], chosen: Batch | None) -> dict[tuple[int, str], SnapshotView]:
     """Snapshots by batch and name: work and agreement of the batches charted, monitors of the chosen one."""
     pairs = [(batch, "work") for batch in charted]
-    pairs += [
-        (batch, "agreement")
-        for batch in charted
-        if rating_tallies.measures_of(batch.task(), batch.people_compared)
-    ]
+    pairs += [(batch, "agreement") for batch in charted if compared_measures(batch)]
     pairs += [(chosen, "monitors")] if chosen is not None else []
     return snapshots.snapshot_views(pairs, now=timezone.now())
 
@@ -179,26 +181,17 @@ def _pace_and_sums(
     under_way = [batch for batch in batches if batch.closed_at is None]
     remaining = sum(progress[batch.pk]["places"] - progress[batch.pk]["submitted"] for batch in under_way)
     today = timezone.now().astimezone(zoneinfo.ZoneInfo(who.project.time_zone)).date()
-    forecast = None
+    forecast = done = chart = None
     if complete:
         recent = [day for batch in under_way for day in local_days(work[batch.pk])]
-        forecast = dashboards.forecast(
-            dashboards.submissions_by_day(recent, today - timedelta(1))[1], remaining
-        )
-    done = (
-        [
-            today + timedelta(days) if days is not None else None
-            for days in (forecast.likely, forecast.low, forecast.high)
-        ]
-        if forecast is not None and forecast.likely is not None
-        else None
-    )
-    dates, counts = dashboards.submissions_by_day(
-        [day for batch in batches for day in _days(work[batch.pk])], today
-    )
-    title = gettext("Submissions per day")
-    chart = None
-    if complete:
+        _, recent_counts = dashboards.submissions_by_day(recent, today - timedelta(1))
+        forecast = dashboards.forecast(recent_counts, remaining)
+        if forecast.likely is not None:
+            ends = (forecast.likely, forecast.low, forecast.high)
+            done = [None if days is None else today + timedelta(days) for days in ends]
+        days_of_work = [day for batch in batches for day in _days(work[batch.pk])]
+        dates, counts = dashboards.submissions_by_day(days_of_work, today)
+        title = gettext("Submissions per day")
         chart = study_figures.by_day(dates[-60:], counts[-60:], title, lambda day: _of_day(who, batches, day))
     return {
         "lines": lines,
@@ -220,12 +213,10 @@ def _pace_and_sums(
 
 def _import_and_release_counts(project: Project) -> tuple[int, int | None, Release | None]:
     """Examples in the project's sources, accepted items in its newest release, and this release; None without one."""
-    imported = (
-        Source.objects.ready().filter(project=project).aggregate(number=Sum("examples_count"))["number"]
-    )
-    newest = (
-        Release.objects.filter(project=project, ready_at__isnull=False).order_by("-made_at", "-pk").first()
-    )
+    sources = Source.objects.ready().filter(project=project)
+    imported = sources.aggregate(number=Sum("examples_count"))["number"]
+    releases = Release.objects.filter(project=project, ready_at__isnull=False)
+    newest = releases.order_by("-made_at", "-pk").first()
     if newest is None:
         return imported or 0, None, None
     counts = Manifest.of(newest.manifest).counts
@@ -267,23 +258,16 @@ def _address_of_release(who: Reader, release: Release) -> str:
 
 def _costs(lines: Sequence[Mapping[str, Any]]) -> list[str]:
     """The sum of each currency."""
-    amounts = [line["spent"].amounts for line in lines]
-    return [
-        costs.in_words(
-            sum((amount.get(currency, Decimal(0)) for amount in amounts), Decimal(0)), {"currency": currency}
-        )
-        for currency in sorted({currency for amount in amounts for currency in amount})
-    ]
+    sums: dict[str, Decimal] = {}
+    for line in lines:
+        for currency, amount in line["spent"].amounts.items():
+            sums[currency] = sums.get(currency, Decimal(0)) + amount
+    return [costs.in_words(sums[currency], {"currency": currency}) for currency in sorted(sums)]
 
 
 def _skips(who: Reader, batches: Sequence[Batch], work: Mapping[int, SnapshotView]) -> Figure | None:
     """The chart of skipped items by source; None if nothing was skipped."""
-    rows = [
-        row
-        for batch in batches
-        if (data := work[batch.pk].data) is not None
-        for row in data["skips"]["sources"]
-    ]
+    rows = [row for _, data in _with_data(batches, work) for row in data["skips"]["sources"]]
     if not any(row[1] for row in rows):
         return None
     skipped = dashboards.skip_shares(rows)
@@ -303,22 +287,22 @@ def _skips(who: Reader, batches: Sequence[Batch], work: Mapping[int, SnapshotVie
     )
 
 
-def _has_more_measures(batches: Sequence[Batch], figures: Mapping[tuple[int, str], SnapshotView]) -> bool:
-    """Whether the chart over time leaves out a measure of a batch."""
-    return any(
-        len(data["measures"]) > len(charted_measures(batch, data["measures"]))
-        for batch in batches
-        if (batch.pk, "agreement") in figures and (data := figures[batch.pk, "agreement"].data) is not None
-    )
+def _with_data(
+    batches: Sequence[Batch], views: Mapping[int, SnapshotView]
+) -> Iterator[tuple[Batch, dict[str, Any]]]:
+    """The batches whose snapshot is ready, with its data."""
+    for batch in batches:
+        if (data := views[batch.pk].data) is not None:
+            yield batch, data
 
 
 def _days(snapshot: SnapshotView) -> list[list[Any]]:
-    return snapshot.data["days"] if snapshot.data is not None else []
+    return (snapshot.data or NO_WORK)["days"]
 
 
 def local_days(snapshot: SnapshotView) -> list[list[Any]]:
     """The days of work in this place: labels made elsewhere come in all at once, and are no pace."""
-    elsewhere = set(snapshot.data["elsewhere"]) if snapshot.data is not None else set()
+    elsewhere = set((snapshot.data or NO_WORK)["elsewhere"])
     return [day for day in _days(snapshot) if day[1] not in elsewhere]
 
 
@@ -329,13 +313,15 @@ def _line(
     filters: dict[str, dict[str, Any]] = {"submitted": {"answered": "yes"}}
     filters |= {name: {"state": name} for name in ("accepted", "excluded")}
     filters |= SLOTS if leads or progress["items"] == batch.items_count else {}
-    owed = snapshot.data["owed"] if snapshot.data is not None else {}
+    data = snapshot.data or NO_WORK
+    owed = data["owed"]
     if not owed and (pay := batch.pay or batch.project.pay):
         owed = {pay["currency"]: "0.00"}  # there is a rate, and nobody has earned anything yet
-    spent = dashboards.effort_of(batch.name, _days(snapshot), owed)
-    accepted, excluded = snapshot.data["decided"] if snapshot.data is not None else (0, 0)
+    spent = dashboards.effort_of(batch.name, data["days"], owed)
+    accepted, excluded = data["decided"]
     # Nothing to work out is nothing that is missing: a batch that nobody has begun.
     is_known = snapshot.data is not None or not snapshot.behind
+    links = {name: complete_url(who, batch=batch, **chosen) for name, chosen in filters.items()}
     figures = {
         "accepted": accepted,
         "excluded": excluded,
@@ -343,17 +329,13 @@ def _line(
         "seconds": spent.each,
         "cost": spent.cost,
         "per_hundred": spent.per_hundred(accepted),
-        "answered": snapshot.data["answered"] if snapshot.data is not None else 0,
-        "per_accepted": snapshot.data["per_accepted"] if snapshot.data is not None else None,
+        "answered": data["answered"],
+        "per_accepted": data["per_accepted"],
     }
     return {
         "name": batch.name,
         "address": reverse("batch", args=[batch.public_id]),
-        "links": {
-            name: address
-            for name, chosen in filters.items()
-            if (address := complete_url(who, batch=batch, **chosen))
-        },
+        "links": {name: address for name, address in links.items() if address},
         "kind": kind_title(batch),
         "state": batch.state,
         "spent": spent,
@@ -366,38 +348,29 @@ def _line(
 def _oldest(work_snapshots: Any) -> SnapshotView | None:
     """Of what is not up to date, what was worked out first; None where everything is."""
     behind = [snapshot for snapshot in work_snapshots if snapshot.behind]
-    return min(behind, key=lambda snapshot: (snapshot.as_of is not None, snapshot.as_of)) if behind else None
+    return min(behind, key=lambda snapshot: (snapshot.as_of is not None, snapshot.as_of), default=None)
 
 
 def _over_time(
-    batches: Sequence[Batch], figures: Mapping[tuple[int, str], SnapshotView]
+    measured: Sequence[tuple[Batch, Sequence[dict[str, Any]]]],
 ) -> list[tuple[str, str, list[dict[str, Any]]]]:
-    return [
-        (
-            "{batch}: {measure}, {statistic}".format(
-                batch=batch.name,
-                measure=display_text.measure(measure["name"]),
-                statistic=display_text.statistic(measure["statistic"]),
-            ),
-            measure["statistic"],
-            measure["weeks"],
-        )
-        for batch in batches
-        if (batch.pk, "agreement") in figures and (data := figures[batch.pk, "agreement"].data) is not None
-        for measure in charted_measures(batch, data["measures"])
-    ]
+    lines = []
+    for batch, measures in measured:
+        for measure in charted_measures(batch, measures):
+            name, statistic = (
+                display_text.measure(measure["name"]),
+                display_text.statistic(measure["statistic"]),
+            )
+            lines.append((f"{batch.name}: {name}, {statistic}", measure["statistic"], measure["weeks"]))
+    return lines
 
 
 def charted_measures(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Two of the measures of a batch for the chart over time: its first, and one that compares whole sets if it has one."""
-    levels = {
-        measure.name: measure.level
-        for measure in rating_tallies.measures_of(batch.task(), batch.people_compared)
-    }
+    compared = compared_measures(batch)
+    of_sets = {measure.name for measure in compared if measure.level in ("sets", "cells", "edits", "ranks")}
     others = measures[1:]
-    whole = [
-        measure for measure in others if levels.get(measure["name"]) in ("sets", "cells", "edits", "ranks")
-    ]
+    whole = [measure for measure in others if measure["name"] in of_sets]
     return [*measures[:1], *(whole or others)[:1]]
 
 
@@ -405,17 +378,11 @@ def _reasons(
     who: Reader, batches: Sequence[Batch], work: Mapping[int, SnapshotView]
 ) -> list[tuple[str, str, int, str]]:
     """(batch, reason, how often, address of the items), the commonest first."""
-    rows = [
-        (
-            batch.name,
-            reason or gettext("no reason given"),
-            times,
-            complete_url(who, batch=batch, skipped=reason) if reason else "",
-        )
-        for batch in batches
-        if (data := work[batch.pk].data) is not None
-        for reason, times in data["skips"]["reasons"]
-    ]
+    rows = []
+    for batch, data in _with_data(batches, work):
+        for reason, times in data["skips"]["reasons"]:
+            address = complete_url(who, batch=batch, skipped=reason) if reason else ""
+            rows.append((batch.name, reason or gettext("no reason given"), times, address))
     return sorted(rows, key=lambda row: (-row[2], row))[:20]
 
 

@@ -6,37 +6,36 @@ from annotation.access.roles import Permission
 from annotation.explorer.querysets import Reader
 from annotation.models import Batch, Item, Membership, Project, Tally
 from annotation.quality import agreement_report
+from tasks.contract import Measure
 
 
 def opened_batches(who: Reader) -> tuple[list[Batch], list[Batch]]:
     """The project's batches of work, newest first, that were opened: those that the reader may look into, and the others."""
     project, hidden = who.project, who.hidden
     counted = agreement_report.counted_batches(Batch.objects.filter(project=project, opened_at__isnull=False))
-    batches = [
-        batch
-        for batch in counted.select_related("definition").order_by("-opened_at", "-pk")
-        if batch.installed_task() is not None
-    ]
-    for batch in batches:
-        batch.project = project
-    return [batch for batch in batches if batch.pk not in hidden], [
-        batch for batch in batches if batch.pk in hidden
-    ]
+    shown_and_hidden: tuple[list[Batch], list[Batch]] = ([], [])
+    for batch in counted.select_related("definition").order_by("-opened_at", "-pk"):
+        if batch.installed_task() is not None:
+            batch.project = project
+            shown_and_hidden[batch.pk in hidden].append(batch)
+    return shown_and_hidden
+
+
+def compared_measures(batch: Batch) -> Sequence[Measure]:
+    """The measures of agreement of a batch; none if nobody is compared."""
+    return agreement_report.measures_of(batch.task(), batch.people_compared)
 
 
 def started_batches(batches: Sequence[Batch]) -> set[int]:
     """Those of the batches (ids) in which anything was submitted, skipped or returned: of the others nothing can be said."""
-    tallies = Tally.objects.filter(batch__in=batches)
-    return set(
-        tallies.exclude(submitted=0, skipped=0, returned=0).values_list("batch_id", flat=True).distinct()
-    )
+    tallies = Tally.objects.filter(batch__in=batches).exclude(submitted=0, skipped=0, returned=0)
+    return set(tallies.values_list("batch_id", flat=True).distinct())
 
 
 def names_of(project: Project, may: frozenset[Permission]) -> dict[str, str]:
     """What people are called on a page, by their keys: by name for managers, by pseudonym for everybody else."""
-    rows = Membership.objects.filter(project=project).values_list(
-        "person_id", "pseudonym", "person__name", "person__is_simulated"
-    )
+    columns = ("person_id", "pseudonym", "person__name", "person__is_simulated")
+    rows = Membership.objects.filter(project=project).values_list(*columns)
     if Permission.SET_UP not in may:
         return {str(key): pseudonym for key, pseudonym, _, _ in rows}
     mark = " (simulated)"
