@@ -37,11 +37,9 @@ def asking_job(*, project: Project, task: TaskType, sample: Sample, predictor: s
 
 
 def _asking_params(task: TaskType, sample: Sample, predictor: str) -> dict[str, Any]:
-    sources = sorted(source.pk for source in sample.sources)
-    of = sample.of or task.of[0]
     return {
-        "sources": sources,
-        "of": of,
+        "sources": sorted(source.pk for source in sample.sources),
+        "of": sample.of or task.of[0],
         "task_type": task.key,
         "predictor": predictor,
         **({} if sample.only is None else {"only": list(sample.only)}),

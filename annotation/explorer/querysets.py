@@ -23,9 +23,29 @@ from annotation.explorer.selection import (
     rests_on_responses,
     terms,
 )
-from annotation.models import Batch, Example, Item, ItemAction, ItemChange, Outcome, ResponseFact, Source
-from annotation.quality.label_agreement import in_words
-from tasks.contract import task_types
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Example,
+    Flag,
+    Item,
+    ItemAction,
+    ItemChange,
+    Membership,
+    Outcome,
+    Place,
+    Project,
+    Release,
+    ResponseFact,
+    Source,
+)
+from annotation.platform.bulk_rows import among
+from annotation.platform.keyset import in_lists
+from annotation.quality.agreement_report import in_words
+from annotation.queue import batch_progress
+from tasks.contract import TaskType, task_types
 
 MOST_EXAMPLES: Final = 10_000
 """Examples of a project that ids of a selection may name."""
@@ -183,18 +203,9 @@ def _with_items(who: Reader, named: Q) -> QuerySet[Example]:
     return examples.filter(Exists(own_items) | Exists(outcomes))
 
 
-def resolving_batches(who: Reader) -> list[int]:
-    """Keys of the batches whose complete items are due (`batch_progress.counts`)."""
-    return [
-        key
-        for key, batch in who.batches.items()
-        if batch.purpose == Batch.Purpose.WORK and (batch.closed_at is not None or not batch.decide_at_close)
-    ]
-
-
 def in_states(who: Reader, states: Sequence[str]) -> Q:
     """Items in one of these states, counted as everywhere: gold items have none for those who may know of them."""
-    due = resolving_batches(who)
+    due = batch_progress.deciding_batches(who.batches.values())
     all_there = Q(submitted_count__gte=F("places_count"))
     complete = Q(due_at__isnull=False) | (all_there & ~Q(batch__in=due) & Q(is_gold=False))
     if not who.leads:  # slots of gold come with its responses
@@ -221,7 +232,8 @@ def state_of(who: Reader, item: Item) -> str:
         return str(item.resolution)
     all_there = item.submitted_count >= (item.batch.overlap if item.is_gold else item.places_count)
     if item.due_at is not None or (
-        all_there and (item.is_gold or item.batch_id not in resolving_batches(who))
+        all_there
+        and (item.is_gold or item.batch_id not in batch_progress.deciding_batches(who.batches.values()))
     ):
         return "complete"
     return "open"

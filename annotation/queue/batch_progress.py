@@ -1,6 +1,6 @@
 """How far batches are: their slots, and their items by state."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db.models import Count, F, Q, QuerySet, Sum
@@ -40,12 +40,7 @@ def counts(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
     """
     counts_by_batch = slot_counts(batches)
     ids = list(counts_by_batch)
-    # Only items of work are ever due, where that waits for the close only then; so they are until they are decided.
-    work = [
-        batch.pk
-        for batch in batches
-        if batch.purpose == Batch.Purpose.WORK and (batch.closed_at is not None or not batch.decide_at_close)
-    ]
+    work = deciding_batches(batches)
     complete = Item.objects.filter(
         Q(batch_id__in=work, due_at__isnull=False)
         | Q(batch_id__in=set(ids) - set(work), submitted_count__gte=F("places_count")),
@@ -66,6 +61,15 @@ def counts(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
         settled = sum(batch_counts[name] for name in ("complete", "adjudication", "decided", "excluded"))
         batch_counts["open"] = batch_counts["items"] - settled
     return counts_by_batch
+
+
+def deciding_batches(batches: Iterable[Batch]) -> list[int]:
+    """The batches (keys) whose complete items are due until they are decided: those of work, some only once closed."""
+    return [
+        batch.pk
+        for batch in batches
+        if batch.decides and (batch.closed_at is not None or not batch.decide_at_close)
+    ]
 
 
 def _count(rows: QuerySet[Any], batch: str) -> dict[int, int]:

@@ -54,19 +54,22 @@ def _with_letters(
     item: Item, annotations: Sequence[Annotation], notes: Mapping[int, Sequence[str]]
 ) -> list[Candidate]:
     task, plain = item.batch.task(), item.plain()
-    lettered = []
-    for letter, annotation in zip(letters(len(annotations)), annotations, strict=True):
-        response = task.read(annotation.response or {}, plain)
-        words = task.describe(response, plain)
-        assignment_notes = tuple(notes.get(annotation.assignment_id, ()))
-        unmet = unmet_in_words(annotation, response, task, plain)
-        added = annotation.assignment.place.added
-        lettered.append(
-            Candidate(
-                letter, annotation, response, words, added, assignment_notes, unmet, bool(annotation.unsure)
-            )
+    responses = [task.read(annotation.response or {}, plain) for annotation in annotations]
+    return [
+        Candidate(
+            letter=letter,
+            annotation=annotation,
+            response=response,
+            words=task.describe(response, plain),
+            added=annotation.assignment.place.added,
+            sent_back=tuple(notes.get(annotation.assignment_id, ())),
+            unmet=unmet_in_words(annotation, response, task, plain),
+            unsure=bool(annotation.unsure),
         )
-    return lettered
+        for letter, annotation, response in zip(
+            letters(len(annotations)), annotations, responses, strict=True
+        )
+    ]
 
 
 def choose_candidates(item: Item, choose: Sequence[str]) -> list[Candidate]:

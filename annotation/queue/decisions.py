@@ -19,8 +19,7 @@ DECIDABLE = Q(is_gold=False, batch__purpose=Batch.Purpose.WORK, batch__set_aside
 
 def is_decidable(item: Item) -> bool:
     """Whether an item is ever decided: `DECIDABLE` for one."""
-    batch = item.batch
-    return not item.is_gold and batch.purpose == Batch.Purpose.WORK and batch.set_aside_at is None
+    return item.batch.decides and not item.is_gold and item.batch.set_aside_at is None
 
 
 def lock(item_id: int) -> Item:
@@ -87,12 +86,14 @@ def write(
     """The decision with its outcomes, the examples they make, and the items they feed.
 
     before  the state of the item; by default complete where a rule decides, else waiting for an adjudicator
+    based_on  the responses (ids) that an adjudicator's own one rests on
     actor   who restores a decision that somebody else, or a rule, had made
     made_at when it was made, of a decision that is restored
     """
     kind = Decision.Kind.ACCEPTED if resolution.outcomes else Decision.Kind.EXCLUDED
     before = before or ("complete" if by is None else "adjudication")
-    event = record(item, before, kind.value, actor or by, now, based_on=based_on)
+    detail = {"based_on": list(based_on)} if based_on else None
+    event = audit_log.log(item, before, kind.value, by=actor or by, now=now, detail=detail)
     decision = Decision.objects.create(
         item=item,
         kind=kind,
@@ -117,22 +118,6 @@ def write(
     resolutions.mark([item.pk], kind)
     if kind == Decision.Kind.ACCEPTED:
         lineage.follow_up(decision)
-        Batch.objects.filter(pk=item.batch_id).update(accepted_count=F("accepted_count") + 1)
-    else:
-        Batch.objects.filter(pk=item.batch_id).update(excluded_count=F("excluded_count") + 1)
+    counted = "accepted_count" if kind == Decision.Kind.ACCEPTED else "excluded_count"
+    Batch.objects.filter(pk=item.batch_id).update(**{counted: F(counted) + 1})
     return decision
-
-
-def record(
-    item: Item,
-    before: str,
-    after: str,
-    by: Person | None,
-    now: datetime,
-    *,
-    reason: str = "",
-    based_on: Sequence[str] = (),
-) -> Any:
-    """An event of the item; `based_on` are the responses (ids) that an adjudicator's own one rests on."""
-    detail = ({"reason": reason} if reason else {}) | ({"based_on": list(based_on)} if based_on else {})
-    return audit_log.log(item, before, after, by=by, now=now, detail=detail or None)

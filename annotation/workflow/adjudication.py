@@ -135,13 +135,11 @@ def undo(*, item: Item, by: Person, now: datetime) -> Adjudication:
     """
     with transaction.atomic():
         item = decisions.lock(item.pk)
-        decision = Decision.objects.filter(item=item, made_by=by).first()
+        decision = Decision.objects.filter(item=item, made_by=by).select_related("event").first()
         if decision is None or not decisions.is_decidable(item):
             refuse("invalid_request", "You have not decided this item, so there is nothing to undo.")
         decision.item = item
-        detail = {"reason": UNDONE.format(), "undone": _undone_detail(decision)}
-        audit_log.log(item, decision.kind, "adjudication", by=by, now=now, detail=detail)
-        decision_undo.retract(decision)
+        take_back(decision=decision, by=by, reason=UNDONE.format(), after="adjudication", now=now)
         return _wait_again(item, now)
 
 
@@ -157,7 +155,9 @@ def undo_send_back(*, item: Item, by: Person, now: datetime) -> list[SentBack]:
         if not sent or Decision.objects.filter(item=item).exists() or not decisions.is_decidable(item):
             refuse("invalid_request", "You have sent nothing of this item back, so there is nothing to undo.")
         reinstate_responses(item=item, annotations=[row.annotation_id for row in sent], by=by, now=now)
-        decisions.record(item, "sent back", "adjudication", by, now, reason=UNDONE_SEND_BACK.format())
+        audit_log.log(
+            item, "sent back", "adjudication", by=by, now=now, detail={"reason": UNDONE_SEND_BACK.format()}
+        )
         _wait_again(item, now)
         return sent
 
@@ -176,10 +176,10 @@ def last_undo(item: Item, by: Person) -> dict[str, Any] | None:
 
 def sitting(batch: Batch, person: Person, now: datetime) -> list[str]:
     """The items (ids) that the person decided in the batch without a break of 30 minutes until now, newest first."""
-    decisions = Decision.objects.filter(item__batch=batch, made_by=person).order_by("-event_id")
+    own_decisions = Decision.objects.filter(item__batch=batch, made_by=person).order_by("-event_id")
     items: list[str] = []
     later = now
-    for item, made_at in decisions.values_list("item__public_id", "made_at")[:MOST_OF_A_SITTING]:
+    for item, made_at in own_decisions.values_list("item__public_id", "made_at")[:MOST_OF_A_SITTING]:
         if later - made_at > SITTING:
             break
         items.append(item)
@@ -233,7 +233,6 @@ def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime, 
         _require_seen(item, seen)
         (candidate,) = choose_candidates(item, [choose])
         annotation = candidate.annotation
-        assignment = annotation.assignment
         if item.batch.closed_at is not None:
             refuse(
                 "batch_closed",
@@ -241,17 +240,14 @@ def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime, 
             )
         if Release.objects.holding(annotation).exists():
             refuse("decided", "This response has been released and cannot be changed.")
-        if assignment.person_id not in allocation.annotator_ids(item.batch.project_id):
+        if annotation.assignment.person_id not in allocation.annotator_ids(item.batch.project_id):
             refuse(
                 "author_gone",
                 "The author of this response is no longer an annotator here. Decide or exclude the item.",
             )
-        assignment.batch, assignment.item = item.batch, item
-        revisions.withdraw(assignment, annotation, by=by, now=now)
-        decisions.record(item, "adjudication", "sent back", by, now)
-        return SentBack.objects.create(
-            assignment=assignment, annotation=annotation, note=note.strip(), made_by=by, made_at=now
-        )
+        sent = _withdraw(annotation, item, by, note.strip(), now)
+        audit_log.log(item, "adjudication", "sent back", by=by, now=now)
+        return sent
 
 
 def exclude(*, item: Item, by: Person, reason: str, before: str, now: datetime) -> Decision:
@@ -269,7 +265,7 @@ def ask_adjudicator(*, item: Item, by: Person, reason: str, before: str, now: da
     weight = ItemResponses.of(item).weight()
     resolutions.request_adjudication(item, reason, weight=weight, asked_by=by.pk, asked_at=now)
     if before not in Decision.Kind.values:  # else the event of the decision that was taken back tells it
-        decisions.record(item, before, "adjudication", by, now, reason=reason)
+        audit_log.log(item, before, "adjudication", by=by, now=now, detail={"reason": reason})
 
 
 def send_all_back(*, item: Item, by: Person, note: str, before: str, now: datetime) -> list[int]:
@@ -279,13 +275,8 @@ def send_all_back(*, item: Item, by: Person, note: str, before: str, now: dateti
     """
     annotations = candidates.annotations(item)
     for annotation in annotations:
-        assignment = annotation.assignment
-        assignment.batch, assignment.item = item.batch, item
-        revisions.withdraw(assignment, annotation, by=by, now=now)
-        SentBack.objects.create(
-            assignment=assignment, annotation=annotation, note=note, made_by=by, made_at=now
-        )
-    decisions.record(item, before, "sent back", by, now)
+        _withdraw(annotation, item, by, note, now)
+    audit_log.log(item, before, "sent back", by=by, now=now)
     return [annotation.pk for annotation in annotations]
 
 
@@ -311,7 +302,20 @@ def take_back(*, decision: Decision, by: Person, reason: str, after: str, now: d
 
     Raises Refused (decided) as `decision_undo.retract`.
     """
-    detail = {"reason": reason, "undone": _undone_detail(decision)}
+    outcomes = decision.outcomes.order_by("number").prefetch_related("annotations")
+    texts = {"reason": decision.reason, "listed_reason": decision.listed_reason or "", "note": decision.note}
+    undone = {
+        "kind": decision.kind,
+        **{name: str(text) for name, text in texts.items() if text},
+        "outcomes": [
+            {
+                "response": outcome.response,
+                "annotations": sorted(annotation.public_id for annotation in outcome.annotations.all()),
+            }
+            for outcome in outcomes
+        ],
+    }
+    detail = {"reason": reason, "undone": undone}
     based_on = (decision.event.detail or {}).get("based_on", [])
     event = audit_log.log(decision.item, decision.kind, after, by=by, now=now, detail=detail)
     decision_undo.retract(decision)
@@ -389,6 +393,16 @@ def _refusing_failures(item: Item) -> Iterator[None]:
 SENT_BACK_WITH: Final = ("annotation__event", "assignment__batch", "assignment__person", "assignment__item")
 
 
+def _withdraw(annotation: Annotation, item: Item, by: Person, note: str, now: datetime) -> SentBack:
+    """Give one response back to its author."""
+    assignment = annotation.assignment
+    assignment.batch, assignment.item = item.batch, item
+    revisions.withdraw(assignment, annotation, by=by, now=now)
+    return SentBack.objects.create(
+        assignment=assignment, annotation=annotation, note=note, made_by=by, made_at=now
+    )
+
+
 def _sent_back_by(item: Item, person: Person) -> list[SentBack]:
     """The responses of the item that the person sent back last, in one act, if the item waited for an adjudicator then."""
     acts = Event.objects.filter(thing="item", thing_id=item.pk, after="sent back").order_by("-pk")
@@ -436,33 +450,11 @@ def _check_why(batch: Batch, note: str, listed_reason: str) -> None:
         )
 
 
-def _undone_detail(decision: Decision) -> dict[str, Any]:
-    """What the log keeps of a decision that is undone."""
-    outcomes = decision.outcomes.order_by("number").prefetch_related("annotations")
-    texts = {"reason": decision.reason, "listed_reason": decision.listed_reason or "", "note": decision.note}
-    return {
-        "kind": decision.kind,
-        **{name: str(text) for name, text in texts.items() if text},
-        "outcomes": [
-            {
-                "response": outcome.response,
-                "annotations": sorted(annotation.public_id for annotation in outcome.annotations.all()),
-            }
-            for outcome in outcomes
-        ],
-    }
-
-
 def _last_request_event(item: Item) -> Event | None:
     """The event by which the item last came to an adjudicator, but for decisions that an adjudicator undid."""
-    adjudication_events = Event.objects.filter(
-        thing="item", thing_id=item.pk, after="adjudication"
-    ).select_related("actor")
-    events_with_reason = (
-        event for event in adjudication_events.order_by("-pk") if (event.detail or {}).get("reason")
-    )
-    undone = (UNDONE.format(), UNDONE_SEND_BACK.format(), ACTION_UNDONE.format())
-    return next((event for event in events_with_reason if event.detail["reason"] not in undone), None)
+    requests = Event.objects.filter(thing="item", thing_id=item.pk, after="adjudication").order_by("-pk")
+    other = (None, "", UNDONE.format(), UNDONE_SEND_BACK.format(), ACTION_UNDONE.format())
+    return next((event for event in requests if (event.detail or {}).get("reason") not in other), None)
 
 
 def _require_waiting(item: Item) -> None:

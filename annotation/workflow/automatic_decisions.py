@@ -49,6 +49,8 @@ RULE_FAILED = message(
     "adjudicating.rule_failed",
     "The decision rule failed on this item ({error}). Decide the item, or exclude it.",
 )
+LACKING = Q(submitted_count__gt=0, submitted_count__lt=F("places_count"))
+"""Items that lack responses and have one at least."""
 
 
 def resolve_due(*, now: datetime, limit: int = 200) -> int:
@@ -57,10 +59,8 @@ def resolve_due(*, now: datetime, limit: int = 200) -> int:
     Each item is a transaction of its own: on SQLite a worker lets others write in between
     (`annotation.platform.database.sqlite3`).
     """
-    due = Item.objects.filter(decisions.DECIDABLE, _installed("batch__"), due_at__lte=now).order_by(
-        "due_at", "pk"
-    )
-    pks = list(due.values_list("pk", flat=True)[:limit])
+    due = Item.objects.filter(decisions.DECIDABLE, _installed("batch__"), due_at__lte=now)
+    pks = list(due.order_by("due_at", "pk").values_list("pk", flat=True)[:limit])
     return sum(_one_of_many(pk, now, lambda pk: resolve_item(item_id=pk, now=now)) for pk in pks)
 
 
@@ -100,7 +100,7 @@ def resolve_batch(
     items = Item.objects.filter(decisions.DECIDABLE, batch=batch, decision__isnull=True)
     due = Q(due_at__isnull=False) | Q(adjudication__isnull=False)
     if batch.closed_at is not None:
-        due |= Q(submitted_count__gt=0, submitted_count__lt=F("places_count"))
+        due |= LACKING
     resolved, pks = 0, list(items.filter(due).order_by("position").values_list("pk", flat=True).distinct())
     for done, pk in enumerate(pks, start=1):
         resolved += _one_of_many(pk, now, lambda pk: resolve_item(item_id=pk, now=now, again=True))
@@ -122,10 +122,8 @@ def _run_resolving(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 def has_orphaned_items(batch: Batch) -> bool:
     """Whether items lack answers and have one at least; in a closed batch `resolve_batch` sees to them."""
-    lacking = Item.objects.filter(
-        decisions.DECIDABLE, batch=batch, decision__isnull=True, adjudication__isnull=True
-    )
-    return lacking.filter(submitted_count__gt=0, submitted_count__lt=F("places_count")).exists()
+    open_items = Item.objects.filter(decisions.DECIDABLE, LACKING, batch=batch, decision__isnull=True)
+    return open_items.filter(adjudication__isnull=True).exists()
 
 
 def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
@@ -149,10 +147,9 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
         complete = item.submitted_count >= item.places_count and (
             item.due_at is not None or (again and waits)
         )
-        if not complete:
-            lacks_answers = closed and not waits and 0 < item.submitted_count < item.places_count
-            if not lacks_answers:
-                return False
+        lacks_responses = closed and not waits and 0 < item.submitted_count < item.places_count
+        if not complete and not lacks_responses:
+            return False
         Item.objects.filter(pk=item.pk).update(due_at=None)
         if not waits and _ask_as_requested(item, now):
             return True
@@ -174,7 +171,7 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
             resolutions.mark([item.pk], Item.Resolution.NONE)
             slots.add_place(item)
             before = "adjudication" if waits else "complete"
-            decisions.record(item, before, "one more", None, now, reason=resolution.reason)
+            audit_log.log(item, before, "one more", by=None, now=now, detail={"reason": resolution.reason})
             return True
         reason = resolution.reason
         if isinstance(resolution, NeedsResponse) and not closed:
@@ -236,7 +233,7 @@ def reopen_waiting(*, batch: Batch, overlap: int, by: Person, now: datetime) -> 
     for some in slots.chunks(item.pk for item in items):
         resolutions.reopen(some)
     for item in items:
-        decisions.record(item, "adjudication", "open", by, now)
+        audit_log.log(item, "adjudication", "open", by=by, now=now)
     return len(items)
 
 
@@ -271,9 +268,8 @@ def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
     """
     with transaction.atomic():
         item = decisions.lock(item_id)
-        settled = (
-            Decision.objects.filter(item=item).exists() or Adjudication.objects.filter(item=item).exists()
-        )
+        waiting = Adjudication.objects.filter(item=item)
+        settled = waiting.exists() or Decision.objects.filter(item=item).exists()
         if settled or item.batch.closed_at is not None or item.submitted_count >= item.places_count:
             return False
         if Assignment.objects.filter(item=item, state=Assignment.State.LEASED).exists():
@@ -324,11 +320,11 @@ def _request_adjudication(
     if again:
         waiting = Adjudication.objects.filter(item=item)
         if waiting.exclude(reason=reason).exists():
-            decisions.record(item, "adjudication", "adjudication", None, now, reason=reason)
+            audit_log.log(item, "adjudication", "adjudication", by=None, now=now, detail={"reason": reason})
         waiting.update(reason=reason, weight=weight)
         return
     resolutions.request_adjudication(item, reason, weight=weight, asked_at=now)
-    decisions.record(item, before, "adjudication", None, now, reason=reason)
+    audit_log.log(item, before, "adjudication", by=None, now=now, detail={"reason": reason})
 
 
 def _ask_as_requested(item: Item, now: datetime) -> bool:
@@ -344,5 +340,5 @@ def _ask_as_requested(item: Item, now: datetime) -> bool:
         asked_by=request.asked_by_id,
         asked_at=request.asked_at,
     )
-    decisions.record(item, "complete", "adjudication", None, now)
+    audit_log.log(item, "complete", "adjudication", by=None, now=now)
     return True

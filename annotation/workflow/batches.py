@@ -70,9 +70,8 @@ def plan_batch(
     if not examples and sample.feeds_from is None:
         refuse("invalid_request", "Choose a source with examples, or a batch to take accepted items from.")
     if isinstance(task, Preparing):
-        resources.context_without_waiting(
-            project, task.needs
-        )  # before the transaction, so that nobody waits for it
+        # before the transaction, so that nobody waits for it
+        resources.context_without_waiting(project, task.needs)
     batch = Batch(
         project=project,
         name=name,
@@ -150,9 +149,8 @@ def rename_batch(*, batch: Batch, name: str, by: Person, now: datetime) -> None:
             if before == name:
                 return
             Batch.objects.filter(pk=batch.pk).update(name=name)
-            audit_log.log(
-                batch, "", "renamed", by=by, now=now, detail=audit_log.changed("name", before, name)
-            )
+            detail = audit_log.changed("name", before, name)
+            audit_log.log(batch, "", "renamed", by=by, now=now, detail=detail)
     except IntegrityError:
         _refuse_taken(name)
     batch.name = name
@@ -160,13 +158,14 @@ def rename_batch(*, batch: Batch, name: str, by: Person, now: datetime) -> None:
 
 def _checked_name(name: str) -> str:
     require_storable(name)
-    if not name.strip() or len(name.strip()) > LONGEST_NAME:
+    name = name.strip()
+    if not 0 < len(name) <= LONGEST_NAME:
         refuse(
             "invalid_request",
             "Enter a batch name of at most {longest_name} characters.",
             longest_name=LONGEST_NAME,
         )
-    return name.strip()
+    return name
 
 
 def _refuse_taken(name: str) -> NoReturn:
@@ -239,10 +238,8 @@ def draw(
         batch.refresh_from_db()
         if not batch.waits_for_model:
             return
-        served = [key for key, start in starts.items() if start in correct]
-        examples, size = (
-            sampling.draw(task, sample, batch.requires, among=frozenset(served)) if served else ([], 0)
-        )
+        served = frozenset(key for key, start in starts.items() if start in correct)
+        examples, size = sampling.draw(task, sample, batch.requires, among=served) if served else ([], 0)
         if not examples:
             refuse(
                 "invalid_request",
@@ -279,8 +276,7 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     Raises Refused: batch_closed; batch_not_open for a batch that waits for its model (`draw`); invalid_request for a split
     with too few people, and a qualification without known responses.
     """
-    if batch.closed_at is not None:
-        raise _refuse_closed(batch)
+    _require_not_closed(batch)
     if batch.waits_for_model:
         refuse(
             "batch_not_open",
@@ -341,37 +337,31 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
 
 def pause_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     """Nobody gets items of it until it goes on; what people have on their desk they may finish. Pausing twice is once."""
-    _require_begun(batch)
-    with transaction.atomic():
-        running = Batch.objects.filter(pk=batch.pk, paused_at__isnull=True, closed_at__isnull=True)
-        if running.update(paused_at=now):
-            batch.paused_at = now
-            audit_log.log(batch, "open", "paused", by=by, now=now)
+    _set_paused(batch, "open", "paused", by=by, now=now)
 
 
 def resume_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     """A paused batch goes on. One that goes on already is left alone."""
-    _require_begun(batch)
-    with transaction.atomic():
-        if Batch.objects.filter(pk=batch.pk, paused_at__isnull=False, closed_at__isnull=True).update(
-            paused_at=None
-        ):
-            batch.paused_at = None
-            audit_log.log(batch, "paused", "open", by=by, now=now)
+    _set_paused(batch, "paused", "open", by=by, now=now)
 
 
-def _require_begun(batch: Batch) -> None:
+def _set_paused(batch: Batch, before: str, after: str, *, by: Person | None, now: datetime) -> None:
     if batch.opened_at is None:
         refuse("batch_not_open", "Open the batch {name} first.", name=batch.name)
+    _require_not_closed(batch)
+    paused_at = now if after == "paused" else None
+    with transaction.atomic():
+        in_state = Batch.objects.filter(
+            pk=batch.pk, paused_at__isnull=before == "open", closed_at__isnull=True
+        )
+        if in_state.update(paused_at=paused_at):
+            batch.paused_at = paused_at
+            audit_log.log(batch, before, after, by=by, now=now)
+
+
+def _require_not_closed(batch: Batch) -> None:
     if batch.closed_at is not None:
-        raise _refuse_closed(batch)
-
-
-def _refuse_closed(batch: Batch) -> Refused:
-    return Refused(
-        "batch_closed",
-        gettext("The batch {name} is closed and cannot be reopened.").format(name=batch.name),
-    )
+        refuse("batch_closed", "The batch {name} is closed and cannot be reopened.", name=batch.name)
 
 
 @dataclass(frozen=True)
