@@ -139,7 +139,7 @@ def _overview_figure(views: Mapping[Batch, SnapshotView], within: float) -> Figu
 
 def _overview_lines(batch: Batch, snapshot: SnapshotView, within: float) -> Iterator[tuple[Cell, ...]]:
     """A line for each measure of the batch: its first statistic, and how many more items it takes."""
-    query = {"batch": batch.public_id, "within": within}
+    query: dict[str, Any] = {"batch": batch.public_id, "within": within}
     if snapshot.data is None:
         reason = display_text.shown(snapshot.failed) if snapshot.failed else gettext("being computed")
         name = Cell(batch.name, address=f"?{urlencode(query)}#apart")
