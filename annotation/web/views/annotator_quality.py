@@ -90,8 +90,8 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
             lambda ids: _address_of_items(batch, ids),
         )
         charts = [*([labels] if labels is not None else []), *charts]
-    shown = stored_snapshots[batch.pk, "quality"]
-    context |= {"shown": shown, "people": people, "table": table, "charts": charts}
+    snapshot = stored_snapshots[batch.pk, "quality"]
+    context |= {"shown": snapshot, "people": people, "table": table, "charts": charts}
     context["lacking"] = lacking_habits(people)
     confusions = [row["confusion"] for row in people]
     return context | figure_gallery(request, "quality", public_id, [table, *charts, *confusions])
