@@ -22,9 +22,9 @@ from annotation.access.authorization import Actor
 from annotation.access.visibility import Fact
 from annotation.assistance import verdict_rechecks
 from annotation.assistance.origins import HUMAN
-from annotation.charts.figure import Bars, Figure
+from annotation.charts.figure import Figure
+from annotation.charts.series import Bars, Series, axis_over
 from annotation.charts.study_figures import names, share, share_point
-from annotation.charts.svg import Series, axis_over
 from annotation.models import Batch, Membership, Person, Project, Try, Verdict
 from annotation.platform import display_text
 from annotation.platform.keyset import in_lists

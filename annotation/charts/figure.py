@@ -7,71 +7,14 @@
 A figure without a chart is a table. Pure: no database, no request.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from django.utils.safestring import SafeString
 
 from annotation.charts import svg
-from annotation.charts.svg import Axis, Series, Spread
+from annotation.charts.series import Chart
 from tableqa.typesetting.report_tables import Sheet, as_csv, as_latex, as_markdown, html_notes, html_rows
-
-
-@dataclass(frozen=True)
-class Bars:
-    """Lying bars: a group for each label, a bar for each series."""
-
-    labels: Sequence[str]
-    series: Sequence[Series]
-    axis: Axis
-
-
-@dataclass(frozen=True)
-class Lines:
-    """A line for each series through its points, one at each label; of more than `most` labels only some are written."""
-
-    labels: Sequence[str]
-    series: Sequence[Series]
-    axis: Axis
-    most: int = 0
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Standing columns, one for each label, such as a day."""
-
-    labels: Sequence[str]
-    values: Sequence[float]
-    axis: Axis
-
-
-@dataclass(frozen=True)
-class Heat:
-    """Squares, the darker the higher between `low` and `high`; `whole`: the values are counts.
-
-    addresses   where a square leads to on a page, by (row, column)
-    """
-
-    rows: Sequence[str]
-    columns: Sequence[str]
-    values: Sequence[Sequence[float | None]]
-    low: float = 0.0
-    high: float = 1.0
-    whole: bool = False
-    addresses: Mapping[tuple[int, int], str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """Strips of values: a group for each label, a strip for each series."""
-
-    labels: Sequence[str]
-    spreads: Sequence[Spread]
-    axis: Axis
-
-
-Chart: TypeAlias = Bars | Lines | Columns | Heat | Distribution
 
 TEXTS: dict[str, tuple[str, Callable[[Sheet], str]]] = {
     "tex": ("application/x-tex", as_latex),
@@ -115,7 +58,13 @@ class Figure:
     @property
     def svg(self) -> SafeString:
         """The chart for a page, in the style of the page; "" for a table."""
-        return SafeString() if self.chart is None else _on_page(self.name, self.title, self.chart)
+        return SafeString() if self.chart is None else svg.draw(self.name, self.title, self.chart)
+
+    @property
+    def caption(self) -> list[str]:
+        """What has to be known to read the chart: of how many units it is, and what its marks are."""
+        basis = [self.basis] if self.basis else []
+        return [*basis, *(self.chart.notes if self.chart is not None else ())]
 
     @property
     def table(self) -> SafeString:
@@ -143,27 +92,3 @@ class Figure:
 def content_type(format: str) -> str:
     """The content type of a file of this ending."""
     return IMAGES[format] if format in IMAGES else f"{TEXTS[format][0]}; charset=utf-8"
-
-
-def _on_page(name: str, title: str, chart: Chart) -> SafeString:
-    match chart:
-        case Bars():
-            return svg.bars(name, title, chart.labels, chart.series, chart.axis)
-        case Lines():
-            return svg.lines(name, title, chart.labels, chart.series, chart.axis, most=chart.most)
-        case Columns():
-            return svg.columns(name, title, chart.labels, chart.values, chart.axis)
-        case Heat():
-            return svg.heat(
-                name,
-                title,
-                chart.rows,
-                chart.columns,
-                chart.values,
-                chart.low,
-                chart.high,
-                whole=chart.whole,
-                addresses=chart.addresses,
-            )
-        case Distribution():
-            return svg.distribution(name, title, chart.labels, chart.spreads, chart.axis)

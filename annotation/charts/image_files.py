@@ -1,4 +1,4 @@
-"""Charts as files that stand alone: SVG, PDF and PNG for a paper, drawn by matplotlib from the series of the page.
+"""Charts as files that stand alone: SVG, PDF and PNG for a paper, drawn by matplotlib from what `series` describes.
 
 The same figure gives the same bytes: no date, no program version, a fixed salt of the ids. Fonts are embedded (outlines
 in SVG, TrueType in PDF, as conferences ask for; for letters that DejaVu Sans lacks see `_with_fallback`). Text is never
@@ -19,9 +19,21 @@ from django.utils.html import escape
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.charts import fallback_fonts
-from annotation.charts.figure import TEXTS, Bars, Columns, Distribution, Figure, Heat, Lines
-from annotation.charts.svg import FEW, Axis, Point, Series, bins, numbers_of
-from annotation.platform import display_text
+from annotation.charts.figure import TEXTS, Figure
+from annotation.charts.series import (
+    Axis,
+    Bars,
+    Columns,
+    Distribution,
+    Heat,
+    Lines,
+    Point,
+    Series,
+    Strip,
+    missing_text,
+    n_equals,
+    shorten,
+)
 from tableqa.typesetting.report_tables import NOTHING, remarks
 
 if TYPE_CHECKING:
@@ -30,6 +42,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("#1c5d99", "#b4500a", "#1a6b45", "#7a3c9a", "#a52a20", "#0f6f75", "#8a6100", "#55606c")
 """The light colours of static/askew/charts.css."""
+INK = "#20252b"
 MARKERS = ("o", "s", "^", "D", "P", "v")
 DASHES: tuple[Any, ...] = ("-", (0, (6, 3)), (0, (2, 3)), (0, (8, 3, 2, 3)), (0, (1, 2)), (0, (10, 4)))
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---")
@@ -162,8 +175,7 @@ def _lines(text: str, wide: int = CHARACTERS) -> str:
 
 
 def _short(text: str, most: int = 40) -> str:
-    plain = _one_line(text)
-    return plain if len(plain) <= most else f"{plain[: most - 1]}…"
+    return shorten(_one_line(text), most)
 
 
 def _subject(figure: Figure) -> str:
@@ -177,40 +189,23 @@ def _remarks(figure: Figure) -> str:
 
 def _footnote(figure: Figure) -> str:
     """What a reader has to know: what the whiskers are, of how many units, the note of the table, what is missing."""
-    series = getattr(figure.chart, "series", ())
-    whiskers = any(
-        point is not None and point.low is not None for data_series in series for point in data_series.points
-    )
-    sentences = [
-        figure.basis,
-        gettext("Whiskers: 95 % confidence intervals.") if whiskers else "",
-        gettext("Below each label: n of each series, in the order of the legend.")
-        if isinstance(figure.chart, Lines) and _has_n_of_each(figure.chart)
-        else "",
-        figure.sheet.note,
-    ]
-    lines = [_lines(sentence, 100) for sentence in sentences if sentence]
+    is_listed = isinstance(figure.chart, Lines) and figure.chart.has_n_of_each
+    order = gettext("Below each label: n of each series, in the order of the legend.") if is_listed else ""
+    lines = [_lines(sentence, 100) for sentence in (*figure.caption, order, figure.sheet.note) if sentence]
     return "\n".join(filter(None, (*lines, _remarks(figure))))
-
-
-def _has_n_of_each(chart: Lines) -> bool:
-    return any(len(_different_numbers(chart.series, index)) > 1 for index in range(len(chart.labels)))
 
 
 def _height(chart: Any) -> float:
     match chart:
+        case Lines():
+            return 3.2 + (0.14 * len(chart.series) if chart.has_n_of_each else 0)
         case Bars():
-            several = len(chart.series) > 1
             groups = len(chart.labels) * (0.14 + 0.17 * max(1, len(chart.series)))
-            return 1.1 + groups + (0.17 * len(chart.series) if several else 0)
+            return 1.1 + groups + (0.17 * len(chart.series) if len(chart.series) > 1 else 0)
         case Distribution():
-            return 1.0 + 0.42 * sum(bool(values) for spread in chart.spreads for values in spread.values)
-        case Heat():
-            return 1.2 + 0.3 * len(chart.rows)
-        case Lines() if _has_n_of_each(chart):
-            return 3.2 + 0.14 * len(chart.series)
+            return 1.0 + 0.42 * len(chart.strips)
         case _:
-            return 3.2
+            return 1.2 + 0.3 * len(chart.rows)
 
 
 # -- the kinds of charts ----------------------------------------------------------------------------
@@ -220,41 +215,32 @@ def _bars(axes: Axes, chart: Bars) -> None:
     thick = 0.8 / max(1, len(chart.series))
     handles: dict[int, Any] = {}
     for number, data_series in enumerate(chart.series):
+        colour, hatch = COLOURS[number % len(COLOURS)], HATCHES[number % len(HATCHES)]
+        style: Any = {"color": colour, "alpha": 0.85, "edgecolor": "white"}
         for index, point in enumerate(data_series.points):
             at = index - 0.4 + thick * (number + 0.5)
             if point is None or point.value is None:
-                reason = gettext("undefined") if point is not None else gettext("not asked")
-                axes.text(
-                    max(0.0, chart.axis.low), at, f" {reason}", va="center", fontsize=7, color="#5b626c"
-                )
+                _write(axes, max(0.0, chart.axis.low), at, f" {missing_text(point)}", 7)
                 continue
-            drawn = axes.barh(
-                at,
-                point.value,
-                thick * 0.86,
-                color=COLOURS[number % len(COLOURS)],
-                alpha=0.85,
-                edgecolor="white",
-                hatch=HATCHES[number % len(HATCHES)] if len(chart.series) > 1 else "",
+            shape = axes.barh(
+                at, point.value, thick * 0.86, hatch=hatch if len(chart.series) > 1 else "", **style
             )
-            handles.setdefault(number, drawn)
-            if point.low is not None and point.high is not None:
-                axes.plot(
-                    [point.low, point.high],
-                    [at, at],
-                    color="#20252b",
-                    linewidth=1.0,
-                    marker="|",
-                    markersize=4,
-                )
-            if len(_different_numbers(chart.series, index)) > 1:
-                _write_n(axes, point, at)
-    labels = [_with_n(label, chart.series, index) for index, label in enumerate(chart.labels)]
-    axes.set_yticks(range(len(labels)), labels)
+            handles.setdefault(number, shape)
+            if point.interval:
+                whiskers: Any = {"color": INK, "linewidth": 1.0, "marker": "|", "markersize": 4}
+                axes.plot(point.interval, [at, at], **whiskers)
+            if chart.has_different_n(index) and point.n_text:
+                end = max(0.0, point.value, point.high if point.high is not None else point.value)
+                _write(axes, end, at, f"  {n_equals(point.n_text)}", 6)
+    axes.set_yticks(range(len(chart.labels)), [_with_n(chart, index) for index in range(len(chart.labels))])
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
     _value_axis(axes, chart.axis, "x")
     _legend(axes, chart.series, handles)
+
+
+def _write(axes: Axes, across: float, at: float, text: str, size: float) -> None:
+    axes.text(across, at, text, va="center", fontsize=size, color="#5b626c")
 
 
 def _lines_chart(axes: Axes, chart: Lines) -> None:
@@ -262,42 +248,31 @@ def _lines_chart(axes: Axes, chart: Lines) -> None:
     handles: dict[int, Any] = {}
     for number, data_series in enumerate(chart.series):
         shift = (number - (len(chart.series) - 1) / 2) * min(apart, 0.08)
-        colour = COLOURS[number % len(COLOURS)]
         across = [index + shift for index in range(len(data_series.points))]
         # A missing value breaks the line.
-        values = [
-            float("nan") if point is None or point.value is None else point.value
-            for point in data_series.points
-        ]
-        [handles[number]] = axes.plot(
-            across,
-            values,
-            color=colour,
-            linestyle=DASHES[number % len(DASHES)],
-            marker=MARKERS[number % len(MARKERS)],
-            markersize=4.5,
-            linewidth=1.4,
-            clip_on=False,
-            zorder=3,
-        )
+        values = [float("nan") if value is None else value for value in data_series.values]
+        colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
+        style: Any = {
+            "marker": MARKERS[number % len(MARKERS)],
+            "markersize": 4.5,
+            "clip_on": False,
+            "zorder": 3,
+        }
+        [handles[number]] = axes.plot(across, values, color=colour, linestyle=dash, linewidth=1.4, **style)
         for at, point in zip(across, data_series.points, strict=True):
-            if point is not None and point.low is not None and point.high is not None:
-                axes.plot([at, at], [point.low, point.high], color=colour, linewidth=0.9)
-    step = -(-len(chart.labels) // chart.most) if chart.most else 1
-    places = list(range(0, len(chart.labels), max(1, step)))
-    labels = [_with_each_n(chart.labels[index], chart.series, index) for index in places]
-    axes.set_xticks(places, labels)
+            if point is not None and point.interval:
+                axes.plot([at, at], point.interval, color=colour, linewidth=0.9)
+    axes.set_xticks(chart.written, [_with_each_n(chart, index) for index in chart.written])
     axes.set_xlim(-0.5, len(chart.labels) - 0.5)
     _value_axis(axes, chart.axis, "y")
     _legend(axes, chart.series, handles)
 
 
 def _columns(axes: Axes, chart: Columns) -> None:
-    axes.bar(range(len(chart.values)), list(chart.values), 0.8, color=COLOURS[0], alpha=0.85)
-    step = max(1, -(-len(chart.labels) // 8))
-    places = list(range(0, len(chart.labels), step))
-    axes.set_xticks(places, [_short(chart.labels[index], 18) for index in places])
-    axes.set_xlim(-0.6, max(len(chart.values) - 0.4, 4.6))  # one day is no wall
+    values = [value or 0.0 for value in chart.series[0].values]
+    axes.bar(range(len(values)), values, 0.8, color=COLOURS[0], alpha=0.85)
+    axes.set_xticks(chart.written, [_short(chart.labels[index], 18) for index in chart.written])
+    axes.set_xlim(-0.6, max(len(values) - 0.4, 4.6))  # one day is no wall
     _value_axis(axes, chart.axis, "y")
 
 
@@ -305,25 +280,11 @@ def _heat(axes: Axes, chart: Heat) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
     shades = LinearSegmentedColormap.from_list("askew", ["#f1f5f9", COLOURS[0]])
-    span = max(chart.high - chart.low, 1e-9)
-    for line, of_row in enumerate(chart.values):
-        for column_index, value in enumerate(of_row):
-            if value is None:
-                continue
-            part = min(1.0, max(0.0, (value - chart.low) / span))
-            axes.add_patch(_square(column_index, line, shades(part)))
-            if len(chart.columns) <= MOST_WRITTEN:
-                value_text = (
-                    display_text.number(f"{value:,.0f}") if chart.whole else display_text.decimal(value, 2)
-                )
-                axes.text(
-                    column_index,
-                    line,
-                    value_text,
-                    ha="center",
-                    va="center",
-                    color="white" if part > 0.55 else "#20252b",
-                )
+    for square in (square for squares in chart.squares for square in squares if square.value is not None):
+        axes.add_patch(_square(square.column, square.row, shades(square.part)))
+        if len(chart.columns) <= MOST_WRITTEN:
+            colour = "white" if square.part > 0.55 else INK
+            axes.text(square.column, square.row, square.text, ha="center", va="center", color=colour)
     axes.set_xlim(-0.5, len(chart.columns) - 0.5)
     axes.set_ylim(len(chart.rows) - 0.5, -0.5)
     names = [_short(name, 24) for name in chart.columns]
@@ -344,71 +305,47 @@ def _square(column_index: int, line: int, colour: Any) -> Any:
 
 def _distribution(axes: Axes, chart: Distribution) -> None:
     labels: list[str] = []
-    for index, label in enumerate(chart.labels):
-        for number, spread in enumerate(chart.spreads):
-            values = spread.values[index]
-            if not values:
-                continue
-            base, colour = len(labels), COLOURS[number % len(COLOURS)]
-            columns = bins(values, chart.axis)
-            most = max(column.count for column in columns)
-            for column in columns:
-                middle, tall = (column.low + column.high) / 2, 0.8 * column.count / most
-                if len(values) <= FEW:
-                    stacked = [base + 0.3 - 0.16 * up for up in range(column.count)]
-                    axes.plot([middle] * column.count, stacked, "o", color=colour, markersize=4, alpha=0.8)
-                elif column.count:
-                    wide = (column.high - column.low) or (chart.axis.high - chart.axis.low) / 45
-                    axes.bar(middle, -tall, wide * 0.94, bottom=base + 0.4, color=colour, alpha=0.85)
-            mean = sum(values) / len(values)
-            axes.plot(
-                [mean, mean], [base - 0.42, base + 0.42], color="#20252b", linestyle=(0, (4, 2)), linewidth=1
-            )
-            name = f"{label}, {spread.name}" if len(chart.spreads) > 1 else label
-            sample_size = gettext("n = {n}").format(n=display_text.number(f"{len(values):,}"))
-            labels.append(f"{_short(name, 48)} ({sample_size})")
+    for base, strip in enumerate(chart.strips):
+        _strip(axes, strip, base, chart.axis)
+        name = chart.labels[strip.label]
+        name = f"{name}, {chart.spreads[strip.series].name}" if len(chart.spreads) > 1 else name
+        labels.append(f"{_short(name, 48)} ({n_equals(Point(None, n=len(strip.values)).n_text)})")
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     _value_axis(axes, chart.axis, "x")
 
 
-_DRAWN: dict[type, Callable[[Any, Any], None]] = {
-    Bars: _bars,
-    Lines: _lines_chart,
-    Columns: _columns,
-    Heat: _heat,
-    Distribution: _distribution,
-}
+def _strip(axes: Axes, strip: Strip, base: int, axis: Axis) -> None:
+    colour = COLOURS[strip.series % len(COLOURS)]
+    for value_bin in strip.bins:
+        middle, tall = (value_bin.low + value_bin.high) / 2, 0.8 * value_bin.count / strip.highest
+        if strip.is_dots:
+            stacked = [base + 0.3 - 0.16 * up for up in range(value_bin.count)]
+            axes.plot([middle] * value_bin.count, stacked, "o", color=colour, markersize=4, alpha=0.8)
+        elif value_bin.count:
+            wide = (value_bin.high - value_bin.low) or (axis.high - axis.low) / 45
+            axes.bar(middle, -tall, wide * 0.94, bottom=base + 0.4, color=colour, alpha=0.85)
+    mean: Any = {"color": INK, "linestyle": (0, (4, 2)), "linewidth": 1}
+    axes.plot([strip.mean, strip.mean], [base - 0.42, base + 0.42], **mean)
 
 
-def _different_numbers(series: Sequence[Series], index: int) -> set[str]:
-    """The different n of the points at one label."""
-    return {number for number in numbers_of(series, index) if number}
+_DRAWN: dict[type, Callable[[Any, Any], None]]
+_DRAWN = {Bars: _bars, Lines: _lines_chart, Columns: _columns, Heat: _heat, Distribution: _distribution}
 
 
-def _with_n(label: str, series: Sequence[Series], index: int, between: str = " ") -> str:
+def _with_n(chart: Bars, index: int, between: str = " ") -> str:
     """The label with its n, where one number holds for all its bars; else each bar has its own."""
-    numbers = _different_numbers(series, index)
-    n = gettext("n = {n}").format(n=numbers.pop()) if len(numbers) == 1 else ""
-    return f"{_short(label)}{between}({n})" if n else _short(label)
+    label, n = _short(chart.labels[index]), chart.common_n(index)
+    return f"{label}{between}({n})" if n else label
 
 
-def _with_each_n(label: str, series: Sequence[Series], index: int) -> str:
+def _with_each_n(chart: Lines, index: int) -> str:
     """The label, and below it n: once where it is the same for all series, else for each in a line of its own."""
-    if len(_different_numbers(series, index)) < 2:
-        return _with_n(label, series, index, "\n")
-    numbers = [number or NOTHING for number in numbers_of(series, index)]
-    return "\n".join([_short(label), gettext("n = {n}").format(n=numbers[0]), *numbers[1:]])
-
-
-def _write_n(axes: Axes, point: Point, at: float) -> None:
-    """The n of a bar at its end, where the bars of its label differ in n."""
-    if point.n is None or point.value is None:
-        return
-    n = gettext("n = {n}").format(n=display_text.number(f"{point.n:,}"))
-    end = max(0.0, point.value, point.high if point.high is not None else point.value)
-    axes.text(end, at, f"  {n}", va="center", fontsize=6, color="#5b626c")
+    if not chart.has_different_n(index):
+        return _with_n(chart, index, "\n")
+    first, *others = (number or NOTHING for number in chart.n_at(index))
+    return "\n".join([_short(chart.labels[index]), n_equals(first), *others])
 
 
 def _legend(axes: Axes, series: Sequence[Series], handles: Mapping[int, Any]) -> None:
@@ -421,8 +358,7 @@ def _legend(axes: Axes, series: Sequence[Series], handles: Mapping[int, Any]) ->
 
 def _value_axis(axes: Axes, axis: Axis, which: str) -> None:
     """The axis of values with the marks of the page, a grid and the line of zero."""
-    ticks = [display_text.number(f"{tick:g}".replace("-", "\N{MINUS SIGN}")) for tick in axis.ticks]
-    marks = [f"{tick} {axis.unit}" if axis.unit else tick for tick in ticks]
+    marks = [mark for _, mark in axis.marks]
     if which == "x":
         axes.set_xticks(axis.ticks, marks)
         axes.set_xlim(axis.low, axis.high)

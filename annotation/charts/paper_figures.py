@@ -12,8 +12,8 @@ from typing import Any
 from django.utils.translation import gettext
 
 from annotation.charts import study_figures
-from annotation.charts.figure import Bars, Figure, Lines
-from annotation.charts.svg import Point, Series, axis_over
+from annotation.charts.figure import Figure
+from annotation.charts.series import Bars, Lines, Point, Series, axis_over, ends
 from annotation.platform import display_text
 from tableqa.statistics.median_intervals import FEWEST
 from tableqa.statistics.proportions import Proportion, proportion
@@ -78,7 +78,7 @@ def label_distribution(
         note += f" {undecided_items(decided.get('undecided', 0))}"
     sheet = Sheet("labels", title, tuple(columns), tuple(map(tuple, rows)), note)
     chart = Bars(
-        [display_text.shown(entry["label"]) for entry in labels], series, axis_over(_ends(series), unit="%")
+        [display_text.shown(entry["label"]) for entry in labels], series, axis_over(ends(series), unit="%")
     )
     return Figure("labels", title, sheet, chart)
 
@@ -123,7 +123,7 @@ def learning(learning_data: Data) -> list[Figure]:
             "fewer people."
         )
         series = [Series(gettext("median seconds"), points)]
-        chart = Lines(labels, series, axis_over(_ends(series), unit="s"), most=6)
+        chart = Lines(labels, series, axis_over(ends(series), unit="s"), most=6)
         sheet = _by_step("learning-time", title, labels, people, cells, gettext("Seconds"), "s", note)
         figures.append(Figure("learning-time", title, sheet, chart))
     if any(step["agrees"] for step in steps):
@@ -245,7 +245,7 @@ def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
     )
     if currencies:
         note += " " + gettext("The interval of the cost assumes that cost is proportional to time.")
-    chart = Bars([line["name"] for line in timed_lines], series, axis_over(_ends(series), unit="min"))
+    chart = Bars([line["name"] for line in timed_lines], series, axis_over(ends(series), unit="min"))
     return Figure("per-accepted", title, Sheet("per-accepted", title, columns, rows, note), chart)
 
 
@@ -339,8 +339,3 @@ def _percent_point(estimate: Data) -> Point:
         None if estimate[name] is None else 100 * estimate[name] for name in ("value", "low", "high")
     )
     return Point(value, low, high, estimate["n"])
-
-
-def _ends(series: Sequence[Series]) -> list[float]:
-    points = [point for data_series in series for point in data_series.points if point is not None]
-    return [end for point in points for end in (point.value, point.high) if end is not None]

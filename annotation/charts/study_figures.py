@@ -11,9 +11,8 @@ from typing import Any
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext, ngettext
 
-from annotation.charts import svg
-from annotation.charts.figure import Bars, Columns, Figure, Heat, Lines
-from annotation.charts.svg import Point, Series
+from annotation.charts.figure import Figure
+from annotation.charts.series import Axis, Bars, Columns, Heat, Lines, Point, Series, axis_over, ends
 from annotation.platform import display_text
 from tableqa.statistics import medians
 from tableqa.statistics.proportions import Proportion
@@ -327,7 +326,7 @@ def by_day(
         "days",
         title,
         Sheet("days", title, columns, rows),
-        Columns(short, counts, svg.axis_over(counts)),
+        Columns(short, [Series(title, [Point(number) for number in counts])], axis_over(counts)),
         basis=gettext("n = {n} submissions").format(n=display_text.number(f"{sum(counts):,}")),
     )
 
@@ -355,13 +354,6 @@ def shares(
     if not nonzero_shares:
         return None
     series = [Series(title, [share_point(entry) for _, entry in nonzero_shares])]
-    ends = [
-        end
-        for entry in series[0].points
-        if entry is not None
-        for end in (entry.value, entry.high)
-        if end is not None
-    ]
     rows = tuple(
         (text(label), replace(_count(entry.hits), address=address if entry.hits else ""), share(entry))
         for (label, entry), address in zip(nonzero_shares, targets, strict=True)
@@ -371,7 +363,7 @@ def shares(
         Column(gettext("Count")),
         Column(gettext(head[1]), counted=counted or gettext("of"), unit="%"),
     )
-    chart = Bars([label for label, _ in nonzero_shares], series, svg.axis_over(ends, unit="%"))
+    chart = Bars([label for label, _ in nonzero_shares], series, axis_over(ends(series), unit="%"))
     return Figure(name, title, Sheet(name, title, columns, rows, note), chart)
 
 
@@ -387,16 +379,8 @@ def person_name(people: Mapping[str, str], key: str) -> str:
     return people.get(key, gettext("a former member"))
 
 
-def _axis(series: Sequence[Series]) -> svg.Axis:
-    ends = [
-        end
-        for data_series in series
-        for point in data_series.points
-        if point is not None
-        for end in (point.value, point.low, point.high)
-        if end is not None
-    ]
-    return svg.axis_over([max(-1.0, end) for end in ends], most=1.0)
+def _axis(series: Sequence[Series]) -> Axis:
+    return axis_over([max(-1.0, end) for end in ends(series)], most=1.0)
 
 
 def as_percent(value: float | None) -> float | None:
@@ -469,11 +453,6 @@ def _position_figure(name: str, title: str, statistics: Statistics | None) -> Fi
         Series(gettext("observed"), [share_point(Proportion(**statistics[part])) for part, _ in parts]),
         Series(gettext("expected by chance"), [Point(chance) for chance in chances]),
     ]
-    ends = [
-        observed_point.high
-        for observed_point in series[0].points
-        if observed_point is not None and observed_point.high is not None
-    ]
     rows = tuple(
         (
             text(label),
@@ -490,7 +469,7 @@ def _position_figure(name: str, title: str, statistics: Statistics | None) -> Fi
         Column(gettext("Expected by chance")),
     )
     anchor = name.replace("_", "-")
-    chart = Bars([label for _, label in parts], series, svg.axis_over(ends, most=10.0, unit="%"))
+    chart = Bars([label for _, label in parts], series, axis_over(ends(series), most=10.0, unit="%"))
     return Figure(
         anchor, title, Sheet(anchor, title, columns, rows, _exclusion_note(name, statistics)), chart
     )

@@ -10,7 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.charts import study_figures, svg
-from annotation.charts.svg import Axis, Point, Series, Spread, axis_over, bars, bins, distribution, lines
+from annotation.charts.series import (
+    Axis,
+    Bars,
+    Distribution,
+    Lines,
+    Point,
+    Series,
+    Spread,
+    axis_over,
+    bins,
+)
+from annotation.charts.svg import draw
 from config.csp import POLICY
 
 AXIS = Axis(0, 100, (0, 20, 40, 60, 80, 100))
@@ -49,9 +60,9 @@ def parsed(markup: str) -> ElementTree.Element:
 def test_whatever_a_model_is_called_it_stays_a_text(name: str) -> None:
     series = [Series(name, [Point(1.0)]), Series("b", [Point(2.0)])]
     for chart in (
-        bars("x", name, [name], series, AXIS),
-        lines("x", name, [name], series, AXIS),
-        distribution("x", name, [name], [Spread(name, [[1.0, 2.0]])], AXIS),
+        draw("x", name, Bars([name], series, AXIS)),
+        draw("x", name, Lines([name], series, AXIS)),
+        draw("x", name, Distribution([name], [Spread(name, [[1.0, 2.0]])], AXIS)),
     ):
         tree = parsed(chart)
         tags = {element.tag for element in tree.iter()}
@@ -60,7 +71,7 @@ def test_whatever_a_model_is_called_it_stays_a_text(name: str) -> None:
 
 
 def test_a_chart_is_named_and_described() -> None:
-    svg = parsed(bars("robustness", "R-ACC", LABELS, TWO, AXIS)).find("svg")
+    svg = parsed(draw("robustness", "R-ACC", Bars(LABELS, TWO, AXIS))).find("svg")
     assert svg is not None
     assert svg.attrib["role"] == "img"
     assert svg.attrib["aria-labelledby"] == "robustness-title robustness-desc"
@@ -75,15 +86,15 @@ def test_a_chart_is_named_and_described() -> None:
 def test_a_chart_needs_no_script_and_no_style_of_its_own() -> None:
     assert "style-src 'self'" in POLICY
     for chart in (
-        bars("x", "t", LABELS, TWO, AXIS),
-        lines("x", "t", LABELS, TWO, AXIS),
-        distribution("x", "t", ["a"], [Spread("s", [[1.0, 2.0]])], AXIS),
+        draw("x", "t", Bars(LABELS, TWO, AXIS)),
+        draw("x", "t", Lines(LABELS, TWO, AXIS)),
+        draw("x", "t", Distribution(["a"], [Spread("s", [[1.0, 2.0]])], AXIS)),
     ):
         assert not re.search(r"\sstyle=|<style|<script|\son\w+=", chart)
 
 
 def test_a_bar_is_as_long_as_its_number() -> None:
-    chart = parsed(bars("x", "t", LABELS, TWO, AXIS)).find("svg")
+    chart = parsed(draw("x", "t", Bars(LABELS, TWO, AXIS))).find("svg")
     assert chart is not None
     rects = [float(one.attrib["width"].rstrip("%")) for one in chart.iter("rect")]
     whole = svg.TO - svg.FROM
@@ -92,13 +103,13 @@ def test_a_bar_is_as_long_as_its_number() -> None:
 
 def test_a_bar_below_nothing_ends_at_nothing() -> None:
     axis = axis_over([-50, 10])
-    (rect,) = parsed(bars("x", "t", ["a"], [Series("s", [Point(-50)])], axis)).iter("rect")
+    (rect,) = parsed(draw("x", "t", Bars(["a"], [Series("s", [Point(-50)])], axis))).iter("rect")
     start, wide = (float(rect.attrib[name].rstrip("%")) for name in ("x", "width"))
     assert start + wide == pytest.approx(svg.FROM + (svg.TO - svg.FROM) * axis.part(0), abs=0.01)
 
 
 def test_what_is_undefined_is_said_and_what_was_not_asked_too() -> None:
-    said = [one.text for one in parsed(bars("x", "t", LABELS, TWO, AXIS)).iter("text")]
+    said = [one.text for one in parsed(draw("x", "t", Bars(LABELS, TWO, AXIS))).iter("text")]
     assert "undefined" in said
     assert "not asked" in said
 
@@ -108,13 +119,13 @@ def test_a_line_is_broken_where_a_point_is_missing() -> None:
     broken = [Series("s", [Point(1.0), None, Point(3.0)])]
 
     def drawn(series: list[Series]) -> int:
-        return lines("x", "t", LABELS, series, AXIS).count('class="line"')
+        return draw("x", "t", Lines(LABELS, series, AXIS)).count('class="line"')
 
     assert (drawn(whole), drawn(broken)) == (2, 0)
 
 
 def test_series_are_told_apart_without_colours() -> None:
-    chart = lines("x", "t", ["a", "b"], [Series(str(i), [Point(i), Point(i)]) for i in range(5)], AXIS)
+    chart = draw("x", "t", Lines(["a", "b"], [Series(str(i), [Point(i), Point(i)]) for i in range(5)], AXIS))
     legend = parsed(chart).find("ul")
     assert legend is not None
     assert [key.text for key in legend.iter("b")] == ["A", "B", "C", "D", "E"]
@@ -122,8 +133,8 @@ def test_series_are_told_apart_without_colours() -> None:
 
 
 def test_few_values_are_dots_and_many_are_columns() -> None:
-    few = distribution("x", "t", ["a"], [Spread("s", [[10.0, 10.0, 30.0]])], AXIS)
-    many = distribution("x", "t", ["a"], [Spread("s", [[float(i % 5) * 20 for i in range(50)]])], AXIS)
+    few = draw("x", "t", Distribution(["a"], [Spread("s", [[10.0, 10.0, 30.0]])], AXIS))
+    many = draw("x", "t", Distribution(["a"], [Spread("s", [[float(i % 5) * 20 for i in range(50)]])], AXIS))
     assert (few.count("<circle"), few.count("<rect")) == (3, 0)
     assert (many.count("<circle"), many.count("<rect")) == (0, 5)
     dots = [float(one.attrib["cy"]) for one in parsed(few).iter("circle")]
@@ -148,7 +159,7 @@ def test_numbers_have_a_real_minus_and_never_minus_nothing() -> None:
     said = [
         one.text
         for one in parsed(
-            bars("x", "t", ["a", "b"], [Series("s", [Point(-5), Point(-0.001)])], axis_over([-5]))
+            draw("x", "t", Bars(["a", "b"], [Series("s", [Point(-5), Point(-0.001)])], axis_over([-5])))
         ).iter("text")
     ]
     assert "\N{MINUS SIGN}5.00" in said
@@ -186,7 +197,7 @@ def test_of_many_weeks_the_last_ones_are_drawn() -> None:
 
 def test_a_group_of_bars_says_of_how_many_units_it_is() -> None:
     series = [Series("a", [Point(1.0, n=3), Point(2.0)]), Series("b", [Point(1.0, n=1200), Point(2.0)])]
-    said = [one.text for one in parsed(bars("x", "t", ["p", "q"], series, AXIS)).iter("tspan")]
+    said = [one.text for one in parsed(draw("x", "t", Bars(["p", "q"], series, AXIS))).iter("tspan")]
     assert said == ["n = 3 (A), 1,200 (B)"]
 
 
@@ -202,13 +213,13 @@ def test_a_line_chart_has_n_below_the_label_of_each_point() -> None:
 
 def counts(series: list[Series]) -> list[str | None]:
     """What is written in the lines of n below a line chart, from left to right and top to bottom."""
-    tree = parsed(lines("x", "t", ["p", "q"], series, AXIS))
+    tree = parsed(draw("x", "t", Lines(["p", "q"], series, AXIS)))
     return [one.text for one in tree.iter("text") if "small" in one.attrib.get("class", "").split()]
 
 
 def test_n_is_written_for_the_labels_that_are_written() -> None:
     series = [Series("a", [Point(1.0, n=number) for number in range(1, 13)])]
-    tree = parsed(lines("x", "t", list("abcdefghijkl"), series, AXIS, most=6))
+    tree = parsed(draw("x", "t", Lines(list("abcdefghijkl"), series, AXIS, most=6)))
 
     said = [one.text for one in tree.iter("text") if "small" in one.attrib.get("class", "").split()]
     assert said == ["n", "1", "3", "5", "7", "9", "11"]
@@ -220,7 +231,7 @@ def test_the_legend_of_bars_has_squares_and_that_of_lines_has_dashes() -> None:
         assert samples is not None
         return [part.tag for part in samples.iter() if part.tag in ("rect", "line", "path")]
 
-    assert legend(bars("x", "t", LABELS, TWO, AXIS)) == ["rect", "rect"]
-    assert legend(lines("x", "t", LABELS, TWO, AXIS)) == ["line", "path", "line", "path"]
+    assert legend(draw("x", "t", Bars(LABELS, TWO, AXIS))) == ["rect", "rect"]
+    assert legend(draw("x", "t", Lines(LABELS, TWO, AXIS))) == ["line", "path", "line", "path"]
     spreads = [Spread("a", [[1.0, 2.0]]), Spread("b", [[3.0]])]
-    assert legend(distribution("x", "t", ["p"], spreads, AXIS)) == ["rect", "rect"]
+    assert legend(draw("x", "t", Distribution(["p"], spreads, AXIS))) == ["rect", "rect"]

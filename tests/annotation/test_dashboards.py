@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from annotation.charts import study_figures, work_tables
 from annotation.charts import svg as charts_svg
+from annotation.charts.series import Columns, Heat, Point, Series, axis_over
 from annotation.models import Assignment, Batch, Item, Person, Project
 from annotation.payments import costs, earnings
 from annotation.platform import display_text
@@ -550,7 +551,9 @@ def tags(html: str) -> dict[str, int]:
 
 
 def test_a_heat_map_has_a_square_for_every_pair_and_says_where_it_is_highest() -> None:
-    svg = charts_svg.heat("h", "Pairs", ["Ada <b>", "Bo"], ["Ada <b>", "Bo"], [[None, 0.42], [0.42, None]])
+    svg = charts_svg.draw(
+        "h", "Pairs", Heat(["Ada <b>", "Bo"], ["Ada <b>", "Bo"], [[None, 0.42], [0.42, None]])
+    )
     assert tags(svg)["rect"] == 4
     assert "<b>" not in svg
     assert "Highest 0.42 (Bo and Ada &lt;b&gt;)" in svg
@@ -568,7 +571,7 @@ def test_a_heat_map_has_a_square_for_every_pair_and_says_where_it_is_highest() -
 )
 def test_squares_lie_within_their_chart(values: list[list[float | None]]) -> None:
     names = [f"p{number}" for number in range(len(values))]
-    svg = charts_svg.heat("h", "Pairs", names, names, values)
+    svg = charts_svg.draw("h", "Pairs", Heat(names, names, values))
     ends = [
         float(x) + float(wide)
         for x, wide in re.findall(r'<rect class="\w+" x="([\d.]+)%" y="\d+" width="([\d.]+)%', svg)
@@ -581,9 +584,10 @@ def test_squares_lie_within_their_chart(values: list[list[float | None]]) -> Non
 
 def test_columns_stand_on_the_axis_and_few_labels_are_written() -> None:
     labels = [f"{day} Mar" for day in range(1, 31)]
-    svg = charts_svg.columns("d", "By day", labels, list(range(30)), charts_svg.axis_over(range(30)))
+    chart = Columns(labels, [Series("By day", [Point(number) for number in range(30)])], axis_over(range(30)))
+    svg = charts_svg.draw("d", "By day", chart)
     assert tags(svg)["rect"] == 30
-    assert svg.count('class="tick middle"') <= charts_svg.MARKED + 1
+    assert svg.count('class="tick middle"') <= chart.most + 1
     assert "highest 29.00 (30 Mar)" in svg
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils import translation
 
-from annotation.charts.svg import Point
+from annotation.charts.series import Point
 from annotation.releases.model_evaluation.report import _cell, _seeds
 from tableqa.scoring.evaluation import MACRO, Evaluation, Row
 from tableqa.statistics.robustness import Estimate

@@ -14,8 +14,8 @@ from fontTools.pens.t2CharStringPen import T2CharStringPen
 from matplotlib import font_manager
 
 from annotation.charts import fallback_fonts, image_files
-from annotation.charts.figure import IMAGES, Bars, Figure
-from annotation.charts.svg import Axis, Point, Series
+from annotation.charts.figure import IMAGES, Figure
+from annotation.charts.series import Axis, Bars, Point, Series
 from tableqa.typesetting.report_tables import Column, Sheet, text
 
 pytestmark = pytest.mark.filterwarnings("ignore:Glyph .* missing")

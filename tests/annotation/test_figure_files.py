@@ -10,12 +10,24 @@ from dataclasses import asdict
 from xml.etree import ElementTree
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
 from annotation.charts import image_files
-from annotation.charts.figure import IMAGES, TEXTS, Bars, Chart, Columns, Distribution, Figure, Heat, Lines
-from annotation.charts.svg import Axis, Point, Series, Spread
+from annotation.charts.figure import IMAGES, TEXTS, Figure
+from annotation.charts.series import (
+    Axis,
+    Bars,
+    Chart,
+    Columns,
+    Distribution,
+    Heat,
+    Lines,
+    Point,
+    Series,
+    Spread,
+)
 from annotation.models import Membership
 from annotation.web.views.agreement_figures import report_table
 from annotation.workflow import projects
@@ -34,7 +46,7 @@ SERIES = [
 CHARTS: dict[str, Chart] = {
     "bars": Bars(LABELS, SERIES, AXIS),
     "lines": Lines(LABELS, SERIES, AXIS),
-    "columns": Columns(["1 Nov", "2 Nov"], [12, 40], AXIS),
+    "columns": Columns(["1 Nov", "2 Nov"], [Series("Submissions", [Point(12), Point(40)])], AXIS),
     "heat": Heat(["a", "b"], ["a", "b"], [[10, 3], [3, None]], 0, 10, whole=True),
     "distribution": Distribution(LABELS, [Spread("s", [[1.0, 2.0], [float(i) for i in range(50)]])], AXIS),
 }
@@ -83,15 +95,28 @@ def test_a_picture_says_of_how_many_units_and_what_its_whiskers_are() -> None:
     ]
 
 
+def test_page_and_file_say_the_same_about_marks() -> None:
+    from annotation.charts.image_files import _footnote
+
+    for chart in CHARTS.values():
+        caption = figure(chart).caption
+        page = render_to_string("dashboards/_chart.html", {"chart": figure(chart)})
+        assert caption[0] == "n = 127 questions"
+        assert all(sentence in page for sentence in caption)
+        assert _footnote(figure(chart)).split("\n")[: len(caption)] == caption
+
+
 def test_each_point_has_its_own_n() -> None:
     from annotation.charts.image_files import _footnote, _with_each_n, _with_n
 
     equal = [Series("TAPEX", [Point(50, n=1200)]), Series("Omni", [Point(25, n=1200), Point(None)])]
 
-    assert _with_n("row_shuffle", SERIES, 0) == "row_shuffle", "each bar says its own"
-    assert _with_n("row_shuffle", equal, 0) == "row_shuffle (n = 1,200)"
-    assert _with_each_n("2026-W09", SERIES, 0) == "2026-W09\nn = 120\n100"
-    assert _with_each_n("2026-W10", SERIES, 1) == "2026-W10\n(n = 7)"
+    weeks = Lines(["2026-W09", "2026-W10"], SERIES, AXIS)
+
+    assert _with_n(Bars(LABELS, SERIES, AXIS), 0) == "row_shuffle", "each bar says its own"
+    assert _with_n(Bars(LABELS, equal, AXIS), 0) == "row_shuffle (n = 1,200)"
+    assert _with_each_n(weeks, 0) == "2026-W09\nn = 120\n100"
+    assert _with_each_n(weeks, 1) == "2026-W10\n(n = 7)"
     assert "in the order of the legend" in _footnote(figure(CHARTS["lines"]))
     assert "in the order of the legend" not in _footnote(figure(CHARTS["bars"]))
     assert "n = 120 (A), 100 (B)" in figure(CHARTS["bars"]).svg

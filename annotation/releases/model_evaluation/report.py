@@ -21,10 +21,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_noop
 
-from annotation.charts import svg
-from annotation.charts.figure import Bars, Distribution, Figure, Lines
+from annotation.charts.figure import Figure
+from annotation.charts.series import Bars, Distribution, Lines, Point, Series, Spread, axis_over, ends
 from annotation.charts.study_figures import as_percent
-from annotation.charts.svg import Point, Series, Spread
 from annotation.platform import display_text
 from tableqa.scoring.evaluation import (
     MACRO,
@@ -210,9 +209,9 @@ def _bars(
     name: str, title: str, models: Mapping[str, Evaluation], series: Sequence[Series], most: float
 ) -> Figure | None:
     kinds = _kinds(models)
-    if not kinds or not any(_ends(series)):
+    if not kinds or not any(ends(series)):
         return None
-    axis = svg.axis_over(_ends(series), most=most)
+    axis = axis_over(ends(series), most=most)
     return Figure(name, title, _numbers(name, title, kinds, series), Bars(kinds, series, axis))
 
 
@@ -243,7 +242,7 @@ def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
             for name, evaluation in models.items()
         ]
         name, (title, head) = f"position-{what}", map(gettext, BY_PLACE[what])
-        axis = svg.axis_over(_ends(series), most=100)
+        axis = axis_over(ends(series), most=100)
         figures.append(
             Figure(
                 name,
@@ -290,7 +289,7 @@ def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
     )
     title = gettext("Accuracy per seed")
     # The axis begins near the lowest seed: from 0 on, seeds lie so close together that they would be one dot.
-    axis = svg.axis_over(every, least=min(every) - 1, most=min(100.0, max(every) + 1))
+    axis = axis_over(every, least=min(every) - 1, most=min(100.0, max(every) + 1))
     sheet = Sheet("seeds-numbers", gettext("Exact match per seed"), columns, tuple(rows))
     return Figure("seeds", title, sheet, Distribution(kinds, spreads, axis))
 
@@ -333,7 +332,7 @@ def _questions(models: Mapping[str, Judgement], kinds: Sequence[str]) -> Figure 
     )
     title = gettext("Questions by share of seeds with a correct answer")
     sheet = Sheet("questions-numbers", gettext("Questions by number of seeds"), columns, tuple(rows))
-    return Figure("questions", title, sheet, Distribution(kinds, spreads, svg.axis_over([], most=100)))
+    return Figure("questions", title, sheet, Distribution(kinds, spreads, axis_over([], most=100)))
 
 
 def _kinds(models: Mapping[str, Evaluation]) -> list[str]:
@@ -353,11 +352,6 @@ def _count(points: Sequence[Point | None]) -> str:
     """The number of questions behind these points; where models differ, one for each in their order."""
     counts = [str(point.n) for point in points if point is not None]
     return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
-
-
-def _ends(series: Iterable[Series]) -> list[float]:
-    points = [point for entry in series for point in entry.points if point is not None]
-    return [end for point in points for end in (point.value, point.low, point.high) if end is not None]
 
 
 def _numbers(name: str, title: str, labels: Sequence[str], series: Sequence[Series], head: str = "") -> Sheet:
