@@ -10,82 +10,75 @@ from typing import Any
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
-from annotation.charts import study_figures
+from annotation.charts.fields import (
+    Field,
+    integers,
+    optional_texts,
+    table,
+    text_field,
+    texts,
+    time_utc,
+    times,
+)
 from annotation.charts.figure import Figure
-from annotation.charts.list_tables import integer, numbers, table, time_utc
 from annotation.platform import display_text
-from tableqa.typesetting.report_tables import NOTHING, text
+from tableqa.typesetting.report_tables import NOTHING, Column
 
 Line = Mapping[str, Any]
 
 
 def releases(lines: Sequence[Line], note: str = "") -> Figure | None:
     """The releases of a project: a line has name, state, formats, is_simulated, created and created_by."""
-    columns = study_figures.names(
-        gettext("Release"),
-        gettext("State"),
-        gettext("Format"),
-        gettext("With simulated annotators"),
-        gettext("Created (UTC)"),
-        gettext("Created by"),
+    fields = (
+        *texts(name=gettext("Release"), state=gettext("State")),
+        text_field(gettext("Format"), lambda line: ", ".join(line["formats"])),
+        text_field(gettext("With simulated annotators"), lambda line: _yes_or_no(line["is_simulated"])),
+        *times(created=gettext("Created (UTC)")),
+        *texts(created_by=gettext("Created by")),
     )
-    rows = [
-        (
-            text(line["name"]),
-            text(line["state"]),
-            text(", ".join(line["formats"])),
-            text(gettext("yes") if line["is_simulated"] else gettext("no")),
-            time_utc(line["created"]),
-            text(line["created_by"]),
-        )
-        for line in lines
-    ]
-    return table("releases", gettext("Releases"), columns, rows, note)
+    return table("releases", gettext("Releases"), fields, lines, note)
+
+
+def _yes_or_no(value: bool) -> str:
+    return gettext("yes") if value else gettext("no")
 
 
 def files_by_format(lines: Sequence[Line]) -> Figure | None:
     """The formats of a release: a line has name, about, files and bytes."""
-    columns = (
-        *study_figures.names(gettext("Format"), gettext("Contents")),
-        *numbers(gettext("Files"), gettext("Bytes")),
+    fields = (
+        *texts(name=gettext("Format"), about=gettext("Contents")),
+        *integers(files=gettext("Files"), bytes=gettext("Bytes")),
     )
-    rows = [
-        (text(line["name"]), text(line["about"]), integer(line["files"]), integer(line["bytes"]))
-        for line in lines
-    ]
-    return table("formats", gettext("Files by format"), columns, rows)
+    return table("formats", gettext("Files by format"), fields, lines)
 
 
 def files(files: Sequence[tuple[str, Line]]) -> Figure | None:
     """The files of a release: names, each with records, bytes and sha256."""
-    columns = (
-        *study_figures.names(gettext("File")),
-        *numbers(gettext("Records"), gettext("Bytes")),
-        *study_figures.names("sha256"),
+    fields = (
+        *texts(name=gettext("File")),
+        *integers(records=gettext("Records"), bytes=gettext("Bytes")),
+        *texts(sha256="sha256"),
     )
-    rows = [
-        (text(name), integer(file["records"]), integer(file["bytes"]), text(file["sha256"]))
-        for name, file in files
-    ]
-    return table("files", gettext("Files"), columns, rows)
+    return table("files", gettext("Files"), fields, [{**file, "name": name} for name, file in files])
 
 
 def file_changes(name: str, title: str, changes: Sequence[Any]) -> Figure | None:
-    """The files in which two releases differ (`release_comparison.FileChanges`), with the ids that the page lists."""
-    columns = (
-        *study_figures.names(gettext("File")),
-        *numbers(*(capfirst(part) for part in _parts_of_changes().values())),
-        *study_figures.names(gettext("Records")),
+    """The files in which two releases differ (`releases.comparison.FileChanges`), with the ids that the page lists."""
+    parts = _parts_of_changes()
+    fields = (
+        *texts(name=gettext("File")),
+        *integers(**{part: capfirst(head) for part, head in parts.items()}),
+        *texts(records=gettext("Records")),
     )
-    rows = [
-        (
-            text(change.name),
-            *(integer(getattr(change, part).number) for part in _parts_of_changes()),
-            text(_changed_records(change)),
-        )
+    records = [
+        {
+            **{part: getattr(change, part).number for part in parts},
+            "name": change.name,
+            "records": _changed_records(change),
+        }
         for change in changes
     ]
-    return table(name, title, columns, rows)
+    return table(name, title, fields, records)
 
 
 def _parts_of_changes() -> dict[str, str]:
@@ -107,118 +100,76 @@ def _changed_records(change: Any) -> str:
 
 def audit_log(entries: Sequence[Any], note: str = "") -> Figure | None:
     """Events of a project: entries of `item_history.log`, with the pseudonyms of people."""
-    columns = study_figures.names(
-        gettext("Time (UTC)"),
-        gettext("Person"),
-        gettext("Object"),
-        gettext("Name"),
-        gettext("Context"),
-        gettext("Before"),
-        gettext("After"),
-        gettext("Details"),
+    fields = (
+        _time(),
+        text_field(gettext("Person"), lambda entry: entry.who),
+        text_field(gettext("Object"), lambda entry: capfirst(entry.thing)),
+        text_field(gettext("Name"), lambda entry: entry.about.name),
+        text_field(gettext("Context"), lambda entry: entry.about.beside or NOTHING),
+        text_field(gettext("Before"), lambda entry: display_text.shown(entry.before) or NOTHING),
+        text_field(gettext("After"), lambda entry: display_text.shown(entry.after)),
+        text_field(gettext("Details"), lambda entry: _in_one_line(entry.words)),
     )
-    rows = [
-        (
-            time_utc(entry.at, seconds=True),
-            text(entry.who),
-            text(capfirst(entry.thing)),
-            text(entry.about.name),
-            text(entry.about.beside or NOTHING),
-            text(display_text.shown(entry.before) or NOTHING),
-            text(display_text.shown(entry.after)),
-            text(_in_one_line(entry.words)),
-        )
-        for entry in entries
-    ]
-    return table("log", gettext("Audit log"), columns, rows, note)
+    return table("log", gettext("Audit log"), fields, entries, note)
 
 
 def item_history(moments: Sequence[Any]) -> Figure | None:
     """What happened to an item: moments of `item_history.of_item`, with the pseudonyms of people."""
-    columns = study_figures.names(
-        gettext("Time (UTC)"), gettext("Person"), gettext("Event"), gettext("Details")
+    fields = (
+        _time(),
+        text_field(gettext("Person"), lambda moment: moment.who),
+        text_field(gettext("Event"), lambda moment: moment.what),
+        text_field(gettext("Details"), lambda moment: _in_one_line(moment.words)),
     )
-    rows = [
-        (
-            time_utc(moment.at, seconds=True),
-            text(moment.who),
-            text(moment.what),
-            text(_in_one_line(moment.words)),
-        )
-        for moment in moments
-    ]
-    return table("history", gettext("History"), columns, rows)
+    return table("history", gettext("History"), fields, moments)
+
+
+def _time() -> Field:
+    column = Column(gettext("Time (UTC)"), numeric=False)
+    return Field(column, lambda event: time_utc(event.at, seconds=True))
 
 
 def compared_responses(lines: Sequence[Line], note: str = "") -> Figure | None:
     """Responses to the same items: a line has question, example, annotator, words, result and is_apart."""
-    columns = study_figures.names(
-        gettext("Question"),
-        gettext("Example"),
-        gettext("Annotator"),
-        gettext("Response"),
-        gettext("Responses to the item"),
-        gettext("Differs from the majority"),
+    fields = (
+        *texts(question=gettext("Question"), example=gettext("Example"), annotator=gettext("Annotator")),
+        text_field(gettext("Response"), lambda line: _in_one_line(line["words"])),
+        *optional_texts(result=gettext("Responses to the item")),
+        text_field(gettext("Differs from the majority"), lambda line: _yes_or_no(line["is_apart"])),
     )
-    rows = [
-        (
-            text(line["question"]),
-            text(line["example"]),
-            text(line["annotator"]),
-            text(_in_one_line(line["words"])),
-            text(line["result"] or NOTHING),
-            text(gettext("yes") if line["is_apart"] else gettext("no")),
-        )
-        for line in lines
-    ]
-    return table("responses", gettext("Responses"), columns, rows, note)
+    return table("responses", gettext("Responses"), fields, lines, note)
 
 
 def gold_answers(lines: Sequence[Line], note: str = "") -> Figure | None:
     """The gold answers of a batch: a line has question, example, words, why and answered."""
-    columns = (
-        *study_figures.names(
-            gettext("Question"), gettext("Example"), gettext("Expected"), gettext("Explanation")
-        ),
-        *numbers(gettext("Responses")),
+    fields = (
+        *texts(question=gettext("Question"), example=gettext("Example")),
+        text_field(gettext("Expected"), lambda line: _in_one_line(line["words"])),
+        *optional_texts(why=gettext("Explanation")),
+        *integers(answered=gettext("Responses")),
     )
-    rows = [
-        (
-            text(line["question"]),
-            text(line["example"]),
-            text(_in_one_line(line["words"])),
-            text(line["why"] or NOTHING),
-            integer(line["answered"]),
-        )
-        for line in lines
-    ]
-    return table("gold-answers", gettext("Gold answers"), columns, rows, note)
+    return table("gold-answers", gettext("Gold answers"), fields, lines, note)
 
 
 def questions(examples: Sequence[Any], note: str = "") -> Figure | None:
     """The questions of a source, with id and answers."""
-    columns = study_figures.names(gettext("Question"), gettext("Example"), gettext("Answer"))
-    rows = [(text(example.question), text(example.external_id), text(example.answer)) for example in examples]
-    return table("questions", gettext("Questions"), columns, rows, note)
+    fields = (
+        text_field(gettext("Question"), lambda example: example.question),
+        text_field(gettext("Example"), lambda example: example.external_id),
+        text_field(gettext("Answer"), lambda example: example.answer),
+    )
+    return table("questions", gettext("Questions"), fields, examples, note)
 
 
 def versions(lines: Sequence[Line], counted: Mapping[str, str], note: str = "") -> Figure | None:
     """Versions of a text: a line has number, created_by, created and the counts; `counted`: their titles by name."""
-    columns = (
-        *numbers(gettext("Version")),
-        *study_figures.names(gettext("Created by"), gettext("Created (UTC)")),
-        *numbers(*counted.values()),
+    fields = (
+        *integers(number=gettext("Version")),
+        *texts(created_by=gettext("Created by")),
+        *times(created=gettext("Created (UTC)")),
+        *integers(**counted),
     )
-    rows = [
-        (
-            integer(line["number"]),
-            text(line["created_by"]),
-            time_utc(line["created"]),
-            *(integer(line[name]) for name in counted),
-        )
-        for line in lines
-    ]
-    return table("versions", gettext("Versions"), columns, rows, note)
+    return table("versions", gettext("Versions"), fields, lines, note)
 
 
 def _in_one_line(lines: Sequence[Any]) -> str:

@@ -1,60 +1,78 @@
 """Tables of the work on a study, as figures without a chart: batches, people, pay, costs. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext
 
 from annotation.charts import study_figures
+from annotation.charts.fields import (
+    Field,
+    decimal,
+    integer,
+    integers,
+    integers_of,
+    number_field,
+    optional_texts,
+    table,
+    text_field,
+    texts,
+    translated,
+    with_n,
+)
 from annotation.charts.figure import Figure
-from annotation.charts.list_tables import integer
 from annotation.platform import display_text
 from tableqa.statistics.proportions import Proportion, wilson
-from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, text
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, text
 
 Line = Mapping[str, Any]
 
 
-def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
+def batches(lines: Sequence[Line], *, costs: bool) -> Figure | None:
     """Progress, hours and, where somebody may read them, costs: a row for each batch.
 
     Each line has name, address, kind, state, submitted, places, accepted, excluded, items, hours, seconds (each), cost,
     per_hundred, spent (`dashboards.Effort`) and links (the addresses of items, by these names); figures that are not there
     yet are None.
     """
-    columns = (
-        *study_figures.names("Batch", gettext("State")),
-        *map(
-            Column,
-            (gettext("Responses"), gettext("Planned responses"), gettext("Accepted"), gettext("Items")),
+
+    def counted(key: str, title: str) -> Field:
+        return number_field(title, lambda line: integer(line[key], line["links"].get(key, "")))
+
+    def named(line: Line) -> Cell:
+        return Cell(line["name"], detail=display_text.shown(line["kind"]), address=line["address"])
+
+    def seconds(line: Line) -> Cell:
+        return _with_ends(line["seconds"], line["spent"].ends, line["spent"].timed, 0)
+
+    def cost(key: str, title: str) -> Field:
+        return number_field(title, lambda line: text(line[key] or NOTHING))
+
+    fields = (
+        Field(Column(gettext("Batch"), numeric=False), named),
+        *translated(state=gettext("State")),
+        counted("submitted", gettext("Responses")),
+        counted("places", gettext("Planned responses")),
+        counted("accepted", gettext("Accepted")),
+        counted("items", gettext("Items")),
+        counted("excluded", gettext("Excluded")),
+        number_field(gettext("Hours"), lambda line: _hours(line["hours"], line["spent"].by_kind)),
+        number_field(gettext("Seconds per item"), seconds),
+        *(
+            (cost("cost", gettext("Cost")), cost("per_hundred", gettext("Cost per 100 accepted")))
+            if costs
+            else ()
         ),
-        *map(Column, (gettext("Excluded"), gettext("Hours"), gettext("Seconds per item"))),
-        *(map(Column, (gettext("Cost"), gettext("Cost per 100 accepted"))) if costs else ()),
     )
-    rows = tuple(
-        (
-            Cell(line["name"], detail=display_text.shown(line["kind"]), address=line["address"]),
-            text(display_text.shown(line["state"])),
-            *(
-                replace(integer(line[name]), address=line["links"].get(name, "") if line[name] else "")
-                for name in ("submitted", "places", "accepted", "items", "excluded")
-            ),
-            _hours(line["hours"], line["spent"].by_kind),
-            _with_ends(line["seconds"], line["spent"].ends, line["spent"].timed, 0),
-            *(text(line[name] or NOTHING) for name in ("cost", "per_hundred") if costs),
-        )
-        for line in lines
-    )
-    title = gettext("Progress by batch")
     note = gettext(
         "Seconds per item: mean active time of a response. Interval: 95 %, over annotators; of one there is none."
     )
-    return Figure("batches", title, Sheet("batches", title, columns, rows, note))
+    return table("batches", gettext("Progress by batch"), fields, lines, note)
 
 
-def counts(numbers: Mapping[str, int]) -> Figure:
-    """The counts of one batch (`batch_progress.counts`), a row for each."""
+def counts(numbers: Mapping[str, int]) -> Figure | None:
+    """The counts of one batch (`batches.progress`), a row for each."""
     names = {
         "places": gettext("Planned responses"),
         "submitted": gettext("Submitted"),
@@ -69,47 +87,37 @@ def counts(numbers: Mapping[str, int]) -> Figure:
         "decided": gettext("Items accepted"),
         "excluded": gettext("Items excluded"),
     }
-    title = gettext("Counts of the batch")
-    columns = (*study_figures.names(gettext("Count")), Column(gettext("Number")))
-    rows = tuple((text(label), integer(numbers[name])) for name, label in names.items())
-    return Figure("counts", title, Sheet("counts", title, columns, rows))
+    fields = (*texts(title=gettext("Count")), *integers(number=gettext("Number")))
+    records = [{"title": title, "number": numbers[key]} for key, title in names.items()]
+    return table("counts", gettext("Counts of the batch"), fields, records)
 
 
 def reasons(rows: Sequence[tuple[str, str, int, str]]) -> Figure | None:
     """How often people gave each reason for skipping, from (batch, reason, times, address); None where nobody skipped."""
-    if not rows:
-        return None
-    title = gettext("Reasons for skipping")
-    columns = (*study_figures.names("Reason", "Batch"), Column(gettext("Count")))
-    lines = tuple(
-        (text(display_text.shown(reason)), text(batch), replace(integer(times), address=address))
-        for batch, reason, times, address in rows
+    fields = (
+        text_field(gettext("Reason"), lambda row: display_text.shown(row[1])),
+        text_field(gettext("Batch"), lambda row: row[0]),
+        number_field(gettext("Count"), lambda row: integer(row[2], row[3])),
     )
-    return Figure("reasons", title, Sheet("reasons", title, columns, lines))
+    return table("reasons", gettext("Reasons for skipping"), fields, rows)
 
 
 def templates(rows: Sequence[Line]) -> Figure | None:
     """Each person's most frequent question template beside the others' use of it; None without any."""
-    if not rows:
-        return None
+
+    def share(key: str, title: str) -> Field:
+        return number_field(title, lambda row: with_n(study_figures.share(row[key])), unit="%")
+
+    fields = (
+        *texts(name=gettext("Person"), mould=gettext("Most frequent template")),
+        share("share", gettext("Share of this person")),
+        share("of_others", gettext("Share of the others")),
+        text_field(
+            gettext("Needs review"), lambda row: gettext("yes") if row["stands_out"] else gettext("no")
+        ),
+    )
     title = gettext("Question templates: the most frequent template of each person")
-    columns = (
-        *study_figures.names("Person", gettext("Most frequent template")),
-        Column(gettext("Share of this person"), unit="%"),
-        Column(gettext("Share of the others"), unit="%"),
-        *study_figures.names(gettext("Needs review")),
-    )
-    lines = tuple(
-        (
-            text(row["name"]),
-            text(row["mould"]),
-            _with_n(study_figures.share(row["share"])),
-            _with_n(study_figures.share(row["of_others"])),
-            text(gettext("yes") if row["stands_out"] else gettext("no")),
-        )
-        for row in rows
-    )
-    return Figure("templates", title, Sheet("templates", title, columns, lines))
+    return table("templates", title, fields, rows)
 
 
 def people(rows: Sequence[Line], note: str) -> Figure | None:
@@ -120,62 +128,43 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
     alone where the times allow none), gold (a share or None), agreement (a cell or None), accuracy (from 0 to 1, or None),
     accuracy_ends (of its interval), labelled and raised (a list).
     """
-    if not rows:
-        return None
-    title = gettext("Quality by person")
-    columns = (
-        *study_figures.names(gettext("Person")),
-        *map(Column, (gettext("Submitted"), gettext("Skipped"), gettext("Seconds per item"))),
-        Column(gettext("Items per hour")),
-        Column(gettext("Gold accuracy"), unit="%"),
-        Column(gettext("Agreement with others")),
-        Column(gettext("Reliability"), unit="%"),
-        *study_figures.names(gettext("Needs review")),
+
+    def review(row: Line) -> Cell:
+        if not row["raised"]:
+            return text(gettext("no"))
+        return replace(integer(row["review"]), address=row["review_address"])
+
+    def median(row: Line) -> Cell:
+        return _with_ends(row["median_seconds"], row["median_ends"], row["timed"], 1)
+
+    def agreement(row: Line) -> Cell:
+        return with_n(row["agreement"]) if row["agreement"] is not None else text(NOTHING)
+
+    fields = (
+        Field(Column(gettext("Person"), numeric=False), lambda row: Cell(row["name"], address=row["anchor"])),
+        number_field(gettext("Submitted"), lambda row: integer(row["submitted"], row["items_address"])),
+        number_field(gettext("Skipped"), lambda row: integer(row["skipped"], row["skipped_address"])),
+        number_field(gettext("Seconds per item"), median),
+        number_field(gettext("Items per hour"), _hourly),
+        number_field(gettext("Gold accuracy"), _gold, unit="%"),
+        number_field(gettext("Agreement with others"), agreement),
+        number_field(gettext("Reliability"), _reliability, unit="%"),
+        Field(Column(gettext("Needs review"), numeric=False), review),
     )
-    lines = tuple(
-        (
-            Cell(row["name"], address=row["anchor"]),
-            replace(integer(row["submitted"]), address=row["items_address"] if row["submitted"] else ""),
-            replace(integer(row["skipped"]), address=row["skipped_address"] if row["skipped"] else ""),
-            _with_ends(row["median_seconds"], row["median_ends"], row["timed"], 1),
-            _hourly(row),
-            _gold(row),
-            _with_n(row["agreement"]) if row["agreement"] is not None else text(NOTHING),
-            _reliability(row),
-            replace(integer(row["review"]), address=row["review_address"])
-            if row["raised"]
-            else text(gettext("no")),
-        )
-        for row in rows
-    )
-    return Figure("people", title, Sheet("people", title, columns, lines, note))
+    return table("people", gettext("Quality by person"), fields, rows, note)
 
 
 def pay(rows: Sequence[Line]) -> Figure | None:
     """Work and pay: a line has person, batch, items, skipped, hours, by_kind (seconds), hourly, and amount (in currency)."""
-    if not rows:
-        return None
-    title = gettext("Pay by person and batch")
-    columns = (
-        *study_figures.names(gettext("Person"), "Batch"),
-        *map(Column, (gettext("Items"), gettext("Skipped"), gettext("Hours"), gettext("Items per hour"))),
-        Column(gettext("Pay")),
-        *study_figures.names(gettext("Currency")),
+    fields = (
+        *texts(person=gettext("Person"), batch=gettext("Batch")),
+        *integers(items=gettext("Items"), skipped=gettext("Skipped")),
+        _hours_field(),
+        number_field(gettext("Items per hour"), lambda row: decimal(row["hourly"], 0)),
+        number_field(gettext("Pay"), lambda row: decimal(row["amount"])),
+        *texts(currency=gettext("Currency")),
     )
-    lines = tuple(
-        (
-            text(row["person"]),
-            text(row["batch"]),
-            integer(row["items"]),
-            integer(row["skipped"]),
-            _hours(row["hours"], row["by_kind"]),
-            _decimal(row["hourly"], 0),
-            _decimal(row["amount"], 2),
-            text(row["currency"]),
-        )
-        for row in rows
-    )
-    return Figure("pay", title, Sheet("pay", title, columns, lines))
+    return table("pay", gettext("Pay by person and batch"), fields, rows)
 
 
 def costs(rows: Sequence[Line]) -> Figure | None:
@@ -183,84 +172,63 @@ def costs(rows: Sequence[Line]) -> Figure | None:
 
     A line has batch, address, hours, by_kind (seconds), accepted, items_address, and by currency amounts and per_hundred.
     """
-    if not rows:
-        return None
-    title = gettext("Cost by batch")
-    columns = (
-        *study_figures.names("Batch"),
-        *map(Column, (gettext("Hours"), gettext("Items accepted"), gettext("Cost"))),
-        Column(gettext("Cost per 100 accepted")),
-        *study_figures.names(gettext("Currency")),
+    fields = (
+        Field(
+            Column(gettext("Batch"), numeric=False), lambda row: Cell(row["batch"], address=row["address"])
+        ),
+        _hours_field(),
+        number_field(gettext("Items accepted"), lambda row: integer(row["accepted"], row["items_address"])),
+        _amount_field(gettext("Cost"), "amounts"),
+        _amount_field(gettext("Cost per 100 accepted"), "per_hundred"),
+        *optional_texts(currency=gettext("Currency")),
     )
-    lines = tuple(
-        (
-            Cell(row["batch"], address=row["address"]),
-            _hours(row["hours"], row["by_kind"]),
-            replace(integer(row["accepted"]), address=row["items_address"] if row["accepted"] else ""),
-            _decimal(row["amounts"].get(currency), 2),
-            _decimal(row["per_hundred"].get(currency), 2),
-            text(currency or NOTHING),
-        )
-        for row in rows
-        for currency in (row["amounts"] or {"": None})
-    )
-    return Figure("costs", title, Sheet("costs", title, columns, lines))
+    return table("costs", gettext("Cost by batch"), fields, _by_currency(rows))
 
 
 def members(rows: Sequence[Line]) -> Figure | None:
     """Who is in a project: a line has person, roles, submitted, in_progress, hours, by_kind (seconds), and amounts."""
-    if not rows:
-        return None
-    title = gettext("Members")
-    columns = (
-        *study_figures.names(gettext("Person"), gettext("Roles")),
-        *map(Column, (gettext("Submitted"), gettext("In progress"), gettext("Hours"), gettext("Pay"))),
-        *study_figures.names(gettext("Currency")),
+    fields = (
+        *texts(person=gettext("Person"), roles=gettext("Roles")),
+        *integers(submitted=gettext("Submitted"), in_progress=gettext("In progress")),
+        _hours_field(),
+        _amount_field(gettext("Pay"), "amounts"),
+        *optional_texts(currency=gettext("Currency")),
     )
-    lines = tuple(
-        (
-            text(row["person"]),
-            text(row["roles"]),
-            integer(row["submitted"]),
-            integer(row["in_progress"]),
-            _hours(row["hours"], row["by_kind"]),
-            _decimal(amount, 2),
-            text(currency or NOTHING),
-        )
-        for row in rows
-        for currency, amount in (row["amounts"] or {"": None}).items()
-    )
-    return Figure("members", title, Sheet("members", title, columns, lines))
+    return table("members", gettext("Members"), fields, _by_currency(rows))
+
+
+def _by_currency(rows: Sequence[Line]) -> list[Line]:
+    """A row for each currency of its amounts, or one without any."""
+    return [{**row, "currency": currency} for row in rows for currency in (row["amounts"] or {"": None})]
+
+
+def _amount_field(title: str, key: str) -> Field:
+    return number_field(title, lambda row: decimal(row[key].get(row["currency"])))
+
+
+def _hours_field() -> Field:
+    return number_field(gettext("Hours"), lambda row: _hours(row["hours"], row["by_kind"]))
 
 
 def model_costs(rows: Sequence[Line], states: Sequence[str]) -> Figure | None:
-    """What language models used: a line has purpose, predictor, spent (`metering.Usage`) and a number for each state."""
-    if not rows:
-        return None
-    title = gettext("Cost of language models")
-    columns = (
-        *study_figures.names(gettext("Purpose"), gettext("Model")),
-        *map(
-            Column,
-            (gettext("Requests"), gettext("Input tokens"), gettext("Output tokens"), gettext("Counted")),
-        ),
-        Column(gettext("USD")),
-        *map(Column, states),
+    """What language models used: a line has purpose, predictor, spent (`metering.Spent`) and a number for each state."""
+
+    def spent(key: str, title: str) -> Field:
+        return number_field(title, lambda row: integer(getattr(row["spent"], key)))
+
+    def dollars(row: Line) -> Cell:
+        return decimal(float(row["spent"].usd) if row["spent"].is_priced else None, 4)
+
+    fields = (
+        *texts(purpose=gettext("Purpose"), predictor=gettext("Model")),
+        spent("requests", gettext("Requests")),
+        spent("prompt_tokens", gettext("Input tokens")),
+        spent("completion_tokens", gettext("Output tokens")),
+        spent("counted", gettext("Counted")),
+        number_field(gettext("USD"), dollars),
+        *integers_of("states", states),
     )
-    lines = tuple(
-        (
-            text(row["purpose"]),
-            text(row["predictor"]),
-            *(
-                integer(getattr(row["spent"], name))
-                for name in ("requests", "prompt_tokens", "completion_tokens", "counted")
-            ),
-            _decimal(float(row["spent"].usd) if row["spent"].is_priced else None, 4),
-            *map(integer, row["states"]),
-        )
-        for row in rows
-    )
-    return Figure("model-costs", title, Sheet("model-costs", title, columns, lines))
+    return table("model-costs", gettext("Cost of language models"), fields, rows)
 
 
 def confusion(
@@ -269,29 +237,31 @@ def confusion(
     labels: Sequence[str],
     shares: Sequence[Sequence[float]],
     seen: Sequence[float],
-) -> Figure:
+) -> Figure | None:
     """How likely a person gives each label to an item of each class.
 
     `number`: of the person, for the name; `shares`: a row for each class, from 0 to 1; `seen`: the expected number
     of labels behind each row. A row with less than half a label says nothing about the person.
     """
-    columns = (
-        *study_figures.names(gettext("True label (estimated)")),
-        Column(gettext("n (expected)")),
-        *(Column(gettext("labelled {label}").format(label=label), unit="%") for label in labels),
+
+    def share(at: int) -> Callable[[Any], Cell]:
+        return lambda row: _of_expected(row["shares"][at], row["n"]) if row["n"] >= 0.5 else text(NOTHING)
+
+    fields = (
+        *texts(label=gettext("True label (estimated)")),
+        number_field(gettext("n (expected)"), lambda row: decimal(row["n"], 1)),
+        *(
+            number_field(gettext("labelled {label}").format(label=label), share(at), unit="%")
+            for at, label in enumerate(labels)
+        ),
     )
-    rows = tuple(
-        (
-            text(label),
-            _decimal(n, 1),
-            *(_of_expected(share, n) if n >= 0.5 else text(NOTHING) for share in of_class),
-        )
+    records = [
+        {"label": label, "shares": of_class, "n": n}
         for label, of_class, n in zip(labels, shares, seen, strict=True)
-    )
+    ]
     title = gettext("Estimated label confusion of {name}").format(name=name)
     note = gettext("Wilson's intervals, 95 %, given the estimated classes.")
-    sheet = Sheet(f"confusion-{number}", title, columns, rows, note)
-    return Figure(sheet.name, title, sheet)
+    return table(f"confusion-{number}", title, fields, records, note)
 
 
 def _of_expected(share: float, n: float) -> Cell:
@@ -312,7 +282,7 @@ def _hourly(row: Line) -> Cell:
 def _gold(row: Line) -> Cell:
     proportion: Proportion | None = row["gold"]
     return (
-        _with_n(replace(study_figures.share(proportion), text=row["right"]))
+        with_n(replace(study_figures.share(proportion), text=row["right"]))
         if proportion is not None
         else text(NOTHING)
     )
@@ -322,33 +292,21 @@ def _reliability(row: Line) -> Cell:
     if row["accuracy"] is None:
         return text(NOTHING)
     low, high = row["accuracy_ends"]
-    return _with_n(study_figures.share(Proportion(0, row["labelled"], row["accuracy"], low, high)))
-
-
-def _with_n(cell: Cell) -> Cell:
-    """The cell with its interval and n beside the value, for a table without room for columns of their own."""
-    if cell.n is None:
-        return cell
-    n = gettext("n = {n}").format(n=display_text.number(f"{cell.n:,}"))
-    return replace(cell, detail=f"{cell.detail}; {n}" if cell.detail else n)
+    return with_n(study_figures.share(Proportion(0, row["labelled"], row["accuracy"], low, high)))
 
 
 def _with_ends(value: float | None, ends: Sequence[float | None], n: int, digits: int) -> Cell:
     """A number with its interval, where it has one, and n beside it."""
-    cell, (low, high) = _decimal(value, digits), ends
+    cell, (low, high) = decimal(value, digits), ends
     if value is None:
         return cell
     if low is None or high is None:
-        return _with_n(replace(cell, n=n))
+        return with_n(replace(cell, n=n))
     written, *texts = display_text.estimate(value, low, high, digits)
     detail = gettext("{number} to {number_2}").format(number=texts[0], number_2=texts[1])
-    return _with_n(replace(cell, text=written, detail=detail, low=low, high=high, n=n))
+    return with_n(replace(cell, text=written, detail=detail, low=low, high=high, n=n))
 
 
 def _hours(value: float | None, by_kind: Mapping[str, float]) -> Cell:
     """Hours of active time, with those on submissions, skips and returns apart; a dash where nothing was timed."""
-    return replace(_decimal(value or None, 2), detail=display_text.by_kind(by_kind, 3600, 2))
-
-
-def _decimal(value: float | None, digits: int) -> Cell:
-    return text(NOTHING) if value is None else Cell(display_text.decimal(value, digits), round(value, 6))
+    return replace(decimal(value or None, 2), detail=display_text.by_kind(by_kind, 3600, 2))

@@ -456,8 +456,10 @@ def test_what_stands_out_is_flagged_and_nothing_else_happens(world: World) -> No
 
 def test_a_class_that_a_person_hardly_met_has_no_confusion() -> None:
     """What the estimate begins with is no figure of the person."""
-    table = work_tables.confusion(1, "Ada", ["yes", "no"], [[0.9, 0.1], [0.5, 0.5]], [23.8, 0.2]).sheet
+    figure = work_tables.confusion(1, "Ada", ["yes", "no"], [[0.9, 0.1], [0.5, 0.5]], [23.8, 0.2])
 
+    assert figure is not None
+    table = figure.sheet
     assert [cell.text for cell in table.rows[0]] == ["yes", "23.8", "90 %", "10 %"]
     assert all(cell.low is not None and cell.high is not None for cell in table.rows[0][2:])
     assert [cell.text for cell in table.rows[1]] == ["no", "0.2", "–", "–"]

@@ -1,0 +1,120 @@
+"""Columns of a table with the cells that they take from a record, described together. Pure.
+
+fields = (*texts(name=gettext("Link")), *integers(entered=gettext("Joined")), *times(created=gettext("Created (UTC)")))
+table("crowd-links", gettext("Crowd links"), fields, [{"name": "A", "entered": 3, "created": now}])
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from annotation.charts.figure import Figure
+from annotation.charts.series import n_equals
+from annotation.platform import display_text
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, text
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column, and the cell that it takes from a record."""
+
+    column: Column
+    cell: Callable[[Any], Cell]
+
+
+def table(
+    name: str, title: str, fields: Sequence[Field], records: Iterable[Any], note: str = ""
+) -> Figure | None:
+    """A table as a figure without a chart, a row for each record; None where it has no rows."""
+    rows = tuple(tuple(field.cell(record) for field in fields) for record in records)
+    columns = tuple(field.column for field in fields)
+    return Figure(name, title, Sheet(name, title, columns, rows, note)) if rows else None
+
+
+def text_field(title: str, value: Callable[[Any], str]) -> Field:
+    """A column of texts."""
+    return Field(Column(title, numeric=False), lambda record: text(value(record)))
+
+
+def number_field(title: str, cell: Callable[[Any], Cell], *, counted: str = "", unit: str = "") -> Field:
+    """A column of numbers, or with `counted` of estimates."""
+    return Field(Column(title, counted=counted, unit=unit), cell)
+
+
+def _fields(titles: dict[str, str], cell: Callable[[Any], Cell], *, numeric: bool) -> tuple[Field, ...]:
+    """A column for each key of a record, with its title."""
+
+    def of(key: str) -> Callable[[Any], Cell]:
+        return lambda record: cell(record[key])
+
+    return tuple(Field(Column(title, numeric=numeric), of(key)) for key, title in titles.items())
+
+
+def texts(**titles: str) -> tuple[Field, ...]:
+    """Columns of texts, by the keys of a record."""
+    return _fields(titles, text, numeric=False)
+
+
+def optional_texts(**titles: str) -> tuple[Field, ...]:
+    """Columns of texts, with a dash where there is none."""
+    return _fields(titles, lambda value: text(value or NOTHING), numeric=False)
+
+
+def translated(**titles: str) -> tuple[Field, ...]:
+    """Columns of stored messages, in the language of the reader."""
+    return _fields(titles, lambda value: text(display_text.shown(value)), numeric=False)
+
+
+def integers(**titles: str) -> tuple[Field, ...]:
+    """Columns of whole numbers."""
+    return _fields(titles, integer, numeric=True)
+
+
+def times(**titles: str) -> tuple[Field, ...]:
+    """Columns of times of UTC to the minute."""
+    return _fields(titles, time_utc, numeric=False)
+
+
+def texts_of(key: str, titles: Sequence[str]) -> tuple[Field, ...]:
+    """Columns of texts, of which a record has a list."""
+    return tuple(text_field(title, _nth(key, at)) for at, title in enumerate(titles))
+
+
+def integers_of(key: str, titles: Sequence[str]) -> tuple[Field, ...]:
+    """Columns of whole numbers, of which a record has a list."""
+    return tuple(number_field(title, _nth(key, at, integer)) for at, title in enumerate(titles))
+
+
+def _nth(key: str, at: int, cell: Callable[[Any], Any] = str) -> Callable[[Any], Any]:
+    return lambda record: cell(record[key][at])
+
+
+# -- cells ------------------------------------------------------------------------------------------
+
+
+def integer(value: int | None, address: str = "") -> Cell:
+    """A whole number that links to what it counts, or that there is none."""
+    if value is None:
+        return text(NOTHING)
+    return Cell(display_text.number(f"{value:,}"), float(value), address=address if value else "")
+
+
+def decimal(value: float | None, digits: int = 2) -> Cell:
+    """A number with so many decimals, or that there is none."""
+    return text(NOTHING) if value is None else Cell(display_text.decimal(value, digits), round(value, 6))
+
+
+def with_n(cell: Cell) -> Cell:
+    """The cell with its interval and n beside the value, for a table without room for columns of their own."""
+    if cell.n is None:
+        return cell
+    n = n_equals(display_text.number(f"{cell.n:,}"))
+    return replace(cell, detail=f"{cell.detail}; {n}" if cell.detail else n)
+
+
+def time_utc(value: datetime | None, *, seconds: bool = False) -> Cell:
+    """A time of UTC to the minute or second, or that there is none."""
+    if value is None:
+        return text(NOTHING)
+    return text(f"{value:%Y-%m-%d %H:%M:%S}" if seconds else f"{value:%Y-%m-%d %H:%M}")
