@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext
+
 from annotation.charts.figure import Figure
-from annotation.charts.series import n_equals
+from annotation.charts.series import Point, n_equals
 from annotation.platform import display_text
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, text
 
@@ -103,6 +105,23 @@ def integer(value: int | None, address: str = "") -> Cell:
 def decimal(value: float | None, digits: int = 2) -> Cell:
     """A number with so many decimals, or that there is none."""
     return text(NOTHING) if value is None else Cell(display_text.decimal(value, digits), round(value, 6))
+
+
+def estimate_cell(point: Point, digits: int, *, unit: str = "", no_interval: str = "") -> Cell:
+    """A point of a chart as a cell of a column of estimates: the value, its interval or the reason why it has none, and n.
+
+    The ends get as many decimals as they need to differ.
+    """
+    if point.value is None:
+        return Cell(NOTHING, n=point.n)
+    after = f" {unit}" if unit else ""
+    value, written = round(point.value, 6), display_text.decimal(point.value, digits)
+    if point.interval is None:
+        return Cell(f"{written}{after}", value, n=point.n, no_interval=no_interval)
+    written, *ends = display_text.estimate(point.value, *point.interval, digits)
+    between = gettext("{low} to {high}").format(low=ends[0], high=ends[1])
+    low, high = (round(end, 6) for end in point.interval)
+    return Cell(f"{written}{after}", value, f"{between}{after}", low=low, high=high, n=point.n)
 
 
 def with_n(cell: Cell) -> Cell:

@@ -12,6 +12,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from annotation.charts import study_figures
+from annotation.charts.fields import estimate_cell
 from annotation.charts.figure import Figure
 from annotation.charts.series import Bars, Lines, Point, Series, axis_over, ends
 from annotation.platform import display_text
@@ -44,7 +45,7 @@ def label_distribution(
     items = decided["items"] if same and decided is not None else 0
     title = gettext("Label distribution: {measure}").format(measure=display_text.measure(measure["name"]))
     ratings = sum(entry["ratings"] for entry in labels)
-    points = [replace(_percent_point(entry["share"]), n=ratings) for entry in labels]
+    points = [replace(_point(entry["share"], 100), n=ratings) for entry in labels]
     series = [Series(gettext("responses"), points)]
     columns = [
         *study_figures.names("Label"),
@@ -90,7 +91,7 @@ def label_agreement(measure: Data) -> Figure | None:
         return None
     measured, statistic = display_text.measure(measure["name"]), gettext("specific agreement")
     title = f"{gettext('Agreement per label: {measure}').format(measure=measured)}, {statistic}"
-    series = [Series(statistic, [_percent_point(entry["specific"]) for entry in labels])]
+    series = [Series(statistic, [_point(entry["specific"], 100) for entry in labels])]
     columns = (
         *study_figures.names("Label"),
         Column(gettext("Specific agreement"), counted=gettext("Items with the label"), unit="%"),
@@ -116,8 +117,8 @@ def learning(learning_data: Data) -> list[Figure]:
     figures = []
     if any(step["seconds"]["value"] is not None for step in steps):
         title = gettext("Active time by a person's n-th item: median seconds")
-        points = [Point(*(step["seconds"][name] for name in ("value", "low", "high", "n"))) for step in steps]
-        cells = [_seconds(step["seconds"]) for step in steps]
+        points = [_point(step["seconds"]) for step in steps]
+        cells = list(map(_seconds, points))
         note = gettext(
             "Interval of the median: bootstrap over people, at least as wide as that by order statistics. Later steps have "
             "fewer people."
@@ -182,26 +183,10 @@ def _range(step: Data) -> str:
     return gettext("{first} to {last}").format(first=step["from"], last=step["to"])
 
 
-def _seconds(estimate: Data) -> Cell:
-    if estimate["value"] is None:
-        return Cell(NOTHING, n=estimate["n"])
-    too_few = estimate["n"] < FEWEST
+def _seconds(point: Point) -> Cell:
+    too_few = (point.n or 0) < FEWEST
     reason = gettext("Fewer than six values.") if too_few else gettext("All values are equal.")
-    return _estimate(estimate["value"], estimate["low"], estimate["high"], estimate["n"], reason, digits=1)
-
-
-def _estimate(
-    value: float, low: float | None, high: float | None, n: int, reason: str, *, digits: int = 2
-) -> Cell:
-    """A cell with the interval beside the value, or with the reason why there is none.
-
-    The ends get as many decimals as they need to differ.
-    """
-    if low is None or high is None:
-        return Cell(display_text.decimal(value, digits), round(value, 6), n=n, no_interval=reason)
-    written, *ends = display_text.estimate(value, low, high, digits)
-    detail = gettext("{low} to {high}").format(low=ends[0], high=ends[1])
-    return Cell(written, round(value, 6), detail, low=low, high=high, n=n)
+    return estimate_cell(point, 1, no_interval=reason)
 
 
 def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
@@ -213,13 +198,8 @@ def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
     if not timed_lines:
         return None
     title = gettext("Active minutes per accepted item, by batch")
-    minutes = [_to_minutes(line["per_accepted"]) for line in timed_lines]
-    series = [
-        Series(
-            gettext("minutes"),
-            [Point(*(value[name] for name in ("value", "low", "high", "n"))) for value in minutes],
-        )
-    ]
+    minutes = [_point(line["per_accepted"], 1 / 60) for line in timed_lines]
+    series = [Series(gettext("minutes"), minutes)]
     currencies = (
         sorted({currency for line in timed_lines for currency in line["amounts"]}) if with_costs else []
     )
@@ -234,10 +214,10 @@ def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
     rows = tuple(
         (
             text(line["name"]),
-            _minutes(value),
+            estimate_cell(point, 2, no_interval=_no_interval_of_times(line["per_accepted"])),
             *(_cost(line["amounts"].get(currency), line["per_accepted"]) for currency in currencies),
         )
-        for line, value in zip(timed_lines, minutes, strict=True)
+        for line, point in zip(timed_lines, minutes, strict=True)
     )
     note = gettext(
         "All active time in the batch, also on skipped, excluded and undecided items, divided by the accepted items. "
@@ -247,19 +227,6 @@ def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
         note += " " + gettext("The interval of the cost assumes that cost is proportional to time.")
     chart = Bars([line["name"] for line in timed_lines], series, axis_over(ends(series), unit="min"))
     return Figure("per-accepted", title, Sheet("per-accepted", title, columns, rows, note), chart)
-
-
-def _to_minutes(estimate: Data) -> dict[str, Any]:
-    ends = {
-        name: None if estimate[name] is None else estimate[name] / 60 for name in ("value", "low", "high")
-    }
-    return {**ends, "n": estimate["n"]}
-
-
-def _minutes(estimate: Data) -> Cell:
-    return _estimate(
-        estimate["value"], estimate["low"], estimate["high"], estimate["n"], _no_interval_of_times(estimate)
-    )
 
 
 def _no_interval_of_times(estimate: Data) -> str:
@@ -276,7 +243,7 @@ def _cost(amount: Decimal | None, estimate: Data) -> Cell:
     if estimate["low"] is not None and estimate["value"] and value:
         low, high = (value * estimate[end] / estimate["value"] for end in ("low", "high"))
     reason = _no_interval_of_times(estimate) if value else gettext("Nothing was earned.")
-    return _estimate(value, low, high, estimate["n"], reason)
+    return estimate_cell(Point(value, low, high, estimate["n"]), 2, no_interval=reason)
 
 
 def attrition(
@@ -322,20 +289,12 @@ def attrition(
 
 def _percent(estimate: Data) -> Cell:
     """A share of JSON as a cell, in percent."""
-    if estimate["value"] is None:
-        return Cell(NOTHING, n=estimate["n"])
-    value, low, high = (
-        None if estimate[name] is None else 100 * estimate[name] for name in ("value", "low", "high")
-    )
-    written, detail = display_text.decimal(value or 0.0, 1), ""
-    if value is not None and low is not None and high is not None:
-        written, *ends = display_text.estimate(value, low, high, 1)
-        detail = gettext("{low} to {high} %").format(low=ends[0], high=ends[1])
-    return Cell(f"{written} %", value, detail, low=low, high=high, n=estimate["n"])
+    return estimate_cell(_point(estimate, 100), 1, unit="%")
 
 
-def _percent_point(estimate: Data) -> Point:
+def _point(estimate: Data, factor: float = 1.0) -> Point:
+    """An estimate of JSON, times `factor`."""
     value, low, high = (
-        None if estimate[name] is None else 100 * estimate[name] for name in ("value", "low", "high")
+        None if estimate[name] is None else factor * estimate[name] for name in ("value", "low", "high")
     )
     return Point(value, low, high, estimate["n"])

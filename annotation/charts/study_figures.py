@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext, ngettext
 
+from annotation.charts.fields import estimate_cell
 from annotation.charts.figure import Figure
 from annotation.charts.series import Axis, Bars, Columns, Heat, Lines, Point, Series, axis_over, ends
 from annotation.platform import display_text
@@ -23,25 +24,10 @@ Statistics = Mapping[str, Any]
 """One figure of agreement as a snapshot holds it: value, low, high, units, raters, ratings, reason."""
 
 MOST_SERIES = 8
-DASH = "–"
 WEEKS = 52
 """So many weeks are drawn, the last ones; weeks in which nothing was done take their place, too."""
 WRITTEN = 6
 """So many of them are written below the axis: on a phone there is no room for more."""
-
-
-def number(value: float | None) -> str:
-    """A coefficient with three decimals and a true minus, or a dash."""
-    return DASH if value is None else display_text.decimal(value)
-
-
-def interval(figure: Statistics, statistic: str) -> str:
-    """An interval in words, why there is none, or a dash."""
-    confidence_interval = interval_of(figure, statistic)
-    if confidence_interval.low is None or confidence_interval.high is None:
-        return display_text.shown(confidence_interval.reason) or DASH
-    _, low, high = display_text.estimate(figure["value"], confidence_interval.low, confidence_interval.high)
-    return gettext("{number} to {number_2}").format(number=low, number_2=high)
 
 
 def estimate(figure: Statistics, statistic: str, n: int | None = None) -> Cell:
@@ -50,55 +36,19 @@ def estimate(figure: Statistics, statistic: str, n: int | None = None) -> Cell:
     if figure["value"] is None:
         return Cell(gettext("undefined"), reason=display_text.shown(figure["reason"]), n=n)
     confidence_interval = interval_of(figure, statistic)
-    written, detail = number(figure["value"]), ""
-    if confidence_interval.low is not None and confidence_interval.high is not None:
-        written, _, _ = display_text.estimate(
-            figure["value"], confidence_interval.low, confidence_interval.high
-        )
-        detail = interval(figure, statistic)
-    return Cell(
-        written,
-        figure["value"],
-        detail,
-        low=confidence_interval.low,
-        high=confidence_interval.high,
-        n=n,
-        no_interval=display_text.shown(confidence_interval.reason),
-    )
+    estimate_point = Point(figure["value"], confidence_interval.low, confidence_interval.high, n)
+    return estimate_cell(estimate_point, 3, no_interval=display_text.shown(confidence_interval.reason))
 
 
 def share(proportion: Proportion) -> Cell:
     """A share as a cell of a column of estimates, in percent."""
-    if proportion.value is None:
-        return Cell(DASH, n=proportion.n)
-    low, high = (None if end is None else round(100 * end, 6) for end in (proportion.low, proportion.high))
-    value = round(100 * proportion.value, 6)
-    return Cell(
-        display_text.percent(proportion),
-        value,
-        display_text.interval(proportion),
-        low=low,
-        high=high,
-        n=proportion.n,
-    )
+    return estimate_cell(share_point(proportion), 1, unit="%")
 
 
-def median(median_estimate: medians.Estimate) -> Cell:
+def median(estimate: medians.Estimate) -> Cell:
     """A median as a cell of a column of estimates, with one decimal."""
-    if median_estimate.value is None:
-        return Cell(DASH, n=median_estimate.n)
-    value = round(median_estimate.value, 6)
-    if median_estimate.low is None or median_estimate.high is None:
-        return Cell(
-            display_text.decimal(value, 1),
-            value,
-            n=median_estimate.n,
-            no_interval=_no_interval(median_estimate.n),
-        )
-    written, *ends = display_text.estimate(value, median_estimate.low, median_estimate.high, 1)
-    detail = gettext("{number} to {number_2}").format(number=ends[0], number_2=ends[1])
-    low, high = round(median_estimate.low, 6), round(median_estimate.high, 6)
-    return Cell(written, value, detail, low=low, high=high, n=median_estimate.n)
+    estimate_point = Point(estimate.value, estimate.low, estimate.high, estimate.n)
+    return estimate_cell(estimate_point, 1, no_interval=_no_interval(estimate.n))
 
 
 def _no_interval(n: int) -> str:

@@ -10,6 +10,7 @@ from annotation.charts import study_figures
 from annotation.charts.fields import (
     Field,
     decimal,
+    estimate_cell,
     integer,
     integers,
     integers_of,
@@ -22,6 +23,7 @@ from annotation.charts.fields import (
     with_n,
 )
 from annotation.charts.figure import Figure
+from annotation.charts.series import Point
 from annotation.platform import display_text
 from tableqa.statistics.proportions import Proportion, wilson
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, text
@@ -297,14 +299,8 @@ def _reliability(row: Line) -> Cell:
 
 def _with_ends(value: float | None, ends: Sequence[float | None], n: int, digits: int) -> Cell:
     """A number with its interval, where it has one, and n beside it."""
-    cell, (low, high) = decimal(value, digits), ends
-    if value is None:
-        return cell
-    if low is None or high is None:
-        return with_n(replace(cell, n=n))
-    written, *texts = display_text.estimate(value, low, high, digits)
-    detail = gettext("{number} to {number_2}").format(number=texts[0], number_2=texts[1])
-    return with_n(replace(cell, text=written, detail=detail, low=low, high=high, n=n))
+    low, high = ends
+    return text(NOTHING) if value is None else with_n(estimate_cell(Point(value, low, high, n), digits))
 
 
 def _hours(value: float | None, by_kind: Mapping[str, float]) -> Cell:

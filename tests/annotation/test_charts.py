@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.charts import study_figures, svg
+from annotation.charts.fields import estimate_cell, integers, optional_texts, table
 from annotation.charts.series import (
     Axis,
     Bars,
@@ -235,3 +236,31 @@ def test_the_legend_of_bars_has_squares_and_that_of_lines_has_dashes() -> None:
     assert legend(draw("x", "t", Lines(LABELS, TWO, AXIS))) == ["line", "path", "line", "path"]
     spreads = [Spread("a", [[1.0, 2.0]]), Spread("b", [[3.0]])]
     assert legend(draw("x", "t", Distribution(["p"], spreads, AXIS))) == ["rect", "rect"]
+
+
+def test_the_cell_of_a_table_and_the_point_of_a_chart_say_the_same() -> None:
+    point = Point(61.234, 58.01, 64.19, 1204)
+    cell = estimate_cell(point, 2)
+
+    assert point.text == f"{cell.text} ({cell.detail}), n = 1,204"
+    assert (cell.number, cell.low, cell.high, cell.n) == (61.234, 58.01, 64.19, 1204)
+
+
+def test_an_estimate_without_an_interval_says_why() -> None:
+    cell = estimate_cell(Point(50.0, n=1), 1, unit="%", no_interval="A single value.")
+    assert (cell.text, cell.detail, cell.no_interval) == ("50.0 %", "", "A single value.")
+    assert estimate_cell(None, 1).text == estimate_cell(Point(None), 1, unit="%").text == "–"
+
+
+def test_a_table_has_a_row_for_each_record_and_a_column_for_each_field() -> None:
+    fields = (*optional_texts(name="Name"), *integers(items="Items", kept="Kept"))
+    figure = table("t", "Table", fields, [{"name": "", "items": 1200, "kept": None}])
+
+    assert figure is not None
+    assert [(column.title, column.numeric) for column in figure.sheet.columns] == [
+        ("Name", False),
+        ("Items", True),
+        ("Kept", True),
+    ]
+    assert [cell.text for cell in figure.sheet.rows[0]] == ["–", "1,200", "–"]
+    assert table("t", "Table", fields, []) is None

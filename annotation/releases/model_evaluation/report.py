@@ -21,6 +21,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_noop
 
+from annotation.charts.fields import estimate_cell
 from annotation.charts.figure import Figure
 from annotation.charts.series import Bars, Distribution, Lines, Point, Series, Spread, axis_over, ends
 from annotation.charts.study_figures import as_percent
@@ -38,6 +39,7 @@ from tableqa.scoring.evaluation import (
 from tableqa.scoring.model_comparisons import POSITIONS, in_order, sheets
 from tableqa.statistics.robustness import Estimate
 from tableqa.typesetting.report_tables import (
+    NOTHING,
     Cell,
     Column,
     Sheet,
@@ -371,14 +373,8 @@ def _numbers(name: str, title: str, labels: Sequence[str], series: Sequence[Seri
 
 def _cell(point: Point | None) -> Cell:
     if point is None:
-        return text("–")
-    if point.value is None:
-        return Cell(gettext("undefined"))
-    written, between = display_text.number(f"{point.value:.2f}"), ""
-    if point.low is not None and point.high is not None:
-        written, low, high = display_text.estimate(point.value, point.low, point.high, 2)
-        between = gettext("{low} to {high}").format(low=low, high=high)
-    return Cell(written, point.value, between, low=point.low, high=point.high, n=point.n)
+        return text(NOTHING)
+    return Cell(gettext("undefined")) if point.value is None else estimate_cell(point, 2)
 
 
 # -- forms ------------------------------------------------------------------------------------------
