@@ -12,7 +12,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from annotation.charts.figure import Figure
-from annotation.charts.series import Point, n_equals
+from annotation.charts.series import Chart, Point, n_equals
 from annotation.platform import display_text
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, text
 
@@ -26,12 +26,19 @@ class Field:
 
 
 def table(
-    name: str, title: str, fields: Sequence[Field], records: Iterable[Any], note: str = ""
+    name: str,
+    title: str,
+    fields: Sequence[Field],
+    records: Iterable[Any],
+    note: str = "",
+    *,
+    chart: Chart | None = None,
+    basis: str = "",
 ) -> Figure | None:
-    """A table as a figure without a chart, a row for each record; None where it has no rows."""
+    """A figure with a row of its table for each record; None where there are none."""
     rows = tuple(tuple(field.cell(record) for field in fields) for record in records)
     columns = tuple(field.column for field in fields)
-    return Figure(name, title, Sheet(name, title, columns, rows, note)) if rows else None
+    return Figure(name, title, Sheet(name, title, columns, rows, note), chart, basis) if rows else None
 
 
 def text_field(title: str, value: Callable[[Any], str]) -> Field:
@@ -42,6 +49,13 @@ def text_field(title: str, value: Callable[[Any], str]) -> Field:
 def number_field(title: str, cell: Callable[[Any], Cell], *, counted: str = "", unit: str = "") -> Field:
     """A column of numbers, or with `counted` of estimates."""
     return Field(Column(title, counted=counted, unit=unit), cell)
+
+
+def percent_field(title: str, point: Callable[[Any], Point | None], *, counted: str = "") -> Field:
+    """A column of estimates in percent."""
+    return number_field(
+        title, lambda record: estimate_cell(point(record), 1, unit="%"), counted=counted, unit="%"
+    )
 
 
 def _fields(titles: dict[str, str], cell: Callable[[Any], Cell], *, numeric: bool) -> tuple[Field, ...]:
@@ -107,13 +121,13 @@ def decimal(value: float | None, digits: int = 2) -> Cell:
     return text(NOTHING) if value is None else Cell(display_text.decimal(value, digits), round(value, 6))
 
 
-def estimate_cell(point: Point, digits: int, *, unit: str = "", no_interval: str = "") -> Cell:
+def estimate_cell(point: Point | None, digits: int, *, unit: str = "", no_interval: str = "") -> Cell:
     """A point of a chart as a cell of a column of estimates: the value, its interval or the reason why it has none, and n.
 
     The ends get as many decimals as they need to differ.
     """
-    if point.value is None:
-        return Cell(NOTHING, n=point.n)
+    if point is None or point.value is None:
+        return Cell(NOTHING, n=point.n if point is not None else None)
     after = f" {unit}" if unit else ""
     value, written = round(point.value, 6), display_text.decimal(point.value, digits)
     if point.interval is None:

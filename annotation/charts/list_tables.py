@@ -10,7 +10,6 @@ from typing import Any
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
-from annotation.charts import study_figures
 from annotation.charts.fields import (
     Field,
     decimal,
@@ -19,6 +18,7 @@ from annotation.charts.fields import (
     integers_of,
     number_field,
     optional_texts,
+    percent_field,
     table,
     text_field,
     texts,
@@ -27,6 +27,7 @@ from annotation.charts.fields import (
     translated,
 )
 from annotation.charts.figure import Figure
+from annotation.charts.study_figures import share_point
 from annotation.platform import display_text
 from tableqa.statistics.proportions import Proportion
 from tableqa.typesetting.report_tables import Cell
@@ -96,14 +97,10 @@ def results(lines: Sequence[Line]) -> Figure | None:
 
 def gold_accuracy(shares: Sequence[tuple[str, Proportion]]) -> Figure | None:
     """How many gold items each person answered correctly."""
-
-    def accuracy(entry: tuple[str, Proportion]) -> Cell:
-        return study_figures.share(entry[1])
-
     fields = (
         text_field(gettext("Person"), lambda entry: entry[0]),
         number_field(gettext("Correct"), lambda entry: integer(entry[1].hits)),
-        number_field(gettext("Accuracy"), accuracy, counted=gettext("Evaluated"), unit="%"),
+        percent_field(gettext("Accuracy"), lambda entry: share_point(entry[1]), counted=gettext("Evaluated")),
     )
     return table("gold-accuracy", gettext("Accuracy by person"), fields, shares)
 

@@ -6,19 +6,29 @@ Each takes what a snapshot holds and makes a `figures.Figure`; None where there 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
 from django.utils.translation import gettext
 
 from annotation.charts import study_figures
-from annotation.charts.fields import estimate_cell
+from annotation.charts.fields import (
+    Field,
+    estimate_cell,
+    integer,
+    integers,
+    number_field,
+    percent_field,
+    table,
+    texts,
+)
 from annotation.charts.figure import Figure
 from annotation.charts.series import Bars, Lines, Point, Series, axis_over, ends
 from annotation.platform import display_text
 from tableqa.statistics.median_intervals import FEWEST
 from tableqa.statistics.proportions import Proportion, proportion
-from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
+from tableqa.typesetting.report_tables import NOTHING, Cell, text
 from tasks.contract.figures import undecided_note as undecided_items
 
 Data = Mapping[str, Any]
@@ -47,41 +57,40 @@ def label_distribution(
     ratings = sum(entry["ratings"] for entry in labels)
     points = [replace(_point(entry["share"], 100), n=ratings) for entry in labels]
     series = [Series(gettext("responses"), points)]
-    columns = [
-        *study_figures.names("Label"),
-        Column(gettext("Responses")),
-        Column(gettext("Share of responses"), counted=gettext("Items"), unit="%"),
-    ]
-    rows = [
-        [
-            text(display_text.shown(entry["label"])),
-            replace(count(entry["ratings"]), address=address(entry["label"]) if entry["ratings"] else ""),
-            _percent(entry["share"]),
-        ]
+    records = [
+        {
+            "label": display_text.shown(entry["label"]),
+            "ratings": entry["ratings"],
+            "address": address(entry["label"]) if entry["ratings"] else "",
+            "share": _point(entry["share"], 100),
+        }
         for entry in labels
     ]
-    if items:
-        shares = [proportion(accepted.get(entry["label"], 0), items) for entry in labels]
-        series.append(Series(gettext("accepted items"), list(map(study_figures.share_point, shares))))
-        columns += [
-            Column(gettext("Accepted")),
-            Column(gettext("Share of accepted items"), counted=gettext("of"), unit="%"),
-        ]
-        ids = decided.get("item_ids", {}) if decided is not None else {}
-        for row, share, label in zip(rows, shares, labels, strict=True):
-            address_of_label = address_of_items(ids.get(label["label"], ()))
-            row += [replace(count(share.hits), address=address_of_label), study_figures.share(share)]
+    fields = [
+        *texts(label=gettext("Label")),
+        number_field(gettext("Responses"), lambda record: integer(record["ratings"], record["address"])),
+        percent_field(gettext("Share of responses"), itemgetter("share"), counted=gettext("Items")),
+    ]
     note = gettext(
         "Share of responses: interval by bootstrap over items, because responses to one item are not independent. Share of "
         "accepted items: Wilson."
     )
     if items and decided is not None:
+        ids = decided.get("item_ids", {})
+        shares = [proportion(accepted.get(entry["label"], 0), items) for entry in labels]
+        series.append(Series(gettext("accepted items"), list(map(study_figures.share_point, shares))))
+        for record, share, entry in zip(records, shares, labels, strict=True):
+            record["accepted"] = integer(share.hits, address_of_items(ids.get(entry["label"], ())))
+            record["accepted_share"] = study_figures.share_point(share)
+        fields += [
+            number_field(gettext("Accepted"), itemgetter("accepted")),
+            percent_field(
+                gettext("Share of accepted items"), itemgetter("accepted_share"), counted=gettext("of")
+            ),
+        ]
         note += f" {undecided_items(decided.get('undecided', 0))}"
-    sheet = Sheet("labels", title, tuple(columns), tuple(map(tuple, rows)), note)
-    chart = Bars(
-        [display_text.shown(entry["label"]) for entry in labels], series, axis_over(ends(series), unit="%")
-    )
-    return Figure("labels", title, sheet, chart)
+    chart = Bars([record["label"] for record in records], series, axis_over(ends(series), unit="%"))
+    return table("labels", title, fields, records, note, chart=chart)
 
 
 def label_agreement(measure: Data) -> Figure | None:
@@ -91,90 +100,91 @@ def label_agreement(measure: Data) -> Figure | None:
         return None
     measured, statistic = display_text.measure(measure["name"]), gettext("specific agreement")
     title = f"{gettext('Agreement per label: {measure}').format(measure=measured)}, {statistic}"
-    series = [Series(statistic, [_point(entry["specific"], 100) for entry in labels])]
-    columns = (
-        *study_figures.names("Label"),
-        Column(gettext("Specific agreement"), counted=gettext("Items with the label"), unit="%"),
+    records = [
+        {"label": display_text.shown(entry["label"]), "specific": _point(entry["specific"], 100)}
+        for entry in labels
+    ]
+    fields = (
+        *texts(label=gettext("Label")),
+        percent_field(
+            gettext("Specific agreement"), itemgetter("specific"), counted=gettext("Items with the label")
+        ),
     )
-    rows = tuple((text(display_text.shown(entry["label"])), _percent(entry["specific"])) for entry in labels)
     note = gettext(
         "If one annotator chose the label, the share of other responses to the same item with the same label. Not corrected "
         "for chance. Interval: bootstrap over items."
     )
-    chart = Bars(
-        [display_text.shown(entry["label"]) for entry in labels], series, axis_over([], most=100, unit="%")
-    )
-    return Figure("label-agreement", title, Sheet("label-agreement", title, columns, rows, note), chart)
+    series = [Series(statistic, [record["specific"] for record in records])]
+    chart = Bars([record["label"] for record in records], series, axis_over([], most=100, unit="%"))
+    return table("label-agreement", title, fields, records, note, chart=chart)
 
 
 def learning(learning_data: Data) -> list[Figure]:
     """Active time and agreement with the others by a person's n-th item; of the part "learning" of a snapshot."""
     steps = learning_data["steps"]
-    if not steps:
-        return []
-    labels = [_range(step) for step in steps]
-    people = [step["people"] for step in steps]
     figures = []
     if any(step["seconds"]["value"] is not None for step in steps):
-        title = gettext("Active time by a person's n-th item: median seconds")
-        points = [_point(step["seconds"]) for step in steps]
-        cells = list(map(_seconds, points))
-        note = gettext(
-            "Interval of the median: bootstrap over people, at least as wide as that by order statistics. Later steps have "
-            "fewer people."
-        )
-        series = [Series(gettext("median seconds"), points)]
-        chart = Lines(labels, series, axis_over(ends(series), unit="s"), most=6)
-        sheet = _by_step("learning-time", title, labels, people, cells, gettext("Seconds"), "s", note)
-        figures.append(Figure("learning-time", title, sheet, chart))
+        figures.append(_learning_time(steps))
     if any(step["agrees"] for step in steps):
-        title = gettext("Agreement with the decision of the others by a person's n-th item")
-        shares = [Proportion(**step["agrees"]) if step["agrees"] else None for step in steps]
-        undecided = [step.get("undecided", 0) for step in steps]
-        points_of = [study_figures.share_point(share) if share else None for share in shares]
-        cells = [study_figures.share(share) if share else text(NOTHING) for share in shares]
-        note = gettext(
-            "Share of responses with the label that most other annotators of the item chose. The person's own response and "
-            "adjudicators do not count. Undecided responses are left out ({undecided} of {responses}): no other annotator "
-            "responded, or the others tie. Interval: bootstrap over people, at least as wide as Wilson's."
-        ).format(
-            undecided=sum(undecided), responses=sum(undecided) + sum(share.n for share in shares if share)
-        )
-        chart = Lines(
-            labels,
-            [Series(gettext("equal to the others' decision"), points_of)],
-            axis_over([], most=100, unit="%"),
-            most=6,
-        )
-        head = gettext("Equal to the others' decision")
-        sheet = _by_step("learning-agreement", title, labels, people, cells, head, "%", note)
-        rows = tuple(
-            (*row, count(undecided_count)) for row, undecided_count in zip(sheet.rows, undecided, strict=True)
-        )
-        sheet = replace(sheet, columns=(*sheet.columns, Column(gettext("Undecided"))), rows=rows)
-        figures.append(Figure("learning-agreement", title, sheet, chart))
-    return figures
+        figures.append(_learning_agreement(steps))
+    return [figure for figure in figures if figure is not None]
 
 
-def _by_step(
-    name: str,
-    title: str,
-    labels: Sequence[str],
-    people: Sequence[int],
-    cells: Sequence[Cell],
-    head: str,
-    unit: str,
-    note: str,
-) -> Sheet:
-    columns = (
-        *study_figures.names(gettext("A person's n-th item")),
-        Column(gettext("People")),
-        Column(head, counted=gettext("Responses"), unit=unit),
+def _learning_time(steps: Sequence[Data]) -> Figure | None:
+    title = gettext("Active time by a person's n-th item: median seconds")
+    records = [{**_step(step), "point": _point(step["seconds"])} for step in steps]
+    series = [Series(gettext("median seconds"), [record["point"] for record in records])]
+    fields = (
+        *_step_fields(),
+        number_field(
+            gettext("Seconds"),
+            lambda record: _seconds(record["point"]),
+            counted=gettext("Responses"),
+            unit="s",
+        ),
     )
-    rows = tuple(
-        (text(label), count(number), cell) for label, number, cell in zip(labels, people, cells, strict=True)
+    note = gettext(
+        "Interval of the median: bootstrap over people, at least as wide as that by order statistics. Later steps have "
+        "fewer people."
     )
-    return Sheet(name, title, columns, rows, note)
+    chart = Lines([record["step"] for record in records], series, axis_over(ends(series), unit="s"), most=6)
+    return table("learning-time", title, fields, records, note, chart=chart)
+
+
+def _learning_agreement(steps: Sequence[Data]) -> Figure | None:
+    title = gettext("Agreement with the decision of the others by a person's n-th item")
+    shares = [Proportion(**step["agrees"]) if step["agrees"] else None for step in steps]
+    points = [study_figures.share_point(share) if share else None for share in shares]
+    undecided = [step.get("undecided", 0) for step in steps]
+    records = [
+        {**_step(step), "point": point, "undecided": number}
+        for step, point, number in zip(steps, points, undecided, strict=True)
+    ]
+    equal = gettext("Equal to the others' decision")
+    fields = (
+        *_step_fields(),
+        percent_field(equal, itemgetter("point"), counted=gettext("Responses")),
+        *integers(undecided=gettext("Undecided")),
+    )
+    note = gettext(
+        "Share of responses with the label that most other annotators of the item chose. The person's own response and "
+        "adjudicators do not count. Undecided responses are left out ({undecided} of {responses}): no other annotator "
+        "responded, or the others tie. Interval: bootstrap over people, at least as wide as Wilson's."
+    ).format(undecided=sum(undecided), responses=sum(undecided) + sum(share.n for share in shares if share))
+    series, axis = (
+        [Series(gettext("equal to the others' decision"), points)],
+        axis_over([], most=100, unit="%"),
+    )
+    chart = Lines([record["step"] for record in records], series, axis, most=6)
+    return table("learning-agreement", title, fields, records, note, chart=chart)
+
+
+def _step_fields() -> tuple[Field, ...]:
+    return (*texts(step=gettext("A person's n-th item")), *integers(people=gettext("People")))
+
+
+def _step(step: Data) -> dict[str, Any]:
+    return {"step": _range(step), "people": step["people"]}
 
 
 def _range(step: Data) -> str:
@@ -198,26 +208,23 @@ def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
     if not timed_lines:
         return None
     title = gettext("Active minutes per accepted item, by batch")
-    minutes = [_point(line["per_accepted"], 1 / 60) for line in timed_lines]
-    series = [Series(gettext("minutes"), minutes)]
+    records = [{**line, "minutes": _point(line["per_accepted"], 1 / 60)} for line in timed_lines]
     currencies = (
         sorted({currency for line in timed_lines for currency in line["amounts"]}) if with_costs else []
     )
-    columns = (
-        *study_figures.names("Batch"),
-        Column(gettext("Minutes per accepted item"), counted=gettext("Accepted"), unit="min"),
-        *(
-            Column(gettext("Cost per accepted item ({currency})").format(currency=value))
-            for value in currencies
-        ),
-    )
-    rows = tuple(
-        (
-            text(line["name"]),
-            estimate_cell(point, 2, no_interval=_no_interval_of_times(line["per_accepted"])),
-            *(_cost(line["amounts"].get(currency), line["per_accepted"]) for currency in currencies),
-        )
-        for line, point in zip(timed_lines, minutes, strict=True)
+
+    def minutes(record: Data) -> Cell:
+        reason = _no_interval_of_times(record["per_accepted"])
+        return estimate_cell(record["minutes"], 2, no_interval=reason)
+
+    def cost(currency: str) -> Field:
+        title = gettext("Cost per accepted item ({currency})").format(currency=currency)
+        return number_field(title, lambda line: _cost(line["amounts"].get(currency), line["per_accepted"]))
+
+    fields = (
+        *texts(name=gettext("Batch")),
+        number_field(gettext("Minutes per accepted item"), minutes, counted=gettext("Accepted"), unit="min"),
+        *map(cost, currencies),
     )
     note = gettext(
         "All active time in the batch, also on skipped, excluded and undecided items, divided by the accepted items. "
@@ -225,8 +232,9 @@ def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
     )
     if currencies:
         note += " " + gettext("The interval of the cost assumes that cost is proportional to time.")
-    chart = Bars([line["name"] for line in timed_lines], series, axis_over(ends(series), unit="min"))
-    return Figure("per-accepted", title, Sheet("per-accepted", title, columns, rows, note), chart)
+    series = [Series(gettext("minutes"), [record["minutes"] for record in records])]
+    chart = Bars([record["name"] for record in records], series, axis_over(ends(series), unit="min"))
+    return table("per-accepted", title, fields, records, note, chart=chart)
 
 
 def _no_interval_of_times(estimate: Data) -> str:
@@ -285,11 +293,6 @@ def attrition(
         counted=gettext("Planned"),
         addresses=targets,
     )
-
-
-def _percent(estimate: Data) -> Cell:
-    """A share of JSON as a cell, in percent."""
-    return estimate_cell(_point(estimate, 100), 1, unit="%")
 
 
 def _point(estimate: Data, factor: float = 1.0) -> Point:

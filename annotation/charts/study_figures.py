@@ -4,21 +4,31 @@ Each function makes a `figures.Figure`: chart, table, files and texts are of the
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import date, timedelta
+from operator import itemgetter
 from typing import Any
 
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext, ngettext
 
-from annotation.charts.fields import estimate_cell
+from annotation.charts.fields import (
+    Field,
+    estimate_cell,
+    integer,
+    integers,
+    number_field,
+    percent_field,
+    table,
+    text_field,
+    texts,
+)
 from annotation.charts.figure import Figure
 from annotation.charts.series import Axis, Bars, Columns, Heat, Lines, Point, Series, axis_over, ends
 from annotation.platform import display_text
 from tableqa.statistics import medians
 from tableqa.statistics.proportions import Proportion
 from tableqa.statistics.zero_width_intervals import interval_of
-from tableqa.typesetting.report_tables import Cell, Column, Sheet, count, text
+from tableqa.typesetting.report_tables import Cell, Column
 
 Statistics = Mapping[str, Any]
 """One figure of agreement as a snapshot holds it: value, low, high, units, raters, ratings, reason."""
@@ -86,12 +96,12 @@ def agreement_over_weeks(measures: Sequence[tuple[str, str, Sequence[Statistics]
         Series(name, [point(weeks.get(label), statistic) for label in labels])
         for name, statistic, weeks in measures_by_week[:MOST_SERIES]
     ]
-    rows = tuple(
-        (text(label), text(name), estimate(week, statistic), count(week["raters"]))
+    records = [
+        {"week": label, "measure": name, **_value_of(week, statistic)}
         for label in labels
         for name, statistic, weeks in measures_by_week
         if (week := weeks.get(label)) is not None
-    )
+    ]
     title = gettext("Agreement by week of an item's last response")
     if len(measures_by_week) == 1:
         title = f"{title}: {measures_by_week[0][0]}"
@@ -102,13 +112,21 @@ def agreement_over_weeks(measures: Sequence[tuple[str, str, Sequence[Statistics]
         if len(measures_by_week) > MOST_SERIES
         else ""
     )
-    columns = (*names("Week", "Measure"), _value(gettext("Items")), Column(gettext("Raters")))
-    sheet = Sheet("weeks", title, columns, rows, note)
-    return Figure("weeks", title, sheet, Lines(labels, series, _axis(series), most=WRITTEN))
+    fields = (*texts(week=gettext("Week"), measure=gettext("Measure")), *_value_and_raters())
+    chart = Lines(labels, series, _axis(series), most=WRITTEN)
+    return table("weeks", title, fields, records, note, chart=chart)
 
 
-def _value(counted: str) -> Column:
-    return Column(gettext("Value"), counted=counted)
+def _value_of(figure: Statistics, statistic: str) -> dict[str, Any]:
+    return {"value": estimate(figure, statistic), "raters": figure["raters"]}
+
+
+def _value_and_raters() -> tuple[Field, ...]:
+    return (_value(gettext("Items")), *integers(raters=gettext("Raters")))
+
+
+def _value(counted: str) -> Field:
+    return number_field(gettext("Value"), itemgetter("value"), counted=counted)
 
 
 def _weeks(named: Iterable[str]) -> list[str]:
@@ -136,10 +154,10 @@ def agreement_by_source(measure: Statistics, statistic: str) -> Figure | None:
     )
     by = measure["statistic"]
     series = [Series(statistic, [point(source, by) for source in sources])]
-    rows = tuple((text(source["name"]), estimate(source, by), count(source["raters"])) for source in sources)
-    columns = (*names("Source"), _value(gettext("Items")), Column(gettext("Raters")))
+    records = [{"source": source["name"], **_value_of(source, by)} for source in sources]
+    fields = (*texts(source=gettext("Source")), *_value_and_raters())
     chart = Bars([source["name"] for source in sources], series, _axis(series))
-    return Figure("sources", title, Sheet("sources", title, columns, rows), chart)
+    return table("sources", title, fields, records, chart=chart)
 
 
 def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Figure | None:
@@ -164,24 +182,21 @@ def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Fig
         figure_of_pair.items(),
         key=lambda entry: (entry[1]["value"] is None, entry[1]["value"] or 0.0, entry[0]),
     )
-    rows = tuple(
-        (
-            text(
-                gettext("{called} and {called_2}").format(
-                    called=person_name(people, row), called_2=person_name(people, column)
-                )
-            ),
-            estimate(figure, measure["pair_statistic"]),
-        )
+    both = gettext("{called} and {called_2}")
+    records = [
+        {
+            "pair": both.format(called=person_name(people, row), called_2=person_name(people, column)),
+            "value": estimate(figure, measure["pair_statistic"]),
+        }
         for (row, column), figure in lowest_first
-    )
+    ]
     note = gettext(
         "Each figure covers the items that both people rated. A low row means one person "
         "differs from all others. A single low square means two people differ from each other."
     )
-    columns = (*names(gettext("Pair, lowest first")), _value(gettext("Items in common")))
-    sheet = Sheet("pairs", title, columns, rows, note)
-    return Figure("pairs", title, sheet, Heat(named, named, values), _items_per_pair(measure["pairs"]))
+    fields = (*texts(pair=gettext("Pair, lowest first")), _value(gettext("Items in common")))
+    chart, basis = Heat(named, named, values), _items_per_pair(measure["pairs"])
+    return table("pairs", title, fields, records, note, chart=chart, basis=basis)
 
 
 def _items_per_pair(pair_figures: Sequence[Mapping[str, Any]]) -> str:
@@ -207,35 +222,22 @@ def confusion(
     title = gettext("Label confusion: pairs of responses to the same item, {measure}").format(
         measure=display_text.measure(measure["name"])
     )
-    pairs_of = [
-        (
-            text(f"{labels[row_index]} / {labels[column_index]}"),
-            counts[row_index][column_index] // (2 if row_index == column_index else 1),
-            address(matrix["labels"][row_index], matrix["labels"][column_index]),
-        )
-        for row_index in range(len(labels))
-        for column_index in range(row_index, len(labels))
+    upper = [(row, column) for row in range(len(labels)) for column in range(row, len(labels))]
+    records = [
+        {
+            "labels": f"{labels[row]} / {labels[column]}",
+            "share": Proportion(counts[row][column] // (2 if row == column else 1), **ends),
+            "address": address(matrix["labels"][row], matrix["labels"][column]),
+        }
+        for (row, column), ends in zip(upper, matrix["shares"], strict=True)
     ]
-    shares_of = [
-        Proportion(number, **ends) for (_, number, _), ends in zip(pairs_of, matrix["shares"], strict=True)
-    ]
+    records.sort(key=lambda record: (-record["share"].hits, record["labels"]))
     addresses = {
         (row_index, column_index): link
         for row_index in range(len(labels))
         for column_index in range(len(labels))
         if (link := address(matrix["labels"][row_index], matrix["labels"][column_index]))
     }
-    total = sum(number for _, number, _ in pairs_of)
-    rows = tuple(
-        (
-            name,
-            replace(_count(number), address=link if number else ""),
-            share(share_of),
-        )
-        for (name, number, link), share_of in sorted(
-            zip(pairs_of, shares_of, strict=True), key=lambda entry: (-entry[0][1], entry[0][0].text)
-        )
-    )
     halved = [
         [
             number / 2 if row_index == column_index else float(number)
@@ -243,21 +245,28 @@ def confusion(
         ]
         for row_index, row in enumerate(counts)
     ]
-    columns = (
-        *names(gettext("Labels")),
-        Column(gettext("Pairs")),
-        Column(gettext("Share"), counted=gettext("Items"), unit="%"),
+    fields = (
+        *texts(labels=gettext("Labels")),
+        number_field(gettext("Pairs"), _hits),
+        percent_field(gettext("Share"), _share_point, counted=gettext("Items")),
     )
     note = gettext(
         "Interval of the share: bootstrap over items, because pairs of responses to one item are not independent."
     )
-    return Figure(
-        "confusion",
-        title,
-        Sheet("confusion", title, columns, rows, note),
-        Heat(labels, labels, halved, 0.0, max(map(max, halved)) or 1.0, whole=True, addresses=addresses),
-        basis=gettext("n = {n} pairs of responses").format(n=display_text.number(f"{total:,}")),
-    )
+    highest = max(map(max, halved)) or 1.0
+    chart = Heat(labels, labels, halved, 0.0, highest, whole=True, addresses=addresses)
+    total = display_text.number(f"{sum(record['share'].hits for record in records):,}")
+    basis = gettext("n = {n} pairs of responses").format(n=total)
+    return table("confusion", title, fields, records, note, chart=chart, basis=basis)
+
+
+def _hits(record: Mapping[str, Any]) -> Cell:
+    """The count of a share, with the address of the items behind it."""
+    return integer(record["share"].hits, record["address"])
+
+
+def _share_point(record: Mapping[str, Any]) -> Point:
+    return share_point(record["share"])
 
 
 def by_day(
@@ -266,23 +275,15 @@ def by_day(
     """Columns of submissions by day; None before the first. `address` of the items of a day, "" for none."""
     if not days:
         return None
-    rows = tuple(
-        (text(day.isoformat()), replace(_count(number), address=address(day) if number else ""))
-        for day, number in reversed([*zip(days, counts, strict=True)])
+    fields = (
+        text_field(gettext("Day"), lambda record: record[0].isoformat()),
+        number_field(gettext("Submissions"), lambda record: integer(record[1], address(record[0]))),
     )
     short = [date_format(day, gettext("j M")) for day in days]
-    columns = (*names("Day"), Column(gettext("Submissions")))
-    return Figure(
-        "days",
-        title,
-        Sheet("days", title, columns, rows),
-        Columns(short, [Series(title, [Point(number) for number in counts])], axis_over(counts)),
-        basis=gettext("n = {n} submissions").format(n=display_text.number(f"{sum(counts):,}")),
-    )
-
-
-def _count(number: int) -> Cell:
-    return Cell(display_text.number(f"{number:,}"), float(number))
+    chart = Columns(short, [Series(title, [Point(number) for number in counts])], axis_over(counts))
+    basis = gettext("n = {n} submissions").format(n=display_text.number(f"{sum(counts):,}"))
+    newest_first = reversed([*zip(days, counts, strict=True)])
+    return table("days", title, fields, newest_first, chart=chart, basis=basis)
 
 
 def shares(
@@ -299,22 +300,19 @@ def shares(
     addresses: of the items behind the count of each share, "" for none.
     """
     linked = zip(labelled_shares, addresses or [""] * len(labelled_shares), strict=True)
-    targets = [address for (_, entry), address in linked if entry.n]
-    nonzero_shares = [(label or gettext("(empty)"), entry) for label, entry in labelled_shares if entry.n]
-    if not nonzero_shares:
-        return None
-    series = [Series(title, [share_point(entry) for _, entry in nonzero_shares])]
-    rows = tuple(
-        (text(label), replace(_count(entry.hits), address=address if entry.hits else ""), share(entry))
-        for (label, entry), address in zip(nonzero_shares, targets, strict=True)
+    records = [
+        {"label": label or gettext("(empty)"), "share": entry, "address": address}
+        for (label, entry), address in linked
+        if entry.n
+    ]
+    series = [Series(title, list(map(_share_point, records)))]
+    fields = (
+        *texts(label=gettext(head[0])),
+        number_field(gettext("Count"), _hits),
+        percent_field(gettext(head[1]), _share_point, counted=counted or gettext("of")),
     )
-    columns = (
-        *names(head[0]),
-        Column(gettext("Count")),
-        Column(gettext(head[1]), counted=counted or gettext("of"), unit="%"),
-    )
-    chart = Bars([label for label, _ in nonzero_shares], series, axis_over(ends(series), unit="%"))
-    return Figure(name, title, Sheet(name, title, columns, rows, note), chart)
+    chart = Bars([record["label"] for record in records], series, axis_over(ends(series), unit="%"))
+    return table(name, title, fields, records, note, chart=chart)
 
 
 def share_point(proportion: Proportion) -> Point:
@@ -398,30 +396,30 @@ def _position_figure(name: str, title: str, statistics: Statistics | None) -> Fi
         ("last", gettext("all in the last two")),
         ("ends", gettext("all in the first three or last two")),
     )
-    chances = [100 * statistics[f"{part}_by_chance"] for part, _ in parts]
-    series = [
-        Series(gettext("observed"), [share_point(Proportion(**statistics[part])) for part, _ in parts]),
-        Series(gettext("expected by chance"), [Point(chance) for chance in chances]),
+    records = [
+        {
+            "label": label,
+            "share": Proportion(**statistics[part]),
+            "address": "",
+            "chance": Point(100 * statistics[f"{part}_by_chance"]),
+        }
+        for part, label in parts
     ]
-    rows = tuple(
-        (
-            text(label),
-            _count(statistics[part]["hits"]),
-            share(Proportion(**statistics[part])),
-            Cell(f"{display_text.decimal(chance, 1)} %", round(chance, 6)),
-        )
-        for (part, label), chance in zip(parts, chances, strict=True)
+    series = [
+        Series(gettext("observed"), list(map(_share_point, records))),
+        Series(gettext("expected by chance"), [record["chance"] for record in records]),
+    ]
+    fields = (
+        *texts(label=gettext("Position in the table")),
+        number_field(gettext("Count"), _hits),
+        percent_field(gettext("Share"), _share_point, counted=gettext("of")),
+        number_field(
+            gettext("Expected by chance"), lambda record: estimate_cell(record["chance"], 1, unit="%")
+        ),
     )
-    columns = (
-        *names(gettext("Position in the table")),
-        Column(gettext("Count")),
-        Column(gettext("Share"), counted=gettext("of"), unit="%"),
-        Column(gettext("Expected by chance")),
-    )
-    anchor = name.replace("_", "-")
     chart = Bars([label for _, label in parts], series, axis_over(ends(series), most=10.0, unit="%"))
-    return Figure(
-        anchor, title, Sheet(anchor, title, columns, rows, _exclusion_note(name, statistics)), chart
+    return table(
+        name.replace("_", "-"), title, fields, records, _exclusion_note(name, statistics), chart=chart
     )
 
 
