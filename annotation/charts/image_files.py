@@ -235,7 +235,7 @@ def _bars(axes: Axes, chart: Bars) -> None:
     axes.set_yticks(range(len(chart.labels)), [_with_n(chart, index) for index in range(len(chart.labels))])
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
-    _value_axis(axes, chart.axis, "x")
+    _value_axis(axes, chart.axis, is_across=True)
     _legend(axes, chart.series, handles)
 
 
@@ -264,7 +264,7 @@ def _lines_chart(axes: Axes, chart: Lines) -> None:
                 axes.plot([at, at], point.interval, color=colour, linewidth=0.9)
     axes.set_xticks(chart.written, [_with_each_n(chart, index) for index in chart.written])
     axes.set_xlim(-0.5, len(chart.labels) - 0.5)
-    _value_axis(axes, chart.axis, "y")
+    _value_axis(axes, chart.axis, is_across=False)
     _legend(axes, chart.series, handles)
 
 
@@ -273,7 +273,7 @@ def _columns(axes: Axes, chart: Columns) -> None:
     axes.bar(range(len(values)), values, 0.8, color=COLOURS[0], alpha=0.85)
     axes.set_xticks(chart.written, [_short(chart.labels[index], 18) for index in chart.written])
     axes.set_xlim(-0.6, max(len(values) - 0.4, 4.6))  # one day is no wall
-    _value_axis(axes, chart.axis, "y")
+    _value_axis(axes, chart.axis, is_across=False)
 
 
 def _heat(axes: Axes, chart: Heat) -> None:
@@ -313,7 +313,7 @@ def _distribution(axes: Axes, chart: Distribution) -> None:
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    _value_axis(axes, chart.axis, "x")
+    _value_axis(axes, chart.axis, is_across=True)
 
 
 def _strip(axes: Axes, strip: Strip, base: int, axis: Axis) -> None:
@@ -356,16 +356,11 @@ def _legend(axes: Axes, series: Sequence[Series], handles: Mapping[int, Any]) ->
         axes.legend(list(handles.values()), names, frameon=False, ncols=columns, **options)
 
 
-def _value_axis(axes: Axes, axis: Axis, which: str) -> None:
+def _value_axis(axes: Axes, axis: Axis, *, is_across: bool) -> None:
     """The axis of values with the marks of the page, a grid and the line of zero."""
     marks = [mark for _, mark in axis.marks]
-    if which == "x":
-        axes.set_xticks(axis.ticks, marks)
-        axes.set_xlim(axis.low, axis.high)
-        axes.grid(axis="x")
-        axes.axvline(0, color="#85898f", linewidth=0.8) if axis.low <= 0 <= axis.high else None
-    else:
-        axes.set_yticks(axis.ticks, marks)
-        axes.set_ylim(axis.low, axis.high)
-        axes.grid(axis="y")
-        axes.axhline(0, color="#85898f", linewidth=0.8) if axis.low <= 0 <= axis.high else None
+    (axes.set_xticks if is_across else axes.set_yticks)(axis.ticks, marks)
+    (axes.set_xlim if is_across else axes.set_ylim)(axis.low, axis.high)
+    axes.grid(axis="x" if is_across else "y")
+    if axis.low <= 0 <= axis.high:
+        (axes.axvline if is_across else axes.axhline)(0, color="#85898f", linewidth=0.8)

@@ -19,7 +19,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
 
 from tableqa.core.rounding import decimals
 from tableqa.core.translation import gettext, gettext_noop, translate_stored
@@ -130,22 +129,6 @@ class Sheet:
             for row in self.rows
         )
         return replace(self, columns=columns, rows=rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON: titles, and cells with their numbers."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "note": self.note,
-            "columns": [{"title": column.title, "group": column.group} for column in self.columns],
-            "rows": [
-                [
-                    {"text": cell.text, "number": cell.number, "detail": cell.detail, "reason": cell.reason}
-                    for cell in row
-                ]
-                for row in self.rows
-            ],
-        }
 
 
 def text(value: str) -> Cell:
