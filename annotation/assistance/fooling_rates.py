@@ -22,9 +22,10 @@ from annotation.access.authorization import Actor
 from annotation.access.visibility import Fact
 from annotation.assistance import verdict_rechecks
 from annotation.assistance.origins import HUMAN
+from annotation.charts.fields import Field, integers, integers_of, number_field, table, texts_of
 from annotation.charts.figure import Figure
 from annotation.charts.series import Bars, Series, axis_over
-from annotation.charts.study_figures import names, share, share_point
+from annotation.charts.study_figures import share, share_point
 from annotation.models import Batch, Membership, Person, Project, Try, Verdict
 from annotation.platform import display_text
 from annotation.platform.keyset import in_lists
@@ -33,7 +34,7 @@ from predictor.listing import STATES as STATES_OF_REPLIES
 from tableqa.data.answers import compare
 from tableqa.scoring.verdicts import gold_of
 from tableqa.statistics.proportions import Proportion, proportion
-from tableqa.typesetting.report_tables import Cell, Column, Sheet, count, guarded, text
+from tableqa.typesetting.report_tables import Cell, guarded
 
 AT_ONCE = 500
 """Rows that are read at once."""
@@ -277,46 +278,39 @@ NOTE = gettext_noop(
 
 def figures(checks: Sequence[FoolingCheck]) -> list[Figure]:
     """The charts and tables of the page: both rates per model, task type, person and week."""
-    states = columns(checks)
-    return [_figure(checks, title, field, states) for title, field in TABLES] if checks else []
+    states = columns(looked)
+    figures = (_figure(looked, title, field, states) for title, field in TABLES) if looked else ()
+    return [figure for figure in figures if figure is not None]
 
 
 def _figure(
-    checks: Sequence[FoolingCheck], title: str, field: str, states: Sequence[tuple[str, str]]
-) -> Figure:
+    looked: Sequence[FoolingCheck], title: str, field: str, states: Sequence[tuple[str, str]]
+) -> Figure | None:
     by = (field, "model", "origin") if field else ("model", "origin")
-    group_lines = lines(checks, by)
-    heads = [HEADS[name] for name in by]
+    group_lines = lines(looked, by)
     series = [
         Series(gettext("Fooling rate"), [share_point(line.fooled) for line in group_lines]),
         Series(gettext("Verified rate"), [share_point(line.verified) for line in group_lines]),
     ]
-    sheet_columns = (
-        *names(*heads),
-        *map(Column, (gettext("Submitted"), gettext("Evaluated"))),
-        *(Column(capfirst(state_label)) for _, state_label in states),
-        Column(gettext("Wrong on the original"), unit="%"),
-        Column(gettext("Fooling rate"), unit="%"),
-        Column(gettext("Checked")),
-        Column(gettext("Verified rate"), unit="%"),
+    fields = (
+        *texts_of("names", [gettext(HEADS[name]) for name in by]),
+        *integers(submitted=gettext("Submitted"), judged=gettext("Evaluated")),
+        *integers_of("states", [capfirst(state_label) for _, state_label in states]),
+        _rate_field("wrong_before", gettext("Wrong on the original")),
+        _rate_field("fooled", gettext("Fooling rate")),
+        *integers(checked=gettext("Checked")),
+        _rate_field("verified", gettext("Verified rate")),
     )
-    rows = tuple(
-        (
-            *map(text, line.names),
-            *map(count, (line.submitted, line.judged)),
-            *(count(line.states.get(state, 0)) for state, _ in states),
-            _rate(line.wrong_before),
-            _rate(line.fooled),
-            count(line.checked),
-            _rate(line.verified),
-        )
-        for line in group_lines
-    )
+    records = [
+        {**vars(line), "states": [line.states.get(state, 0) for state, _ in states]} for line in group_lines
+    ]
     called = gettext("Fooling the model: {by}").format(by=gettext(title))
-    name = field or "model"
-    sheet = Sheet(name, called, sheet_columns, rows, gettext(NOTE))
     chart = Bars([" · ".join(line.names) for line in group_lines], series, axis_over([], most=100, unit="%"))
-    return Figure(name, called, sheet, chart)
+    return table(field or "model", called, fields, records, gettext(NOTE), chart=chart)
+
+
+def _rate_field(key: str, title: str) -> Field:
+    return number_field(title, lambda line: _rate(line[key]), unit="%")
 
 
 def _rate(rate: Proportion) -> Cell:

@@ -57,7 +57,7 @@ def label_distribution(
     ratings = sum(entry["ratings"] for entry in labels)
     points = [replace(_point(entry["share"], 100), n=ratings) for entry in labels]
     series = [Series(gettext("responses"), points)]
-    records = [
+    records: list[dict[str, Any]] = [
         {
             "label": display_text.shown(entry["label"]),
             "ratings": entry["ratings"],
@@ -100,7 +100,7 @@ def label_agreement(measure: Data) -> Figure | None:
         return None
     measured, statistic = display_text.measure(measure["name"]), gettext("specific agreement")
     title = f"{gettext('Agreement per label: {measure}').format(measure=measured)}, {statistic}"
-    records = [
+    records: list[dict[str, Any]] = [
         {"label": display_text.shown(entry["label"]), "specific": _point(entry["specific"], 100)}
         for entry in labels
     ]

@@ -112,7 +112,7 @@ def agreement_over_weeks(measures: Sequence[tuple[str, str, Sequence[Statistics]
         if len(measures_by_week) > MOST_SERIES
         else ""
     )
-    fields = (*texts(week=gettext("Week"), measure=gettext("Measure")), *_value_and_raters())
+    fields = (*texts(week=gettext("Week"), measure=gettext("Measure")), *value_and_raters())
     chart = Lines(labels, series, _axis(series), most=WRITTEN)
     return table("weeks", title, fields, records, note, chart=chart)
 
@@ -121,7 +121,8 @@ def _value_of(figure: Statistics, statistic: str) -> dict[str, Any]:
     return {"value": estimate(figure, statistic), "raters": figure["raters"]}
 
 
-def _value_and_raters() -> tuple[Field, ...]:
+def value_and_raters() -> tuple[Field, ...]:
+    """Columns of a figure of agreement: its `value`, a cell, and its `raters`."""
     return (_value(gettext("Items")), *integers(raters=gettext("Raters")))
 
 
@@ -155,7 +156,7 @@ def agreement_by_source(measure: Statistics, statistic: str) -> Figure | None:
     by = measure["statistic"]
     series = [Series(statistic, [point(source, by) for source in sources])]
     records = [{"source": source["name"], **_value_of(source, by)} for source in sources]
-    fields = (*texts(source=gettext("Source")), *_value_and_raters())
+    fields = (*texts(source=gettext("Source")), *value_and_raters())
     chart = Bars([source["name"] for source in sources], series, _axis(series))
     return table("sources", title, fields, records, chart=chart)
 
@@ -223,7 +224,7 @@ def confusion(
         measure=display_text.measure(measure["name"])
     )
     upper = [(row, column) for row in range(len(labels)) for column in range(row, len(labels))]
-    records = [
+    records: list[dict[str, Any]] = [
         {
             "labels": f"{labels[row]} / {labels[column]}",
             "share": Proportion(counts[row][column] // (2 if row == column else 1), **ends),
@@ -300,7 +301,7 @@ def shares(
     addresses: of the items behind the count of each share, "" for none.
     """
     linked = zip(labelled_shares, addresses or [""] * len(labelled_shares), strict=True)
-    records = [
+    records: list[dict[str, Any]] = [
         {"label": label or gettext("(empty)"), "share": entry, "address": address}
         for (label, entry), address in linked
         if entry.n
@@ -396,7 +397,7 @@ def _position_figure(name: str, title: str, statistics: Statistics | None) -> Fi
         ("last", gettext("all in the last two")),
         ("ends", gettext("all in the first three or last two")),
     )
-    records = [
+    records: list[dict[str, Any]] = [
         {
             "label": label,
             "share": Proportion(**statistics[part]),

@@ -261,7 +261,7 @@ def _line(chart: Lines, number: int) -> SafeString:
     interval = '<line class="interval standing" x1="{}%" x2="{}%" y1="{}" y2="{}"/>'
     mark = '<svg class="mark" x="{}%" y="{}" width="1" height="1" overflow="visible"><path d="{}"/><title>{}</title></svg>'
     shift = round((number - (of - 1) / 2) * min(APART, ABREAST / of), 2)
-    rows = ((line, between), (interval, intervals), (mark, marks))
+    rows: list[tuple[str, Sequence[Any]]] = [(line, between), (interval, intervals), (mark, marks)]
     parts = _join(format_html_join("", markup, of_markup) for markup, of_markup in rows)
     return format_html('<g class="{}" transform="translate({} 0)">{}</g>', _colour(number), shift, parts)
 

@@ -5,12 +5,13 @@ from typing import Any
 
 from django.utils.translation import gettext
 
+from annotation.charts.fields import table, texts
 from annotation.charts.figure import Figure
-from annotation.charts.study_figures import estimate, median, names, share
+from annotation.charts.study_figures import estimate, median, share, value_and_raters
 from annotation.platform import display_text
 from tableqa.statistics.medians import Estimate
 from tableqa.statistics.proportions import Proportion
-from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, text
 
 
 def figures_in_table(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -26,24 +27,22 @@ def figures_in_table(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def statistics(
     figures: Iterable[Mapping[str, Any]], *, batches: bool = False, name: str = "statistics", title: str = ""
-) -> Figure:
+) -> Figure | None:
     """The table of statistics of agreement; `batches`: of several, each figure with its `batch_name`."""
-    rows: list[tuple[Cell, ...]] = []
-    notes: dict[str, None] = {}
+    records, notes = [], dict[str, None]()
     for figure in figures:
         statistic = display_text.statistic(figure["statistic"])
-        row = (text(display_text.measure(figure["measure"])), text(statistic))
-        cells = (estimate(figure, figure["statistic"]), count(figure["raters"]))
-        rows.append((*((text(figure["batch_name"]),) if batches else ()), *row, *cells))
+        measure = display_text.measure(figure["measure"])
+        value = estimate(figure, figure["statistic"])
+        records.append({**figure, "measure": measure, "statistic": statistic, "value": value})
         if figure["note"]:
             notes[f"{statistic}: {display_text.shown(figure['note'])}"] = None
-    columns = (
-        *names(*(["Batch"] if batches else []), gettext("Measure"), gettext("Statistic")),
-        Column(gettext("Value"), counted=gettext("Items")),
-        Column(gettext("Raters")),
+    fields = (
+        *(texts(batch_name=gettext("Batch")) if batches else ()),
+        *texts(measure=gettext("Measure"), statistic=gettext("Statistic")),
+        *value_and_raters(),
     )
-    title = title or gettext("Agreement: all statistics")
-    return Figure(name, title, Sheet(name, title, columns, tuple(rows), " ".join(notes)))
+    return table(name, title or gettext("Agreement: all statistics"), fields, records, " ".join(notes))
 
 
 def report_table(report: Mapping[str, Any], number: int) -> Figure:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from annotation.access import authorization, visibility
 from annotation.charts import record_tables
+from annotation.charts.fields import Field, table, text_field
 from annotation.charts.figure import Figure
 from annotation.charts.study_figures import estimate
 from annotation.explorer import item_access, querysets
@@ -185,30 +186,17 @@ FILTERS: Final[dict[str, dict[str, Any]]] = {
 
 def _pairs(name: str, pairs: Sequence[Pair], before: Release, after: Release) -> Figure | None:
     """A table of figures, each with its interval and n; None without any."""
-    if not pairs:
-        return None
-    rows = tuple(
-        (
-            text(pair.batch),
-            text(display_text.measure(pair.measure)),
-            text(display_text.statistic(pair.statistic)),
-            _figure(pair.before),
-            _figure(pair.after),
-        )
-        for pair in pairs
+    items = gettext("Items")
+    fields = (
+        text_field(gettext("Batch"), lambda pair: pair.batch),
+        text_field(gettext("Measure"), lambda pair: display_text.measure(pair.measure)),
+        text_field(gettext("Statistic"), lambda pair: display_text.statistic(pair.statistic)),
+        Field(Column(gettext("Value"), before.name, counted=items), lambda pair: _figure(pair.before)),
+        Field(Column(gettext("Value"), after.name, counted=items), lambda pair: _figure(pair.after)),
     )
-    columns = (
-        *(
-            Column(title, numeric=False)
-            for title in (gettext("Batch"), gettext("Measure"), gettext("Statistic"))
-        ),
-        Column(gettext("Value"), before.name, counted=gettext("Items")),
-        Column(gettext("Value"), after.name, counted=gettext("Items")),
-    )
-    title = (
-        gettext("Equal figures of agreement") if name == "equal" else gettext("Changed figures of agreement")
-    )
-    return Figure(name, title, Sheet(name, title, columns, rows))
+    is_equal = name == "equal"
+    title = gettext("Equal figures of agreement") if is_equal else gettext("Changed figures of agreement")
+    return table(name, title, fields, pairs)
 
 
 def _figure(figure: Mapping[str, Any] | None) -> Cell:
