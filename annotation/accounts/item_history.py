@@ -51,7 +51,7 @@ from annotation.models import (
 )
 from annotation.models.batch_options import TERMS, work_limits
 from annotation.platform.refusals import refuse
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses
 from annotation.queue import candidates
 from tableqa.core.canonical_json import canonical
 

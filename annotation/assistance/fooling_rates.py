@@ -278,16 +278,16 @@ NOTE = gettext_noop(
 
 def figures(checks: Sequence[FoolingCheck]) -> list[Figure]:
     """The charts and tables of the page: both rates per model, task type, person and week."""
-    states = columns(looked)
-    figures = (_figure(looked, title, field, states) for title, field in TABLES) if looked else ()
+    states = columns(checks)
+    figures = (_figure(checks, title, field, states) for title, field in TABLES) if checks else ()
     return [figure for figure in figures if figure is not None]
 
 
 def _figure(
-    looked: Sequence[FoolingCheck], title: str, field: str, states: Sequence[tuple[str, str]]
+    checks: Sequence[FoolingCheck], title: str, field: str, states: Sequence[tuple[str, str]]
 ) -> Figure | None:
     by = (field, "model", "origin") if field else ("model", "origin")
-    group_lines = lines(looked, by)
+    group_lines = lines(checks, by)
     series = [
         Series(gettext("Fooling rate"), [share_point(line.fooled) for line in group_lines]),
         Series(gettext("Verified rate"), [share_point(line.verified) for line in group_lines]),

@@ -63,7 +63,7 @@ def files(files: Sequence[tuple[str, Line]]) -> Figure | None:
 
 
 def file_changes(name: str, title: str, changes: Sequence[Any]) -> Figure | None:
-    """The files in which two releases differ (`releases.comparison.FileChanges`), with the ids that the page lists."""
+    """The files in which two releases differ (`release_comparison.FileChanges`), with the ids that the page lists."""
     parts = _parts_of_changes()
     fields = (
         *texts(name=gettext("File")),

@@ -74,7 +74,7 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure | None:
 
 
 def counts(numbers: Mapping[str, int]) -> Figure | None:
-    """The counts of one batch (`batches.progress`), a row for each."""
+    """The counts of one batch (`batch_progress.counts`), a row for each."""
     names = {
         "places": gettext("Planned responses"),
         "submitted": gettext("Submitted"),
@@ -213,7 +213,7 @@ def _hours_field() -> Field:
 
 
 def model_costs(rows: Sequence[Line], states: Sequence[str]) -> Figure | None:
-    """What language models used: a line has purpose, predictor, spent (`metering.Spent`) and a number for each state."""
+    """What language models used: a line has purpose, predictor, spent (`metering.Usage`) and a number for each state."""
 
     def spent(key: str, title: str) -> Field:
         return number_field(title, lambda row: integer(getattr(row["spent"], key)))

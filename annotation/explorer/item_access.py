@@ -15,6 +15,7 @@ from annotation.access.authorization import Actor
 from annotation.access.roles import Permission
 from annotation.access.visibility import Fact, Visibility
 from annotation.models import Batch, Item, Membership, Project
+from annotation.queue import batch_progress
 from tasks.contract import TaskType
 
 
@@ -92,18 +93,9 @@ def with_known_state(who: Reader, items: QuerySet[Item]) -> QuerySet[Item]:
     return items.filter(who.sight.condition(Fact.STATE))
 
 
-def resolving_batches(who: Reader) -> list[int]:
-    """Keys of the batches whose complete items are due (`batches.progress`)."""
-    return [
-        key
-        for key, batch in who.batches.items()
-        if batch.purpose == Batch.Purpose.WORK and (batch.closed_at is not None or not batch.decide_at_close)
-    ]
-
-
 def in_states(who: Reader, states: Sequence[str]) -> Q:
     """Items in one of these states, counted as everywhere: gold items have none for those who may know of them."""
-    due = resolving_batches(who)
+    due = batch_progress.deciding_batches(who.batches.values())
     all_there = Q(submitted_count__gte=F("places_count"))
     complete = Q(due_at__isnull=False) | (all_there & ~Q(batch__in=due) & Q(is_gold=False))
     if not who.leads:  # slots of gold come with its responses
@@ -130,7 +122,8 @@ def state_of(who: Reader, item: Item) -> str:
         return str(item.resolution)
     all_there = item.submitted_count >= (item.batch.overlap if item.is_gold else item.places_count)
     if item.due_at is not None or (
-        all_there and (item.is_gold or item.batch_id not in resolving_batches(who))
+        all_there
+        and (item.is_gold or item.batch_id not in batch_progress.deciding_batches(who.batches.values()))
     ):
         return "complete"
     return "open"

@@ -17,7 +17,7 @@ class ChosenExamples:
     """The examples of some items, as the form of a new batch names them.
 
     only      ids in their sources, in the order of the items
-    of        their kind, of `batches.example_kinds`
+    of        their kind, of `sampling.example_kinds`
     made      how many of them a decision about the item made; the others are what the item itself showed
     left_out  how many items have no example that the task type takes, or one with the id of another
     """
@@ -61,7 +61,7 @@ def examples_of(who: Reader, keys: Sequence[int], task: TaskType) -> ChosenExamp
     """The examples of these items that a batch of the task type can be about.
 
     Of an accepted item, the example that its decision made comes first where the task type takes perturbed ones; else the
-    example that the item showed. All are of one kind: the first of `batches.example_kinds` that any of them is of.
+    example that the item showed. All are of one kind: the first of `sampling.example_kinds` that any of them is of.
     """
     options = _options(who, keys)
     kinds = _kinds({key for several in options.values() for key, _ in several}, task)

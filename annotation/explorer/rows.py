@@ -8,7 +8,7 @@ from typing import Any, Final
 from annotation.access.visibility import Fact
 from annotation.explorer.item_access import Reader, state_of
 from annotation.models import Assignment, Flag, Item
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses
 from annotation.queue import candidates
 from tasks.contract import Item as PlainItem
 from tasks.contract import TaskType

@@ -33,18 +33,9 @@ from annotation.models import (
 )
 from annotation.models.batch_options import TERMS, changeable
 from annotation.platform.refusals import Refused, refuse
-from annotation.quality import (
-    consent as quality_consent,
-)
-from annotation.quality import (
-    gold,
-)
-from annotation.quality import (
-    guideline_examples as quality_guideline_examples,
-)
-from annotation.quality import (
-    guidelines as quality_guidelines,
-)
+from annotation.quality import consent as quality_consent
+from annotation.quality import gold, guideline_examples
+from annotation.quality import guidelines as quality_guidelines
 from annotation.queue import sampling
 from annotation.releases import creation
 from annotation.study_file import current_state, plan

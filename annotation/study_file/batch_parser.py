@@ -10,9 +10,9 @@ from annotation.models.batch_options import TERMS, Context, Term
 from annotation.models.batch_options.task_settings import filled
 from annotation.platform.display_text import shown
 from annotation.platform.refusals import Refused
+from annotation.queue import sampling
 from annotation.study_file.schema import EVERYONE, BatchSpec, GoldItem, ItemName, SourceFile
 from annotation.study_file.yaml_file import Fault, ParsedYaml, Path
-from annotation.workflow import batches
 from tasks.contract import TaskType, task_types
 from tasks.shared.schema_errors import schema_faults, unknown_value_message
 
@@ -96,9 +96,9 @@ class BatchReader:
         if not drawn and not feeds_from and sources:
             drawn = (sources[0].name,)  # as a demo world or a small study means it
         of = sample.get("of", self.task.of[0])
-        if of not in batches.example_kinds(self.task):
+        if of not in sampling.example_kinds(self.task):
             words = gettext("{title} takes {of} examples.").format(
-                title=shown(self.task.title), of=gettext(" or ").join(batches.example_kinds(self.task))
+                title=shown(self.task.title), of=gettext(" or ").join(sampling.example_kinds(self.task))
             )
             self.file.wrong((*self.path, "sample", "of"), words)
         if "only" in sample and "size" in sample:

@@ -18,7 +18,6 @@ from annotation.queue.strategies import STRATA
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.format_descriptions import DESCRIPTIONS as FORMAT_DESCRIPTIONS
 from annotation.releases.raw_records import PURPOSES
-from annotation.releases.release_files import FORMATS
 from tasks.shared.type_definitions import SCHEMA as DEFINITION
 
 ADDRESS: Final = "https://askew.example.org/study.schema.json"

@@ -24,7 +24,7 @@ from annotation.models import (
     Release,
 )
 from annotation.payments import data_statement
-from annotation.platform.display_text import shown
+from annotation.platform.display_text import grouped, shown
 from annotation.queue import batch_progress
 from tasks.contract import task_types
 

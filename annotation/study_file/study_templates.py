@@ -19,8 +19,19 @@ from annotation.models import Example, Person, Project, Source
 from annotation.models.batch_options import TERMS
 from annotation.queue import sampling
 from annotation.study_file import apply, current_state, yaml_file
-from annotation.study_file.plan import COMPARED, Change, Plan
-from annotation.study_file.schema import BatchSpec, GoldItem, Study, parse, people_needed, quoted
+from annotation.study_file.comparison import Change
+from annotation.study_file.parser import parse
+from annotation.study_file.plan import Plan
+from annotation.study_file.schema import (
+    BATCH_KEYS,
+    PROJECT_OPTIONS,
+    BatchSpec,
+    GoldItem,
+    Study,
+    people_needed,
+    quoted,
+    upstream,
+)
 
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "studies"
 TEXTS = ("title", "about", "paper")
@@ -246,9 +257,9 @@ def _unsuitable(study: Study, project: Project, source: Source) -> Iterator[Chan
     for index, spec in enumerate(study.batches):
         if not spec.sources:
             continue
-        task = work.task
+        task = spec.task
         sample = sampling.Sample(
-            sources=[source], of=work.of, size=work.size, only=list(work.only) or None, seed=work.seed
+            sources=[source], of=spec.of, size=spec.size, only=list(spec.only) or None, seed=spec.seed
         )
         if not sampling.is_suitable(project=project, task=task, sample=sample):
             words = gettext(

@@ -30,7 +30,7 @@ from annotation.models import (
 )
 from annotation.models.batch_options.adjudication import listed_reasons
 from annotation.platform.refusals import Refused, refuse, require_storable
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses
 from annotation.queue import allocation, candidates, decision_undo, decisions, resolutions, revisions
 from annotation.queue.candidates import Candidate, choose_candidates
 from annotation.queue.decisions import ItemResponses

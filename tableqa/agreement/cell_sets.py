@@ -105,7 +105,7 @@ def over_clusters(
     clusters: Mapping[tuple["Pattern", ...], int],
     distance: Distance = "masi",
 ) -> Agreement:
-    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    """The same figure with the interval of a bootstrap over clusters of units, as `coefficients.over_clusters`."""
     return _sums(clusters, distance).with_interval(coefficient)
 
 

@@ -81,7 +81,7 @@ def edit_agreement(
 def over_clusters(
     coefficient: Agreement, clusters: Sequence[Sequence[Unit]], distance: Distance = "masi"
 ) -> Agreement:
-    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    """The same figure with the interval of a bootstrap over clusters of units, as `coefficients.over_clusters`."""
     units = [unit for cluster in clusters for unit in cluster]
     return _sums(_counts_of_clusters(clusters), units, distance).with_interval(coefficient)
 
@@ -89,7 +89,7 @@ def over_clusters(
 def influence(
     units: Sequence[Unit], distance: Distance = "masi"
 ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-    """How much one unit of each pattern moves the value, and how many units have it, as `agreement.influence`."""
+    """How much one unit of each pattern moves the value, and how many units have it, as `coefficients.influence`."""
     check_distance(distance)
     return _sums(_counts_of_units(units), units, distance).influence()
 

@@ -125,7 +125,7 @@ def from_patterns(
 def over_clusters(
     coefficient: Agreement, clusters: Mapping[tuple[Pattern, ...], int], measure: RankMeasure
 ) -> Agreement:
-    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    """The same figure with the interval of a bootstrap over clusters of units, as `coefficients.over_clusters`."""
     return _sums(_entering(clusters), measure).with_interval(coefficient)
 
 

@@ -476,8 +476,12 @@ def _is_no_passage(value: object) -> bool:
     return value is not None and passage_of(value) is None
 
 
-def _with_known_path(outcome: Rejected, questions: Path, data_path: Path, path: Path) -> Rejected:
-    """The same with the file or archive that people know in place of its plain copy and the folder it was unpacked to."""
+def _with_known_path(
+    outcome: Example | Rejected, questions: Path, data_path: Path, path: Path
+) -> Example | Rejected:
+    """A rejection with the file or archive that people know, in place of its plain copy and the folder of the archive."""
+    if not isinstance(outcome, Rejected):
+        return outcome
     error = outcome.error
     if questions != data_path:
         error = with_archive_name(error, str(questions), str(data_path))

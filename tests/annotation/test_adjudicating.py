@@ -29,9 +29,9 @@ from annotation.models import (
     SentBack,
 )
 from annotation.platform.refusals import Refused
-from annotation.quality import agreement_report
+from annotation.quality import agreement_report, compared_responses
 from annotation.queue import availability, candidates, resolutions, slots
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
 from tasks.contract import TaskType, task_types
 from tests.annotation.cast import NOON, World, envelope, make_world

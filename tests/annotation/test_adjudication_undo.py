@@ -33,7 +33,7 @@ from annotation.models.batch_options import SECTIONS
 from annotation.models.batch_options.adjudication import STANDARD_REASONS
 from annotation.platform.refusals import Refused
 from annotation.queue import candidates, reservations, resolutions
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.web.forms.batch_settings import ChangeForm
 from annotation.workflow import adjudication, assignments, automatic_decisions, batch_settings, batches
 from annotation.workflow.adjudication import LastAct

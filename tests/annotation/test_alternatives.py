@@ -19,7 +19,15 @@ from annotation.imports import example_import
 from annotation.models import Batch, Decision, Example, Project
 from annotation.platform.refusals import Refused
 from annotation.queue import resolutions
-from annotation.releases import creation, release_files, tool_exports
+from annotation.releases import (
+    creation,
+    raw_records,
+    record_checks,
+    record_files,
+    release_files,
+    tool_exports,
+    verification,
+)
 from annotation.releases.release_files import Difference
 from annotation.workflow import automatic_decisions
 from tableqa.core.release_rules import under

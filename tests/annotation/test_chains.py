@@ -14,7 +14,7 @@ from django.test import Client
 from annotation.management import doctor
 from annotation.models import Assignment, Batch, Example, Exclusion, Item
 from annotation.queue import lineage
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import automatic_decisions, batches
 from tableqa import Example as Plain
 from tableqa import Table

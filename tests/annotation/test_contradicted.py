@@ -10,7 +10,13 @@ import pytest
 
 from annotation.models import Batch
 from annotation.queue import candidates, resolutions
-from annotation.releases import creation, release_files
+from annotation.releases import (
+    benchmark_files,
+    creation,
+    raw_records,
+    record_files,
+    verification,
+)
 from annotation.releases.model_evaluation import queries
 from annotation.releases.release_files import FORMATS, Difference
 from annotation.workflow import adjudication, automatic_decisions, perturbation_runs

@@ -17,7 +17,7 @@ from annotation.models import Batch, Decision, Gold, Qualification, Source
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, gold
 from annotation.queue import practice, resolutions
-from annotation.releases import creation, release_files, tool_exports
+from annotation.releases import creation, raw_records, tool_exports, verification
 from annotation.workflow import adjudication, automatic_decisions, batches
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World

@@ -28,7 +28,7 @@ from annotation.models import (
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, gold
 from annotation.queue import practice, resolutions, sampling
-from annotation.releases import creation, release_files
+from annotation.releases import creation, record_files, verification
 from annotation.study_file import apply, current_state, yaml_file
 from annotation.study_file.parser import parse
 from annotation.study_file.project_export import document

@@ -16,7 +16,7 @@ from annotation.management import doctor
 from annotation.models import Annotation, Batch, Decision, Item, Proposal, Provenance
 from annotation.quality import task_report
 from annotation.queue import resolutions
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches
 from tasks.contract import PreparedInputs, Preparing, Proposing, TaskType, task_types
 from tests.annotation.cast import NOON, World, make_world

@@ -29,7 +29,7 @@ from annotation.models import (
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, calibration, gold, qualification
 from annotation.queue import draws, resolutions
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import assignments, automatic_decisions, batches
 from tasks.contract import InvalidResponse
 from tests.annotation.cast import NOON, World, make_world

@@ -13,7 +13,6 @@ from annotation.quality import guideline_examples
 from annotation.study_file import current_state
 from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
-from annotation.study_file.schema import parse
 from annotation.workflow import adjudication, automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, make_world
 from tests.annotation.test_study_files import apply, exported, faults, label, plan_of

@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.assistance import impressions, proposals
 from annotation.models import Batch, Item, Source
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, release_files
+from annotation.releases import creation, record_files, release_files, verification
 from annotation.releases.release_files import Difference
 from annotation.workflow import automatic_decisions
 from predictor import client

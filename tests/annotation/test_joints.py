@@ -13,7 +13,7 @@ from django.db import connection
 
 from annotation.models import Annotation, Example
 from annotation.quality import guidelines
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import assignments, automatic_decisions
 from tableqa import Example as PlainExample
 from tableqa import Table

@@ -16,7 +16,7 @@ from annotation.models import Batch, Decision, Example, Exclusion, Item, ModelAn
 from annotation.platform.refusals import Refused
 from annotation.quality import task_report
 from annotation.queue import resolutions
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches
 from tableqa import Example as PlainExample
 from tableqa import Table

@@ -25,7 +25,7 @@ from annotation.models import (
     Place,
 )
 from annotation.queue import availability, reservations
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import (
     adjudication,
     assignments,

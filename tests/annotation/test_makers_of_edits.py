@@ -13,7 +13,7 @@ from django.test import Client
 from annotation.models import Assignment, Batch, Exclusion, Item, Person
 from annotation.queue import candidates as queue_candidates
 from annotation.queue import resolutions
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, automatic_decisions, batches
 from tests.annotation.cast import NOON, World, envelope
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.platform.refusals import Refused
-from annotation.releases import creation, mixes, release_files
+from annotation.releases import creation, mixes, verification
 from annotation.releases.release_files import Difference
 from annotation.workflow import automatic_decisions
 from tableqa import Example, Table

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.models import Annotation, Decision, Gold
 from annotation.quality import agreement_report
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import automatic_decisions
 from tests.annotation.cast import World
 from tests.annotation.test_defined_answers import released

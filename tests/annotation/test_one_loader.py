@@ -37,7 +37,6 @@ from annotation.releases import (
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.manifest import Manifest
 from annotation.releases.model_evaluation import queries, runs
-from annotation.releases.release_files import FORMATS
 from annotation.workflow import automatic_decisions, perturbation_runs
 from predictor.training.augment import read_release
 from tableqa import Example, Table

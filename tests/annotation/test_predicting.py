@@ -36,7 +36,13 @@ from annotation.models import Assignment, Batch, Job, Membership, Person, Try, V
 from annotation.platform.refusals import Refused
 from annotation.quality import task_report
 from annotation.queue import resolutions
-from annotation.releases import creation, release_files
+from annotation.releases import (
+    creation,
+    raw_records,
+    record_checks,
+    record_files,
+    verification,
+)
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
 from predictor import client, listing
 from predictor.chat import ChatError
@@ -351,7 +357,7 @@ class TestASubmission:
         look(assignment, REWORDED)
         world.answer(world.reload(assignment), REWORDED)
         automatic_decisions.resolve_batch(batch=batch, now=NOON)
-        assert model_in_the_loop.recheck(batch=batch, now=NOON) == 0, "nobody has looked yet"
+        assert verdict_rechecks.recheck(batch=batch, now=NOON) == 0, "nobody has looked yet"
         checked = world.take(check, "bo")
         assert checked is not None
         world.answer(checked, {"answers": ["1995"], "unanswerable": False})

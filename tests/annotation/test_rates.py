@@ -18,7 +18,7 @@ from annotation.models import Batch, Project
 from annotation.payments import earnings, rates
 from annotation.payments.rates import Rate, RatePeriod
 from annotation.quality import dashboards
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import automatic_decisions, batch_settings, projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_paying import worked

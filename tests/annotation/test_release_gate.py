@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 
 from annotation.models import Batch, Outcome
 from annotation.platform.refusals import Refused
-from annotation.releases import benchmark_files, creation, release_files
+from annotation.releases import benchmark_files, creation, raw_records, release_files, verification
 from annotation.releases.release_files import Difference
 from annotation.workflow import automatic_decisions
 from tableqa.core.canonical_json import digest

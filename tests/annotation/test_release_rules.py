@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotation.releases import creation, release_files
+from annotation.releases import creation, raw_records, record_files, release_files, verification
 from annotation.workflow import automatic_decisions
 from tableqa.core.release_rules import RULES, under
 from tests.annotation.cast import World

@@ -30,7 +30,14 @@ from annotation.models import (
 )
 from annotation.platform.refusals import Refused
 from annotation.queue import resolutions
-from annotation.releases import creation, release_files, restoration
+from annotation.releases import (
+    benchmark_files,
+    creation,
+    raw_records,
+    record_files,
+    restoration,
+    verification,
+)
 from annotation.releases.manifest import Manifest
 from annotation.workflow import adjudication, automatic_decisions, perturbation_runs, projects
 from tests.annotation.cast import NOON, World, make_world

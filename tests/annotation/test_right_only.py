@@ -18,7 +18,7 @@ from annotation.background import jobs
 from annotation.models import Batch, Job, ModelAnswer
 from annotation.platform.refusals import Refused
 from annotation.queue import sampling
-from annotation.releases import creation, release_files
+from annotation.releases import creation, raw_records, verification
 from annotation.study_file import apply, current_state, plan, project_export
 from annotation.study_file.parser import parse
 from annotation.study_file.yaml_file import StudyError

@@ -14,7 +14,7 @@ from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report
 from annotation.queue import candidates as queue_candidates
 from annotation.queue import resolutions
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, World
 

@@ -15,7 +15,14 @@ from annotation.models import Example as Row
 from annotation.models import Source
 from annotation.platform.refusals import Refused
 from annotation.queue import resolutions
-from annotation.releases import benchmark_files, creation, release_files
+from annotation.releases import (
+    benchmark_files,
+    creation,
+    raw_records,
+    record_files,
+    release_files,
+    verification,
+)
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import Raw
 from annotation.workflow import (

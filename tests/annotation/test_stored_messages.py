@@ -20,7 +20,7 @@ from annotation.platform.refusals import refuse
 from annotation.queue import practice
 from annotation.releases.former_wordings import FORMER, is_wording, note_of
 from annotation.workflow import automatic_decisions
-from tableqa.agreement import coefficients
+from tableqa.agreement import measures
 from tableqa.core import translation as core_translation
 from tableqa.core.translation import Message, joined
 from tasks.contract import Context, Suggesting, task_type, task_types

@@ -45,7 +45,7 @@ from annotation.models import (
 from annotation.platform.refusals import Refused
 from annotation.quality import gold
 from annotation.queue import lineage, reservations
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.study_file import apply as study_file_apply
 from annotation.study_file import (
     current_state,

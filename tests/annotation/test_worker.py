@@ -61,7 +61,7 @@ def test_a_scheduled_task_that_fails_keeps_no_other_from_running(monkeypatch: py
         monkeypatch.setattr(jobs, name, lambda *, now, name=name: ran.append(name))
     monkeypatch.setattr(automatic_decisions, "resolve_due", fails)
     monkeypatch.setattr(automatic_decisions, "resolve_orphaned", fails)
-    monkeypatch.setattr(model_in_the_loop, "retry_unanswered", last)
+    monkeypatch.setattr(prediction_jobs, "retry_unanswered", last)
     monkeypatch.setattr(worker, "close_old_connections", lambda: None)
     monkeypatch.setattr(worker, "connection", Mock())
 

@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.explorer.links import explorer_url
 from annotation.models import Batch, Project
-from annotation.releases import creation, release_files
+from annotation.releases import creation, verification
 from annotation.workflow import automatic_decisions
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world

@@ -20,7 +20,7 @@ from playwright.sync_api import BrowserContext, FilePayload, Frame, Locator, Pag
 
 from annotation.management import doctor
 from annotation.models import Annotation, Person
-from annotation.releases import release_files
+from annotation.releases import verification
 from annotation.workflow import automatic_decisions
 from tests.annotation.cast import FILMS
 from tests.browser.accessibility import check_accessibility

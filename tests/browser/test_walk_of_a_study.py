@@ -21,7 +21,7 @@ from playwright.sync_api import BrowserContext, FilePayload, expect
 from annotation.management import doctor, simulation
 from annotation.models import Batch, Person, Project, Source
 from annotation.queue import resolutions
-from annotation.releases import release_files
+from annotation.releases import verification
 from annotation.study_file import apply, current_state, project_export, study_templates
 from annotation.study_file.schema import BatchSpec, parse
 from annotation.workflow import automatic_decisions, projects

@@ -26,7 +26,7 @@ from annotation.workflow import automatic_decisions
 
 log = logging.getLogger(__name__)
 
-KNOWN = (automatic_decisions, model_queries, index, model_in_the_loop, proposals)
+KNOWN = (automatic_decisions, model_queries, index, prediction_jobs, proposals)
 """Loaded here for the kinds of jobs that they register and no page does."""
 EVERY = 2.0
 """Seconds between checks for items to resolve and for jobs of lost workers."""
@@ -159,7 +159,7 @@ def _run_housekeeping(stop: threading.Event) -> None:
             lambda: jobs.keep_alive(now=jobs.clock()),
             lambda: jobs.reap(now=jobs.clock()),
             lambda: automatic_decisions.resolve_due(now=timezone.now()),
-            lambda: model_in_the_loop.retry_unanswered(now=timezone.now()),
+            lambda: prediction_jobs.retry_unanswered(now=timezone.now()),
             staged_pages.clear_abandoned,
         ]
         if time.monotonic() >= look:

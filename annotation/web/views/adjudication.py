@@ -20,7 +20,7 @@ from annotation.models import Batch, Decision, Item, Person, Project, SentBack
 from annotation.models.batch_options.adjudication import listed_reasons
 from annotation.platform.display_text import shown
 from annotation.platform.refusals import Refused
-from annotation.quality import agreement_report, guidelines
+from annotation.quality import compared_responses, guidelines
 from annotation.queue import candidates as queue_candidates
 from annotation.queue import resolutions
 from annotation.queue.candidates import Candidate

@@ -22,7 +22,7 @@ from annotation.assistance import (
     impressions,
     loop_fit,
     model_accuracy,
-    model_in_the_loop,
+    prediction_jobs,
     proposals,
     request_estimates,
 )

@@ -30,7 +30,7 @@ from annotation.explorer.selection import STATES, BadSelection, Selection, parse
 from annotation.models import Batch, Gold, Item, Project
 from annotation.platform.keyset import in_lists
 from annotation.platform.refusals import Refused
-from annotation.quality import agreement_report
+from annotation.quality import compared_responses
 from annotation.queue import candidates
 from annotation.web.views import filters
 from annotation.web.views.item_actions import address_of, menu
