@@ -27,8 +27,18 @@ LEFT_OUT: Final = frozenset({"crowdentry"})
 SECRET: Final = frozenset({"password", "token_hash"})
 RESPONSES: Final = frozenset(
     {
-        *("annotation", "draft", "outcome", "decision", "adjudication", "gold", "sentback"),
-        *("try", "verdict", "proposal", "handling", "telling", "trial", "provenance", "reply", "snapshot"),
+        *("annotation", "draft", "outcome", "decision", "adjudication", "gold", "revisionrequest"),
+        *(
+            "try",
+            "verdict",
+            "proposal",
+            "proposalreaction",
+            "proposalimpression",
+            "trial",
+            "provenance",
+            "reply",
+            "snapshot",
+        ),
     }
 )
 

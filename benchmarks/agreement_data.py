@@ -113,13 +113,13 @@ def _cpu(pid: int) -> float:
 def _fill(batch: Any, units: int, raters: int) -> None:
     from django.db import connection
 
-    from annotation.models import Annotation, Assignment, Event, Example, Item, Person, Place
+    from annotation.models import Annotation, Assignment, Event, Example, Item, Person, Slot
     from annotation.queue.submissions import fingerprint
 
     people = list(
         Person.objects.filter(name__startswith="Annotator").order_by("pk").values_list("pk", flat=True)
     )
-    tables = {model: model._meta.db_table for model in (Example, Item, Place, Event, Assignment, Annotation)}
+    tables = {model: model._meta.db_table for model in (Example, Item, Slot, Event, Assignment, Annotation)}
     with connection.cursor() as cursor:
         first = {}
         for model, table in tables.items():
@@ -130,7 +130,7 @@ def _fill(batch: Any, units: int, raters: int) -> None:
         places = f"generate_series(0, {units * raters - 1}) AS m"
         who = f"(%s::bigint[])[1 + (m / {raters} * 7 + m %% {raters} * 13) %% {len(people)}]"
         when = "timestamptz '2026-03-02 09:00+00' + m * interval '0.1 second'"
-        item, place = f"{first[Item]} + m / {raters}", f"{first[Place]} + m"
+        item, place = f"{first[Item]} + m / {raters}", f"{first[Slot]} + m"
         assignment, annotation, event = (f"{first[one]} + m" for one in (Assignment, Annotation, Event))
         cursor.execute(
             f"INSERT INTO {tables[Example]} (id, public_id, source_id, external_id, position, question, answers, "
@@ -141,12 +141,12 @@ def _fill(batch: Any, units: int, raters: int) -> None:
             f"WHERE o.id = (SELECT min(id) FROM {tables[Example]})"  # nosec B608
         )
         cursor.execute(
-            f"INSERT INTO {tables[Item]} (id, public_id, batch_id, example_id, position, inputs, places_count, "
+            f"INSERT INTO {tables[Item]} (id, public_id, batch_id, example_id, position, inputs, slots_count, "
             f"submitted_count, is_gold) SELECT {first[Item]} + n, 'i' || lpad(n::text, 11, '0'), {batch.pk}, "
             f"{first[Example]} + n, 100000 + n, '{{}}', {raters}, {raters}, false FROM generate_series(0, {units - 1}) AS n"  # nosec B608
         )
         cursor.execute(
-            f"INSERT INTO {tables[Place]} (id, batch_id, item_id, number, added, position, taken) "
+            f"INSERT INTO {tables[Slot]} (id, batch_id, item_id, number, added, position, is_taken) "
             f"SELECT {place}, {batch.pk}, {item}, 1 + m % {raters}, false, 100000 + m / {raters}, true FROM {places}"  # nosec B608
         )
         cursor.execute(
@@ -169,7 +169,7 @@ def _fill(batch: Any, units: int, raters: int) -> None:
         of_label = " ".join(f"WHEN '{label}' THEN {n}" for label, n in zip(LABELS, numbers, strict=True))
         said = f"CASE n.response -> 'data' ->> 'label' {of_label} END"
         cursor.execute(
-            f"INSERT INTO {tables[Assignment]} (id, public_id, batch_id, item_id, place_id, person_id, state, reason, "
+            f"INSERT INTO {tables[Assignment]} (id, public_id, batch_id, item_id, slot_id, person_id, state, reason, "
             f"annotation_id, said, leased_at, leased_until, seen_at, active_seconds, ended_at) SELECT {assignment}, "
             f"'a' || lpad(m::text, 11, '0'), {batch.pk}, {item}, {place}, {who}, 'submitted', '', n.id, {said}, {when}, "
             f"{when}, {when}, 10, {when} FROM {tables[Annotation]} n JOIN {places} ON n.id = {annotation}",  # nosec B608
@@ -178,9 +178,9 @@ def _fill(batch: Any, units: int, raters: int) -> None:
         for index in indexes:
             cursor.execute(index)
         cursor.execute("SET session_replication_role = DEFAULT")
-        cursor.execute("DELETE FROM annotation_tally")
+        cursor.execute("DELETE FROM annotation_personbatchcounts")
         cursor.execute(
-            "INSERT INTO annotation_tally (batch_id, person_id, leased, submitted, skipped, returned, cursor) "
+            "INSERT INTO annotation_personbatchcounts (batch_id, person_id, leased, submitted, skipped, returned, cursor) "
             f"SELECT batch_id, person_id, 0, count(*), 0, 0, 0 FROM {tables[Assignment]} GROUP BY 1, 2"  # nosec B608
         )
         cursor.execute("VACUUM ANALYZE")

@@ -298,17 +298,17 @@ def _looked_at(batch: Batch, crew: Sequence[Rater], overlap: int, seconds: float
     from django.db.models import Q
 
     from annotation.management import doctor
-    from annotation.models import Item, Place
+    from annotation.models import Item, Slot
     from annotation.queue import workload
 
     wrong = list(doctor.findings())
     items = Item.objects.filter(batch=batch)
     places = Counter(
-        Place.objects.filter(batch=batch, taken=True, added=False).values_list("item_id", flat=True)
+        Slot.objects.filter(batch=batch, is_taken=True, added=False).values_list("item_id", flat=True)
     )
     if bad := [pk for pk in items.values_list("pk", flat=True) if places[pk] != overlap]:
         wrong.append(f"{len(bad)} items have other than {overlap} planned responses")
-    if free := Place.objects.filter(batch=batch, taken=False).count():
+    if free := Slot.objects.filter(batch=batch, is_taken=False).count():
         wrong.append(f"{free} places are free")
     settled = Q(decision__isnull=False) | Q(adjudication__isnull=False)
     if undecided := items.exclude(settled).count():
@@ -336,7 +336,7 @@ def _looked_at(batch: Batch, crew: Sequence[Rater], overlap: int, seconds: float
         assigned={
             name: getattr(whole, name) for name in ("assigned", "submitted", "skipped", "open", "returned")
         },
-        added=Place.objects.filter(batch=batch, added=True).count(),
+        added=Slot.objects.filter(batch=batch, added=True).count(),
         rho=rho,
         figures=figures,
         seconds=seconds,

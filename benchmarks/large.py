@@ -42,7 +42,7 @@ STEP = 10_000_000
 COPIED = (
     "annotation_example",
     "annotation_item",
-    "annotation_place",
+    "annotation_slot",
     "annotation_event",
     "annotation_assignment",
     "annotation_annotation",
@@ -222,12 +222,12 @@ def _multiply(project: Any, copies: int) -> None:
                 f"WHERE {STEP} > {models[table]._meta.pk.column}"
             )
         cursor.execute(
-            f"UPDATE annotation_tally SET leased = leased * {copies}, submitted = submitted * {copies}, "
+            f"UPDATE annotation_personbatchcounts SET leased = leased * {copies}, submitted = submitted * {copies}, "
             f"skipped = skipped * {copies}, returned = returned * {copies}"
         )
         cursor.execute(
             f"UPDATE annotation_batch SET items_count = items_count * {copies}, "
-            f"places_count = places_count * {copies}, accepted_count = accepted_count * {copies}, "
+            f"slots_count = slots_count * {copies}, accepted_count = accepted_count * {copies}, "
             f"excluded_count = excluded_count * {copies}"
         )
         cursor.execute(f"UPDATE annotation_searchindex SET items_count = items_count * {copies}")

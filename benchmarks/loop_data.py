@@ -13,7 +13,7 @@ AT_MOST_MADE = 4_000
 """Items that are made one by one; more are copied inside the database."""
 STEP = 10_000_000
 """Between the keys of one copy and those of the next."""
-COPIED = ("annotation_example", "annotation_item", "annotation_place")
+COPIED = ("annotation_example", "annotation_item", "annotation_slot")
 
 
 def main(side: str, people: int, items: int, overlap: int, questions: Path) -> Any:
@@ -73,7 +73,7 @@ def _grow(batch: Any, source: Any, items: int) -> None:
     from django.db import transaction
     from django.db.models import F
 
-    from annotation.models import Example, Item, Place, Source
+    from annotation.models import Example, Item, Slot, Source
     from annotation.queue import slots
 
     originals = list(Example.objects.filter(source=source).order_by("position"))
@@ -105,7 +105,7 @@ def _grow(batch: Any, source: Any, items: int) -> None:
         _multiply(
             batch,
             items // made,
-            {"annotation_example": Example, "annotation_item": Item, "annotation_place": Place},
+            {"annotation_example": Example, "annotation_item": Item, "annotation_slot": Slot},
         )
 
 
@@ -116,7 +116,7 @@ def _multiply(batch: Any, times: int, models: dict[str, Any]) -> None:
     of_batch = {
         "annotation_example": f"id IN (SELECT example_id FROM annotation_item WHERE batch_id = {batch.pk})",
         "annotation_item": f"batch_id = {batch.pk}",
-        "annotation_place": f"batch_id = {batch.pk}",
+        "annotation_slot": f"batch_id = {batch.pk}",
     }
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"SELECT count(*) FROM annotation_item WHERE batch_id = {batch.pk}")  # nosec B608
@@ -144,7 +144,7 @@ def _multiply(batch: Any, times: int, models: dict[str, Any]) -> None:
             )
         cursor.execute(
             f"UPDATE annotation_batch SET items_count = items_count * {times}, "  # nosec B608
-            f"places_count = places_count * {times} WHERE id = {batch.pk}"
+            f"slots_count = slots_count * {times} WHERE id = {batch.pk}"
         )
     batch.refresh_from_db()
     with connection.cursor() as cursor:
@@ -206,7 +206,7 @@ def _check(told: dict[str, str]) -> dict[str, int]:
             kept.get(assignment) != annotation for assignment, annotation in told.items()
         ),
         "items beyond their overlap": items.filter(done__gt=batch.overlap).count(),
-        "items left undone": items.filter(done__lt=F("places_count")).count(),
+        "items left undone": items.filter(done__lt=F("slots_count")).count(),
         "submissions kept twice": revisions.filter(n__gt=1).count(),
         "findings of the doctor": len(list(doctor.findings())),
     }

@@ -179,7 +179,7 @@ def _label(
     from django.db import transaction
     from django.db.models import OuterRef, Subquery
 
-    from annotation.models import Annotation, Assignment, Decision, Event, Item, Outcome, Place
+    from annotation.models import Annotation, Assignment, Decision, Event, Item, Outcome, Slot
     from tasks.contract import Accepted
 
     task = batch.task()
@@ -192,11 +192,11 @@ def _label(
 
     with transaction.atomic():
         items = Item.objects.bulk_create(
-            Item(batch=batch, example=one, position=position + at, places_count=2, submitted_count=2)
+            Item(batch=batch, example=one, position=position + at, slots_count=2, submitted_count=2)
             for at, one in enumerate(chunk)
         )
-        places = Place.objects.bulk_create(
-            Place(batch=batch, item=item, number=number, position=item.position, taken=True)
+        places = Slot.objects.bulk_create(
+            Slot(batch=batch, item=item, number=number, position=item.position, is_taken=True)
             for item in items
             for number in (1, 2)
         )
@@ -204,7 +204,7 @@ def _label(
             Assignment(
                 batch=batch,
                 item=place.item,
-                place=place,
+                slot=place,
                 person=people[place.number - 1],
                 leased_at=NOW,
                 leased_until=NOW,

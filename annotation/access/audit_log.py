@@ -16,6 +16,8 @@ MAX_WAIT: Final = 600.0
 """Seconds that `wait_for_writers` waits before it gives up."""
 FIRST_PAUSE: Final = 0.02
 LONGEST_PAUSE: Final = 0.5
+FORMER_NAMES: Final = {"slot": "place", "practiceresult": "practicedone"}
+"""Models that were renamed -> their name in the log, which is never rewritten."""
 
 _add = Insert(Event)
 _add_of_new = Insert(Event, thing_id=LastKey(Assignment))
@@ -37,10 +39,11 @@ def log(
     detail   what a word cannot say (`Event.detail`); `changed` builds it from two values
     project  the key of the project; needed for an object with neither a project nor a batch of its own
     """
+    name = str(subject._meta.model_name)
     return record(
         project_id=_project_of(subject) if project is None else project,
         actor=by,
-        thing=str(subject._meta.model_name),
+        thing=FORMER_NAMES.get(name, name),
         thing_id=subject.pk,
         before=before,
         after=after,
@@ -56,7 +59,7 @@ def _project_of(subject: Any) -> int:
 
 
 def record(*, actor: Person | None, thing_id: int, **values: Any) -> int:
-    """`log` in ids. `thing` is the lower-case name of the model."""
+    """`log` in ids. `thing` is the lower-case name of the model, or the former one (`FORMER_NAMES`)."""
     key, *_ = recording(actor=actor, thing_id=thing_id, **values).run()
     return int(key)
 
@@ -74,7 +77,7 @@ def recording(
 ) -> Step:
     """`record` as a step of several; without `thing_id` it is of the assignment that was added by the step before.
 
-    `thing` is the lower-case name of the model.
+    `thing` is the lower-case name of the model, or the former one (`FORMER_NAMES`).
     """
     values = {
         "project_id": project_id,

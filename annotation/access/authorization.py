@@ -25,10 +25,10 @@ from annotation.models import (
     Job,
     Membership,
     Person,
+    PersonBatchCounts,
     Project,
     Release,
     Source,
-    Tally,
     Upload,
 )
 from annotation.models.sources import EXAMPLES_SELDOM
@@ -376,7 +376,7 @@ _SELDOM = (
         "batch__" + name
         for name in ("settings_digest", "help_from", "sampling", "feeds_when", "resolve", "pay")
     ),
-    *("batch__" + name for name in ("accepted_count", "excluded_count", "places_count", "pass_percent")),
+    *("batch__" + name for name in ("accepted_count", "excluded_count", "slots_count", "pass_percent")),
     *("batch__" + name for name in ("made_by", "made_at", "set_aside_at", "set_aside_because")),
     *("batch__project__" + name for name in ("time_zone", "pay", "statement", "created_at")),
     *("item__example__" + name for name in EXAMPLES_SELDOM),
@@ -397,14 +397,14 @@ _mine = Select(
                 ).values("roles")
             ),
             submitted_before=Subquery(
-                Tally.objects.filter(person_id=param_int("person"), batch=OuterRef("batch")).values(
-                    "submitted"
-                )
+                PersonBatchCounts.objects.filter(
+                    person_id=param_int("person"), batch=OuterRef("batch")
+                ).values("submitted")
             ),
             ended_before=Subquery(
-                Tally.objects.filter(person_id=param_int("person"), batch=OuterRef("batch")).values(
-                    "ended_at"
-                )
+                PersonBatchCounts.objects.filter(
+                    person_id=param_int("person"), batch=OuterRef("batch")
+                ).values("ended_at")
             ),
         )
     )

@@ -30,9 +30,9 @@ from annotation.models import (
     ListedParticipant,
     Membership,
     Person,
+    PersonBatchCounts,
     Project,
     Qualification,
-    Tally,
 )
 from annotation.platform.refusals import Refused, refuse, require_storable
 from annotation.queue import availability, entry_requirements
@@ -381,7 +381,7 @@ def completion_state(entry: CrowdEntry, *, now: datetime) -> CompletionState:
     work_left, work_later, failed = _work_availability(entry.person, entry.link.project, now)
     if work_left:
         return CompletionState(work_left=True)
-    done = Tally.objects.filter(person=entry.person, batch__project=entry.link.project)
+    done = PersonBatchCounts.objects.filter(person=entry.person, batch__project=entry.link.project)
     work = done.filter(batch__purpose=Batch.Purpose.WORK).aggregate(
         submitted=Sum("submitted", default=0), skipped=Sum("skipped", default=0)
     )
@@ -433,7 +433,7 @@ def _work_availability(person: Person, project: Project, now: datetime) -> tuple
             failed = True
             continue
         if batch.requires is not None and batch.requires.closed_at and batch.requires_id not in judged:
-            failed |= Tally.objects.filter(person=person, batch=batch.requires).exists()
+            failed |= PersonBatchCounts.objects.filter(person=person, batch=batch.requires).exists()
             continue
         if remaining[batch.pk] and not {batch.pk, batch.requires_id} & shut:
             return True, later, failed

@@ -26,16 +26,16 @@ from annotation.models import (
     CrowdEntry,
     Draft,
     Flag,
-    Handling,
     Inquiry,
     Invitation,
     Job,
     Membership,
     Person,
     Project,
+    ProposalImpression,
+    ProposalReaction,
     Release,
     SavedView,
-    Telling,
     Try,
 )
 from annotation.platform import immutable_rows
@@ -121,10 +121,10 @@ def _delete_unsubmitted(person: Person) -> None:
     """Delete drafts, own views, the checks that the person asked for, and what they did with proposals on open items."""
     SavedView.objects.filter(made_by=person, is_shared=False).delete()
     Draft.objects.filter(assignment__person=person).delete()
-    impressions = Telling.objects.filter(assignment__person=person, assignment__annotations=None)
+    impressions = ProposalImpression.objects.filter(assignment__person=person, assignment__annotations=None)
     with immutable_rows.writable():
         Try.objects.filter(assignment__person=person, kind=Try.Kind.PERSON).delete()
-        Handling.objects.filter(telling__in=impressions).delete()
+        ProposalReaction.objects.filter(impression__in=impressions).delete()
         impressions.delete()
 
 

@@ -40,13 +40,13 @@ from annotation.models import (
     ItemChange,
     Membership,
     Person,
-    Place,
-    PracticeDone,
+    PracticeResult,
     Project,
     Qualification,
     Reading,
     Release,
-    SentBack,
+    RevisionRequest,
+    Slot,
     Source,
 )
 from annotation.models.batch_options import TERMS, work_limits
@@ -108,7 +108,7 @@ class Names:
         """Those for an item's history: letters for those who had the item, where its readers may not see who said what."""
         if sight.shows(Fact.NAMES, item):
             return self
-        rows = Assignment.objects.filter(item=item).order_by("place__number", "pk")
+        rows = Assignment.objects.filter(item=item).order_by("slot__number", "pk")
         states = dict(rows.values_list("person_id", "state"))
         submitted = [person for person, state in states.items() if state == Assignment.State.SUBMITTED]
         ordered = candidates.by_letter(item, submitted)
@@ -149,7 +149,7 @@ def require_readable(sight: Visibility, item: Item) -> None:
 def of_item(item: Item, names: Names) -> ItemHistory:
     """Everything that is kept about what happened to the item, oldest first. Wants batch, example, table loaded."""
     assignments = {
-        row.pk: row for row in Assignment.objects.filter(item=item).select_related("place").order_by("pk")
+        row.pk: row for row in Assignment.objects.filter(item=item).select_related("slot").order_by("pk")
     }
     moments = [
         *_batch_entries(item, names),
@@ -340,7 +340,7 @@ def _assignment_entries(
         else:
             words = detail_in_words(event.detail)
         what = in_words(event.before, event.after)
-        if event.before == "" and assignment.place.added:
+        if event.before == "" and assignment.slot.added:
             what += gettext(" (added slot)")
         who = names(assignment.person_id)
         if event.actor_id != assignment.person_id:
@@ -371,7 +371,7 @@ def _remark_entries(item: Item, names: Names) -> Iterable[HistoryEntry]:
             yield HistoryEntry(
                 inquiry.answered_at, names(inquiry.answered_by_id), "answered", (inquiry.answer,)
             )
-    for back in SentBack.objects.filter(assignment__item=item).select_related("assignment"):
+    for back in RevisionRequest.objects.filter(assignment__item=item).select_related("assignment"):
         whose = names(back.assignment.person_id)
         yield HistoryEntry(
             back.made_at,
@@ -563,7 +563,7 @@ ITEMS_OF: Final[Mapping[str, tuple[type[Model], Fact, str]]] = {
     "inquiry": (Inquiry, Fact.STATE, "assignment__item__"),
     "item": (Item, Fact.STATE, ""),
     "itemaction": (ItemChange, Fact.STATE, "item__"),
-    "place": (Place, Fact.STATE, "item__"),
+    "place": (Slot, Fact.STATE, "item__"),
     "qualification": (Qualification, Fact.STATE, ""),
 }
 """For what tells something of items: the rows that lead from it to these, and what it tells."""
@@ -641,7 +641,7 @@ def _event_subjects(events: Sequence[Event], names: Names) -> dict[tuple[str, in
         subjects["reading", pk] = EventSubject(
             gettext("{kind}, version {number}").format(kind=kind, number=number)
         )
-    for pk, kind in rows("practicedone", PracticeDone.objects.all(), "task_type"):
+    for pk, kind in rows("practicedone", PracticeResult.objects.all(), "task_type"):
         subjects["practicedone", pk] = EventSubject(kind)
     if names.by_name:  # for those who invite people and answer their questions
         for pk, text, slug in rows("inquiry", Inquiry.objects.all(), "text", "project__slug"):

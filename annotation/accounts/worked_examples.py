@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.db.models import Exists, OuterRef, Q
 
 from annotation.access import visibility
-from annotation.models import Annotation, Batch, Outcome, Person, PinnedExample, SentBack
+from annotation.models import Annotation, Batch, Outcome, Person, PinnedExample, RevisionRequest
 from annotation.queue import practice
 from tasks.contract import InvalidResponse, TaskType
 from tasks.contract import Item as PlainItem
@@ -77,7 +77,7 @@ def _sent_back(batch: Batch, person: Person, task: TaskType) -> Iterator[WorkedE
         assignment__batch__variant=batch.variant,
     )
     notes = (
-        SentBack.objects.filter(of_kind)
+        RevisionRequest.objects.filter(of_kind)
         .filter(Q(assignment__person=person) | Q(assignment__item__in=visibility.shown_as_examples(batch)))
         .annotate(
             is_own=Exists(Annotation.objects.filter(pk=OuterRef("annotation"), assignment__person=person))

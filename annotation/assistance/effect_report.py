@@ -21,11 +21,11 @@ from annotation.models import (
     Annotation,
     Assignment,
     Batch,
-    Handling,
     Proposal,
+    ProposalImpression,
+    ProposalReaction,
     Provenance,
     Reply,
-    Telling,
     Try,
     Verdict,
 )
@@ -73,7 +73,7 @@ def response_rows(batch: Batch) -> list[ResponseRow]:
     """The newest responses on planned places, as far as it is known where they come from."""
     task = batch.task()
     assignments = Assignment.objects.filter(
-        batch=batch, place__added=False, person__is_simulated=False
+        batch=batch, slot__added=False, person__is_simulated=False
     ).submitted()
     assignments = assignments.select_related(
         "annotation__provenance", "item__batch", "item__example__stored_table"
@@ -123,9 +123,7 @@ def _verdicts(batch: Batch) -> dict[int, Verdict]:
 def skips(batch: Batch) -> dict[bool, int]:
     """How many items people skipped with and without help: what is skipped is in no other figure."""
     rows = Assignment.objects.filter(batch=batch, state=Assignment.State.SKIPPED, person__is_simulated=False)
-    return dict(
-        Counter(impressions.shows_proposals(batch, row.place) for row in rows.select_related("place"))
-    )
+    return dict(Counter(impressions.shows_proposals(batch, row.slot) for row in rows.select_related("slot")))
 
 
 # -- with and without -------------------------------------------------------------------------------
@@ -236,26 +234,26 @@ def of_origins(rows: Sequence[ResponseRow], loop: bool) -> Report:
 
 def _of_proposals(batch: Batch) -> Report:
     """What became of proposals that somebody was shown, by maker; the last thing done with each counts."""
-    tellings = list(
-        Telling.objects.filter(proposal__item__batch=batch, assignment__person__is_simulated=False)
+    batch_impressions = list(
+        ProposalImpression.objects.filter(proposal__item__batch=batch, assignment__person__is_simulated=False)
         .filter(assignment__state=Assignment.State.SUBMITTED)
         .select_related("proposal", "assignment")
     )
     last = {
-        row.telling_id: row
-        for row in Handling.objects.filter(telling__proposal__item__batch=batch).order_by("pk")
+        row.impression_id: row
+        for row in ProposalReaction.objects.filter(impression__proposal__item__batch=batch).order_by("pk")
     }
     became = dict(
-        Provenance.objects.filter(telling__proposal__item__batch=batch, annotation__in=[
-            telling.assignment.annotation_id for telling in tellings
-        ]).values_list("telling_id", "origin")
+        Provenance.objects.filter(impression__proposal__item__batch=batch, annotation__in=[
+            impression.assignment.annotation_id for impression in batch_impressions
+        ]).values_list("impression_id", "origin")
     )  # fmt: skip
     counts: dict[str, Counter[str]] = {}
-    for telling in tellings:
-        handled = last.get(telling.pk)
-        rejected = handled is not None and handled.act == Handling.Act.REJECTED
-        what = became.get(telling.pk) or ("rejected" if rejected else "passed")
-        counts.setdefault(telling.proposal.maker, Counter())[what] += 1
+    for impression in batch_impressions:
+        handled = last.get(impression.pk)
+        rejected = handled is not None and handled.act == ProposalReaction.Act.REJECTED
+        what = became.get(impression.pk) or ("rejected" if rejected else "passed")
+        counts.setdefault(impression.proposal.maker, Counter())[what] += 1
     lines: list[Row] = []
     for maker, count in sorted(counts.items()):
         judged = count["machine"] + count["machine_edited"] + count["rejected"]
@@ -286,17 +284,17 @@ def _of_proposals(batch: Batch) -> Report:
 
 def _of_errors(batch: Batch) -> Report:
     """What was wrong with rejected proposals. (RobuT, table 6)"""
-    rejected = Handling.objects.filter(
-        telling__proposal__item__batch=batch,
-        act=Handling.Act.REJECTED,
-        telling__assignment__person__is_simulated=False,
+    rejected = ProposalReaction.objects.filter(
+        impression__proposal__item__batch=batch,
+        act=ProposalReaction.Act.REJECTED,
+        impression__assignment__person__is_simulated=False,
     )
     last_rejections = {
-        row.telling_id: row for row in rejected.select_related("telling__proposal").order_by("pk")
+        row.impression_id: row for row in rejected.select_related("impression__proposal").order_by("pk")
     }
     counts: dict[str, Counter[str]] = {}
     for row in last_rejections.values():
-        counts.setdefault(row.telling.proposal.maker, Counter()).update(row.errors)
+        counts.setdefault(row.impression.proposal.maker, Counter()).update(row.errors)
     lines: list[Row] = [
         (maker, *(count[error] for error in ERRORS)) for maker, count in sorted(counts.items())
     ]

@@ -22,14 +22,14 @@ from annotation.models import (
     Annotation,
     Assignment,
     Batch,
-    Handling,
     Item,
     Job,
     Person,
-    Place,
     Proposal,
+    ProposalImpression,
+    ProposalReaction,
     Provenance,
-    Telling,
+    Slot,
     Trial,
 )
 from annotation.platform import keyset
@@ -53,7 +53,7 @@ BEST = {"fooled": 0, "not_fooled": 2}
 # -- what is drawn ----------------------------------------------------------------------------------
 
 
-def shows_proposals(batch: Batch, slot: Place) -> bool:
+def shows_proposals(batch: Batch, slot: Slot) -> bool:
     """Whether a place shows proposals: `unhelped` percent of the places do not, evenly spread.
 
     Places in the order of items and numbers are cut into blocks (of 4 for 25 %, of 100 at most), and in each the same
@@ -75,7 +75,7 @@ def shows_proposals(batch: Batch, slot: Place) -> bool:
 def mode(assignment: Assignment) -> str:
     """How proposals are shown on this assignment: "offered", "filled", or "" for not at all. No query."""
     batch = assignment.batch
-    return batch.help if batch.help and shows_proposals(batch, assignment.place) else ""
+    return batch.help if batch.help and shows_proposals(batch, assignment.slot) else ""
 
 
 # -- where a response comes from --------------------------------------------------------------------
@@ -85,7 +85,7 @@ def attribute(annotation: Annotation, *, assignment: Assignment) -> Provenance:
     """Keep where an annotation of a batch with help comes from. Called with the submission, in its transaction."""
     # Whoever was shown proposals was helped, also where another place was taken after the lease ran out.
     impressions = list(
-        Telling.objects.filter(assignment=assignment).select_related("proposal").order_by("number")
+        ProposalImpression.objects.filter(assignment=assignment).select_related("proposal").order_by("number")
     )
     attribution = Origin(HUMAN)
     if impressions and annotation.response is not None:
@@ -101,34 +101,36 @@ def attribute(annotation: Annotation, *, assignment: Assignment) -> Provenance:
         annotation=annotation,
         helped=bool(impressions) or bool(mode(assignment)),
         origin=attribution.origin,
-        telling_id=attribution.key,
+        impression_id=attribution.key,
         shared=attribution.shared,
     )
 
 
 def _shown_proposals(
-    task: TaskType, item: tasks.contract.Item, tellings: Sequence[Telling]
+    task: TaskType, item: tasks.contract.Item, impressions: Sequence[ProposalImpression]
 ) -> Iterable[ShownProposal]:
-    last = last_reactions(tellings)
+    last = last_reactions(impressions)
     newest = max(
-        (reaction.pk for reaction in last.values() if reaction.act == Handling.Act.TOOK), default=None
+        (reaction.pk for reaction in last.values() if reaction.act == ProposalReaction.Act.TOOK), default=None
     )
-    for telling in tellings:
-        example = outcome(task, item, telling.proposal.data)
-        handling = last.get(telling.pk)
+    for impression in impressions:
+        example = outcome(task, item, impression.proposal.data)
+        reaction = last.get(impression.pk)
         if example is not None:
             yield ShownProposal(
-                telling.pk,
-                telling.proposal.digest,
+                impression.pk,
+                impression.proposal.digest,
                 similarity.added_content(item.example, example),
-                handling is not None and handling.pk == newest,
+                reaction is not None and reaction.pk == newest,
             )
 
 
-def last_reactions(tellings: Iterable[Telling]) -> dict[int, Handling]:
-    """What was done last with each of these, by the key of its telling; in one query."""
-    rows = Handling.objects.filter(telling__in=[impression.pk for impression in tellings]).order_by("pk")
-    return {row.telling_id: row for row in rows}
+def last_reactions(impressions: Iterable[ProposalImpression]) -> dict[int, ProposalReaction]:
+    """What was done last with each of these, by the key of its impression; in one query."""
+    rows = ProposalReaction.objects.filter(
+        impression__in=[impression.pk for impression in impressions]
+    ).order_by("pk")
+    return {row.impression_id: row for row in rows}
 
 
 def outcome(task: TaskType, item: tasks.contract.Item, data: Mapping[str, Any]) -> Any:
@@ -289,11 +291,11 @@ def _in_words(task: TaskType, item: tasks.contract.Item, data: Mapping[str, Any]
     return task.describe(response, item)
 
 
-def _impressions(assignment: Assignment) -> list[Telling]:
-    return list(assignment.tellings.select_related("proposal").order_by("number"))
+def _impressions(assignment: Assignment) -> list[ProposalImpression]:
+    return list(assignment.impressions.select_related("proposal").order_by("number"))
 
 
-def _show_more(assignment: Assignment, impressions: Sequence[Telling], now: datetime) -> None:
+def _show_more(assignment: Assignment, impressions: Sequence[ProposalImpression], now: datetime) -> None:
     """Choose among the item's proposals. Two requests at once agree, or the later one is told what the first was."""
     batch, item = assignment.batch, assignment.item
     item.batch = batch
@@ -312,10 +314,10 @@ def _show_more(assignment: Assignment, impressions: Sequence[Telling], now: date
         ]
     )
     rows = [
-        Telling(assignment=assignment, proposal_id=entry.key, number=number, told_at=now)
+        ProposalImpression(assignment=assignment, proposal_id=entry.key, number=number, shown_at=now)
         for number, entry in enumerate(candidates[: MOST_TOLD - len(impressions)], start=len(impressions) + 1)
     ]
-    Telling.objects.bulk_create(rows, ignore_conflicts=True)
+    ProposalImpression.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def verdicts_of(batch: Batch, proposals: Sequence[int]) -> dict[int, str]:
@@ -328,36 +330,40 @@ def verdicts_of(batch: Batch, proposals: Sequence[int]) -> dict[int, str]:
 
 def record_reaction(
     *, assignment: Assignment, proposal: str, act: str, errors: Sequence[str] = (), now: datetime
-) -> Handling:
+) -> ProposalReaction:
     """Keep that a person took or rejected a proposal they were shown. The same once more is kept once.
 
     Raises Refused: invalid_request, already_submitted.
     """
     if assignment.state == Assignment.State.SUBMITTED:
         raise _submitted()
-    if act not in Handling.Act.values:
+    if act not in ProposalReaction.Act.values:
         refuse(
-            "invalid_request", "The action must be one of {values}.", values=", ".join(Handling.Act.values)
+            "invalid_request",
+            "The action must be one of {values}.",
+            values=", ".join(ProposalReaction.Act.values),
         )
     wrong = [name for name in ERRORS if name in errors]
     if len(wrong) != len(set(errors)):
         refuse("invalid_request", "Errors must be any of {errors}.", errors=", ".join(ERRORS))
-    if (act == Handling.Act.REJECTED) != bool(wrong):
+    if (act == ProposalReaction.Act.REJECTED) != bool(wrong):
         refuse(
             "invalid_request", "Name the errors of a rejected proposal. Leave them empty for other proposals."
         )
-    telling = Telling.objects.filter(assignment=assignment, proposal__public_id=proposal).first()
-    if telling is None:
+    impression = ProposalImpression.objects.filter(
+        assignment=assignment, proposal__public_id=proposal
+    ).first()
+    if impression is None:
         refuse("invalid_request", "You were not shown this proposal.")
     with transaction.atomic():
         # In turn with a submission: what was taken before it counts for it, and nothing comes after.
         now_state = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk).state
         if now_state == Assignment.State.SUBMITTED:
             raise _submitted()
-        last = Handling.objects.filter(telling__assignment=assignment).order_by("-pk").first()
-        if last is not None and (last.telling_id, last.act, last.errors) == (telling.pk, act, wrong):
+        last = ProposalReaction.objects.filter(impression__assignment=assignment).order_by("-pk").first()
+        if last is not None and (last.impression_id, last.act, last.errors) == (impression.pk, act, wrong):
             return last
-        return Handling.objects.create(telling=telling, act=act, errors=wrong, made_at=now)
+        return ProposalReaction.objects.create(impression=impression, act=act, errors=wrong, made_at=now)
 
 
 def _submitted() -> Refused:
@@ -369,7 +375,7 @@ def _submitted() -> Refused:
 
 # -- in a release -----------------------------------------------------------------------------------
 
-BESIDE = ("assignment__tellings__proposal", "assignment__tellings__handlings")
+BESIDE = ("assignment__impressions__proposal", "assignment__impressions__reactions")
 """What `record` reads beside an annotation and its provenance."""
 
 
@@ -379,12 +385,12 @@ def record(annotation: Annotation, *, until: datetime) -> dict[str, Any]:
     if provenance is None:
         return {}
     impressions = [
-        impression for impression in annotation.assignment.tellings.all() if impression.told_at <= until
+        impression for impression in annotation.assignment.impressions.all() if impression.shown_at <= until
     ]
     impressions.sort(key=lambda impression: impression.number)
     last = [
         max(
-            (act for act in impression.handlings.all() if act.made_at <= until),
+            (act for act in impression.reactions.all() if act.made_at <= until),
             key=lambda act: act.pk,
             default=None,
         )
@@ -393,20 +399,20 @@ def record(annotation: Annotation, *, until: datetime) -> dict[str, Any]:
     took = [
         (act.pk, impression.proposal.public_id)
         for impression, act in zip(impressions, last, strict=True)
-        if act is not None and act.act == Handling.Act.TOOK
+        if act is not None and act.act == ProposalReaction.Act.TOOK
     ]
     return {
         "help": {
             "helped": provenance.helped,
             "origin": provenance.origin,
-            "proposal": provenance.telling.proposal.public_id if provenance.telling else None,
+            "proposal": provenance.impression.proposal.public_id if provenance.impression else None,
             "shared": provenance.shared,
             "shown": [impression.proposal.public_id for impression in impressions],
             "took": max(took)[1] if took else None,
             "rejected": [
                 {"proposal": impression.proposal.public_id, "errors": act.errors}
                 for impression, act in zip(impressions, last, strict=True)
-                if act is not None and act.act == Handling.Act.REJECTED
+                if act is not None and act.act == ProposalReaction.Act.REJECTED
             ],
         }
     }
@@ -415,7 +421,7 @@ def record(annotation: Annotation, *, until: datetime) -> dict[str, Any]:
 def records(batches: Sequence[Batch], *, watermark: int, until: datetime) -> Iterator[dict[str, Any]]:
     """The proposals of these batches that were there at a moment, or were shown for an annotation up to an event."""
     shown_annotations = Annotation.objects.filter(
-        event_id__lte=watermark, assignment__tellings__proposal=OuterRef("pk")
+        event_id__lte=watermark, assignment__impressions__proposal=OuterRef("pk")
     )
     rows = (
         Proposal.objects.filter(

@@ -29,8 +29,8 @@ from annotation.models import (
     Job,
     Project,
     ResponseFact,
+    RevisionRequest,
     SearchIndex,
-    SentBack,
     Try,
     Verdict,
 )
@@ -263,7 +263,7 @@ def _index_responses(
     measures = rating_tallies.measures_of(task, batch.people_compared)
     tables = any(measure.level == "edits" for measure in measures)
     items = Item.objects.filter(pk__in=keys).select_related(*["example__stored_table"] * tables).in_bulk()
-    assignments = Assignment.objects.filter(item__in=keys).submitted().select_related("annotation", "place")
+    assignments = Assignment.objects.filter(item__in=keys).submitted().select_related("annotation", "slot")
     verdicts = _verdicts(assignments)
     facts: list[ResponseFact] = []
     seen: set[tuple[int, str, str, str]] = set()
@@ -279,7 +279,7 @@ def _index_responses(
         row.answered_at = max(filter(None, (row.answered_at, assignment.ended_at)), default=None)
         texts = "\n".join(dict.fromkeys(_texts(annotation.response.get("data"))))
         row.responded = f"{row.responded}\n{_lower(texts)}".strip()
-        if measures and not assignment.place.added:
+        if measures and not assignment.slot.added:
             plain = item.plain() if tables else None
             values = tuple(
                 calibration.compared_value(agreement_measure, response, plain)
@@ -342,7 +342,7 @@ def _written_texts(keys: Sequence[int]) -> dict[int, list[str]]:
     for rows in (
         Flag.objects.filter(item__in=keys).values_list("item_id", "note"),
         skips.values_list("item_id", "reason"),
-        SentBack.objects.filter(assignment__item__in=keys).values_list("assignment__item_id", "note"),
+        RevisionRequest.objects.filter(assignment__item__in=keys).values_list("assignment__item_id", "note"),
         Decision.objects.filter(item__in=keys).values_list("item_id", "note"),
         Decision.objects.filter(item__in=keys).values_list("item_id", "reason"),
     ):

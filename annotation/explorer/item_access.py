@@ -96,7 +96,7 @@ def with_known_state(who: Reader, items: QuerySet[Item]) -> QuerySet[Item]:
 def in_states(who: Reader, states: Sequence[str]) -> Q:
     """Items in one of these states, counted as everywhere: gold items have none for those who may know of them."""
     due = batch_progress.deciding_batches(who.batches.values())
-    all_there = Q(submitted_count__gte=F("places_count"))
+    all_there = Q(submitted_count__gte=F("slots_count"))
     complete = Q(due_at__isnull=False) | (all_there & ~Q(batch__in=due) & Q(is_gold=False))
     if not who.leads:  # slots of gold come with its responses
         complete |= Q(is_gold=True, submitted_count__gte=F("batch__overlap"))
@@ -120,7 +120,7 @@ def state_of(who: Reader, item: Item) -> str:
         return ""
     if item.resolution:
         return str(item.resolution)
-    all_there = item.submitted_count >= (item.batch.overlap if item.is_gold else item.places_count)
+    all_there = item.submitted_count >= (item.batch.overlap if item.is_gold else item.slots_count)
     if item.due_at is not None or (
         all_there
         and (item.is_gold or item.batch_id not in batch_progress.deciding_batches(who.batches.values()))

@@ -40,10 +40,10 @@ from annotation.models import (
     Job,
     Outcome,
     Person,
-    Place,
+    PersonBatchCounts,
     Project,
     Release,
-    Tally,
+    Slot,
 )
 from annotation.platform.refusals import Refused, refuse, require_storable
 from annotation.quality import guideline_examples
@@ -366,7 +366,7 @@ def _state(item: Item) -> str:
         return str(decision.kind)
     if getattr(item, "adjudication", None) is not None:
         return "adjudication"
-    return "complete" if 0 < item.submitted_count >= item.places_count else "open"
+    return "complete" if 0 < item.submitted_count >= item.slots_count else "open"
 
 
 def _users(items: Sequence[Item]) -> dict[int, str]:
@@ -406,11 +406,11 @@ def _lock(keys: Sequence[int]) -> None:
     examples = Example.objects.filter(items__in=keys).select_for_update(no_key=True, of=("self",))
     list(examples.order_by("pk").values_list("pk"))
     live = Assignment.objects.filter(item__in=keys, state__in=["leased", "submitted"])
-    tallies = Tally.objects.select_for_update(no_key=True).filter(
+    tallies = PersonBatchCounts.objects.select_for_update(no_key=True).filter(
         batch__in=batches, person__in=live.values("person")
     )
     list(tallies.order_by("person_id", "batch_id").values_list("pk"))
-    free = Place.objects.filter(item__in=keys, taken=False).select_for_update(no_key=True)
+    free = Slot.objects.filter(item__in=keys, is_taken=False).select_for_update(no_key=True)
     list(free.order_by("pk").values_list("pk"))
     list(
         tallies.order_by("person_id", "batch_id").values_list("pk")
@@ -559,7 +559,7 @@ def _restore_waiting(item: Item, before: Mapping[str, Any], now: datetime) -> No
 
 
 def _places(item: Item) -> int:
-    return Item.objects.values_list("places_count", flat=True).get(pk=item.pk)
+    return Item.objects.values_list("slots_count", flat=True).get(pk=item.pk)
 
 
 def _conflict_refusal() -> Refused:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from annotation.explorer.item_access import Reader, with_known_state
 from annotation.explorer.selection import ANY, OF_PEOPLE, Selection, refuse_missing
-from annotation.models import Assignment, Flag, Item, Place, ResponseFact
+from annotation.models import Assignment, Flag, Item, ResponseFact, Slot
 
 
 def response_conditions(who: Reader, chosen: Selection) -> list[Any]:
@@ -120,7 +120,7 @@ def with_assignment(who: Reader, chosen: Selection, items: QuerySet[Item]) -> Qu
     know which items are gold.
     """
     rows = chosen_assignments(who, chosen)
-    if rows.model is Place and not who.leads:
+    if rows.model is Slot and not who.leads:
         with_gold = Item.objects.filter(batch__in=who.listed, is_gold=True).order_by().values("batch")
         items = items.exclude(batch__in=set(with_gold.values_list("batch", flat=True)))
     return with_known_state(who, items).filter(pk__in=rows.values("item"))
@@ -134,10 +134,10 @@ def chosen_assignments(who: Reader, chosen: Selection) -> QuerySet[Any]:
         if chosen.assignment == "returned":
             rows = rows.filter(state=Assignment.State.RETURNED)
         return rows.filter(person__in=_people(who, chosen)) if chosen.people else rows
-    rows = Place.objects.filter(batch__in=who.listed)
+    rows = Slot.objects.filter(batch__in=who.listed)
     if chosen.assignment == "planned":
         return rows
-    rows = rows.filter(taken=False)
+    rows = rows.filter(is_taken=False)
     if chosen.assignment == "not_started":
         return rows
     rows = rows.filter(reserved_for__isnull=False, item__is_gold=False)

@@ -75,7 +75,7 @@ def rows(who: Reader, keys: Sequence[int], *, with_tables: bool = True) -> list[
     readable = [key for key, row in rows_by_key.items() if row.is_readable]
     submitted, skipped = Assignment.State.SUBMITTED, Assignment.State.SKIPPED
     assignments = Assignment.objects.filter(item__in=readable, state__in=[submitted, skipped])
-    for assignment in assignments.select_related("annotation", "place").order_by("place__number", "pk"):
+    for assignment in assignments.select_related("annotation", "slot").order_by("slot__number", "pk"):
         row = rows_by_key[assignment.item_id]
         row.responses.append(_response(assignment, row))
     for row in rows_by_key.values():
@@ -139,6 +139,6 @@ def _response(assignment: Assignment, row: Row) -> Response:
         seconds=assignment.active_seconds,
         at=assignment.ended_at,
         unsure=bool(annotation and annotation.unsure),
-        added=assignment.place.added,
+        added=assignment.slot.added,
         brief=(label,) if label else words[:BRIEF],
     )

@@ -34,13 +34,13 @@ from annotation.models import (
     ModelRequest,
     ModelTotal,
     Person,
-    Place,
+    PersonBatchCounts,
     Project,
     Release,
     SearchIndex,
+    Slot,
     Snapshot,
     Source,
-    Tally,
     Try,
 )
 from annotation.platform import inventory, migration_state
@@ -49,7 +49,8 @@ from annotation.queue import submissions, workload
 from annotation.queue.decisions import DECIDABLE
 from annotation.releases.creation import folder
 from annotation.releases.model_evaluation import runs
-from annotation.releases.release_files import MANIFEST, Difference, read_manifest
+from annotation.releases.raw_records import MANIFEST, read_manifest
+from annotation.releases.record_files import Difference
 from tableqa.core.canonical_json import canonical, digest, file_digest
 
 OVERDUE = timedelta(hours=1)
@@ -106,21 +107,21 @@ def _snapshot() -> Iterator[None]:
 
 
 def _places() -> Iterator[str]:
-    live = Exists(Assignment.objects.filter(place_id=OuterRef("pk"), state__in=["leased", "submitted"]))
-    for slot in Place.objects.annotate(live=live).exclude(taken=F("live")).select_related("item")[:100]:
-        wrong = "taken, but no" if slot.taken else "free, but an"
+    live = Exists(Assignment.objects.filter(slot_id=OuterRef("pk"), state__in=["leased", "submitted"]))
+    for slot in Slot.objects.annotate(live=live).exclude(is_taken=F("live")).select_related("item")[:100]:
+        wrong = "taken, but no" if slot.is_taken else "free, but an"
         yield f"slot {slot.number} of item {slot.item.public_id} is marked {wrong} assignment holds it"
 
 
 def _items() -> Iterator[str]:
     counted = Item.objects.annotate(
-        places_found=Count("places", distinct=True),
+        places_found=Count("slots", distinct=True),
         submitted_found=Count("assignments", filter=Q(assignments__state="submitted"), distinct=True),
     )
-    wrong = counted.exclude(places_count=F("places_found"), submitted_count=F("submitted_found"))
+    wrong = counted.exclude(slots_count=F("places_found"), submitted_count=F("submitted_found"))
     for item in wrong[:100]:
         yield (
-            f"item {item.public_id} counts {item.submitted_count} of {item.places_count} slots as "
+            f"item {item.public_id} counts {item.submitted_count} of {item.slots_count} slots as "
             f"submitted; actual: {item.submitted_found} of {item.places_found}"
         )
 
@@ -141,7 +142,7 @@ def _decisions() -> Iterator[str]:
         yield f"item {item.public_id} was decided although it is gold or its batch decides no items"
     hanging = Item.objects.filter(
         submitted_count__gt=0,
-        submitted_count__gte=F("places_count"),
+        submitted_count__gte=F("slots_count"),
         due_at__isnull=True,
         decision__isnull=True,
         adjudication__isnull=True,
@@ -182,10 +183,10 @@ def _overdue() -> Iterator[str]:
 
 def _batches() -> Iterator[str]:
     for batch in Batch.objects.all():
-        items, places = batch.items.count(), batch.places.count()
-        if (batch.items_count, batch.places_count) != (items, places):
+        items, places = batch.items.count(), batch.slots.count()
+        if (batch.items_count, batch.slots_count) != (items, places):
             yield (
-                f"batch {batch.name} counts {batch.items_count} items and {batch.places_count} slots; "
+                f"batch {batch.name} counts {batch.items_count} items and {batch.slots_count} slots; "
                 f"actual: {items} and {places}"
             )
         decisions = Decision.objects.filter(item__batch=batch)
@@ -203,7 +204,7 @@ def _tallies() -> Iterator[str]:
     counted = Assignment.objects.values_list("batch_id", "person_id", "state").annotate(n=Count("pk"))
     counts = {(batch, person, state): n for batch, person, state, n in counted}
     seen = set()
-    for tally in Tally.objects.select_related("batch"):
+    for tally in PersonBatchCounts.objects.select_related("batch"):
         for state in states:
             key = (tally.batch_id, tally.person_id, state)
             seen.add(key)
@@ -227,9 +228,11 @@ def _accounts() -> Iterator[str]:
 
 def _fingerprints() -> Iterator[str]:
     """Agreement goes by the fingerprints of what was submitted."""
-    rows = Assignment.objects.filter(Q(said__isnull=False) | Q(state="submitted")).order_by("pk")
+    rows = Assignment.objects.filter(Q(response_fingerprint__isnull=False) | Q(state="submitted")).order_by(
+        "pk"
+    )
     for key, state, fingerprint, response in rows.values_list(
-        "public_id", "state", "said", "annotation__response"
+        "public_id", "state", "response_fingerprint", "annotation__response"
     ).iterator(chunk_size=2000):
         if response is None or fingerprint != submissions.fingerprint(response):
             yield f"assignment {key} is {state}, and its response does not match the fingerprint in the log"
@@ -290,7 +293,7 @@ def _people() -> Iterator[str]:
     member = Membership.objects.filter(
         project_id=OuterRef("batch__project_id"), person_id=OuterRef("person_id")
     )
-    for tally in Tally.objects.filter(~Exists(member)).select_related("batch")[:100]:
+    for tally in PersonBatchCounts.objects.filter(~Exists(member)).select_related("batch")[:100]:
         yield f"person {tally.person_id} has work in batch {tally.batch.name}, but was never a member"
 
 

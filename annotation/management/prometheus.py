@@ -31,7 +31,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from annotation.background import jobs
-from annotation.models import Assignment, Batch, Job, Tally
+from annotation.models import Assignment, Batch, Job, PersonBatchCounts
 from predictor import observing
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 3.0, 10.0)
@@ -132,7 +132,7 @@ class DatabaseMetrics(Collector):
             ),
             paused=Count("pk", filter=Q(closed_at__isnull=True, paused_at__isnull=False)),
             closed=Count("pk", filter=Q(closed_at__isnull=False)),
-            places=Sum(F("places_count"), default=0),
+            places=Sum(F("slots_count"), default=0),
             items=Sum(F("items_count"), default=0),
         )
         for name in ("open", "paused", "closed"):
@@ -140,7 +140,7 @@ class DatabaseMetrics(Collector):
         yield states
         yield GaugeMetricFamily("askew_items", "Items of all batches.", value=counted["items"])
         yield GaugeMetricFamily("askew_places", "Slots of all batches.", value=counted["places"])
-        done = Tally.objects.aggregate(many=Sum("submitted", default=0))["many"]
+        done = PersonBatchCounts.objects.aggregate(many=Sum("submitted", default=0))["many"]
         yield GaugeMetricFamily("askew_submitted", "Submitted responses.", value=done)
 
 

@@ -8,7 +8,14 @@ from annotation.models.jobs import Job, Upload
 from annotation.models.outcomes import Adjudication, AdjudicationRequest, Decision, Outcome, Release
 from annotation.models.people import ApiToken, Invitation, Membership, Person, Project
 from annotation.models.predictions import Try, Verdict
-from annotation.models.proposals import Handling, Proposal, Provenance, Reply, Telling, Trial
+from annotation.models.proposals import (
+    Proposal,
+    ProposalImpression,
+    ProposalReaction,
+    Provenance,
+    Reply,
+    Trial,
+)
 from annotation.models.saved_views import SavedView
 from annotation.models.search_index import IndexedItem, ResponseFact, SearchIndex
 from annotation.models.sources import Example, ModelAnswer, PerturbationRun, Source, StoredTable
@@ -19,10 +26,10 @@ from annotation.models.studies import (
     Gold,
     Inquiry,
     PinnedExample,
-    PracticeDone,
+    PracticeResult,
     Qualification,
     Reading,
-    SentBack,
+    RevisionRequest,
     Snapshot,
 )
 from annotation.models.task_types import TaskTypeDefinition
@@ -37,8 +44,8 @@ from annotation.models.work import (
     Item,
     LabelImport,
     LedgerEntry,
-    Place,
+    PersonBatchCounts,
+    Slot,
     StagedAnnotator,
     StagedLabel,
-    Tally,
 )

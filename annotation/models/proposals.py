@@ -128,34 +128,34 @@ class Trial(models.Model):
         return f"{self.proposal_id}: {self.verdict}"
 
 
-class Telling(models.Model):
-    """A proposal that was shown to a person on an assignment, at which place of the list."""
+class ProposalImpression(models.Model):
+    """A proposal that was shown to a person on an assignment, at which position of the list."""
 
-    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="tellings")
-    proposal = models.ForeignKey(Proposal, models.PROTECT, related_name="tellings")
+    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="impressions")
+    proposal = models.ForeignKey(Proposal, models.PROTECT, related_name="impressions")
     number = models.PositiveSmallIntegerField()
-    told_at = models.DateTimeField()
+    shown_at = models.DateTimeField()
 
     objects = WrittenOnce.as_manager()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["assignment", "proposal"], name="told_once"),
-            models.UniqueConstraint(fields=["assignment", "number"], name="one_proposal_at_a_place"),
+            models.UniqueConstraint(fields=["assignment", "proposal"], name="shown_once"),
+            models.UniqueConstraint(fields=["assignment", "number"], name="one_proposal_at_a_position"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.proposal_id} told on {self.assignment_id}"
+        return f"{self.proposal_id} shown on {self.assignment_id}"
 
 
-class Handling(models.Model):
+class ProposalReaction(models.Model):
     """What a person did with a proposal they were shown: took it into the form, or rejected it and said what is wrong."""
 
     class Act(models.TextChoices):
         TOOK = "took"
         REJECTED = "rejected"
 
-    telling = models.ForeignKey(Telling, models.PROTECT, related_name="handlings")
+    impression = models.ForeignKey(ProposalImpression, models.PROTECT, related_name="reactions")
     act = models.CharField(max_length=10, choices=Act)
     errors = models.JSONField(default=list)
     made_at = models.DateTimeField()
@@ -171,13 +171,13 @@ class Handling(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.act} {self.telling_id}"
+        return f"{self.act} {self.impression_id}"
 
 
 class Provenance(models.Model):
     """Where an annotation of a batch with help comes from, decided when it was submitted. Immutable.
 
-    `helped` says whether its place was drawn to show proposals, `shared` how much of what was submitted was proposed.
+    `helped` says whether its slot was drawn to show proposals, `shared` how much of what was submitted was proposed.
     """
 
     class Origin(models.TextChoices):
@@ -188,7 +188,7 @@ class Provenance(models.Model):
     annotation = models.OneToOneField(Annotation, models.PROTECT, related_name="provenance")
     helped = models.BooleanField()
     origin = models.CharField(max_length=20, choices=Origin)
-    telling = models.ForeignKey(Telling, models.PROTECT, null=True, related_name="became")
+    impression = models.ForeignKey(ProposalImpression, models.PROTECT, null=True, related_name="became")
     shared = models.FloatField(default=0)
 
     objects = WrittenOnce.as_manager()
@@ -196,8 +196,8 @@ class Provenance(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(origin="human", telling__isnull=True)
-                | Q(origin__in=["machine", "machine_edited"], telling__isnull=False, helped=True),
+                condition=Q(origin="human", impression__isnull=True)
+                | Q(origin__in=["machine", "machine_edited"], impression__isnull=False, helped=True),
                 name="a_machine_has_its_proposal",
             ),
             models.CheckConstraint(condition=Q(shared__gte=0, shared__lte=1), name="a_share_is_a_share"),

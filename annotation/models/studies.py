@@ -59,7 +59,7 @@ class Reading(models.Model):
         return f"{self.person_id} read {self.guidelines_id}"
 
 
-class PracticeDone(models.Model):
+class PracticeResult(models.Model):
     """A person has gone through the practice set of a kind: `right` of its `judged` exercises at first go."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="+")
@@ -144,7 +144,7 @@ class Inquiry(models.Model):
         return self.text[:60]
 
 
-class SentBack(models.Model):
+class RevisionRequest(models.Model):
     """An adjudicator gave a response back to whoever wrote it, with a note: it is theirs to write anew."""
 
     assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="sent_back")
@@ -152,9 +152,6 @@ class SentBack(models.Model):
     note = models.TextField()
     made_by = models.ForeignKey(Person, models.PROTECT, related_name="+")
     made_at = models.DateTimeField()
-
-    class Meta:
-        verbose_name_plural = "sent back"
 
     def __str__(self) -> str:
         return self.note[:60]

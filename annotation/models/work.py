@@ -1,4 +1,4 @@
-"""Batches, items, places, and what people do with them."""
+"""Batches, items, slots, and what people do with them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Batch(BatchTerms):
     """Items of one task type, with everything that was frozen when it opened. `annotation.models.batch_options` states its
     options.
 
-    The four counts are of items, of their places, and of the decisions about them: stored, so that no page counts.
+    The four counts are of items, of their slots, and of the decisions about them: stored, so that no page counts.
 
     `definition` is the version of a task type that the project defines itself; None for an installed one.
 
@@ -90,7 +90,7 @@ class Batch(BatchTerms):
     seed = models.BigIntegerField(default=0)
     draw_key = models.CharField(max_length=32, default=new_draw_key, db_default="", editable=False)
     items_count = models.PositiveIntegerField(default=0)
-    places_count = models.PositiveIntegerField(default=0)
+    slots_count = models.PositiveIntegerField(default=0)
     accepted_count = models.PositiveIntegerField(default=0, db_default=0)
     excluded_count = models.PositiveIntegerField(default=0, db_default=0)
     feeds_from = models.ForeignKey("self", models.PROTECT, null=True, related_name="feeds")
@@ -175,7 +175,7 @@ class Batch(BatchTerms):
 class Item(models.Model):
     """One example in one batch, with frozen references to what else is shown.
 
-    `places_count`, `submitted_count` and `due_at` are kept with the places in the same transaction
+    `slots_count`, `submitted_count` and `due_at` are kept with the slots in the same transaction
     (`doctor` recomputes them): they say whether the item is complete, and when it may be resolved. `resolution` mirrors
     its decision or adjudication in the same way; "" where it has neither.
     `is_gold` marks what is mixed in to see how people do (its `Gold` says what is right): it is never decided or released.
@@ -193,7 +193,7 @@ class Item(models.Model):
     position = models.PositiveIntegerField()
     inputs = MessagesField(default=dict)
     is_gold = models.BooleanField(default=False)
-    places_count = models.PositiveSmallIntegerField(default=0)
+    slots_count = models.PositiveSmallIntegerField(default=0)
     submitted_count = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(null=True)
     resolution = models.CharField(
@@ -205,7 +205,7 @@ class Item(models.Model):
             models.UniqueConstraint(fields=["batch", "example"], name="one_item_per_example"),
             models.UniqueConstraint(fields=["batch", "position"], name="one_item_per_position"),
             models.CheckConstraint(
-                condition=Q(submitted_count__lte=F("places_count")), name="never_beyond_the_places"
+                condition=Q(submitted_count__lte=F("slots_count")), name="never_beyond_the_slots"
             ),
         ]
         indexes = [
@@ -245,32 +245,36 @@ class Exclusion(models.Model):
         return f"{self.person_id} not on {self.item_id}"
 
 
-class Place(models.Model):
-    """Room for one annotation of an item. Planned places count for agreement, added ones are marked.
+class Slot(models.Model):
+    """Room for one annotation of an item. Planned slots count for agreement, added ones are marked.
 
-    `taken` mirrors whether a live assignment sits on it (same transaction; `doctor` checks): it is
+    `is_taken` mirrors whether a live assignment sits on it (same transaction; `doctor` checks): it is
     what the queue's index reads. `reserved_for`: nobody else gets it.
     """
 
-    batch = models.ForeignKey(Batch, models.PROTECT, related_name="places")
-    item = models.ForeignKey(Item, models.CASCADE, db_index=False, related_name="places")
+    batch = models.ForeignKey(Batch, models.PROTECT, related_name="slots")
+    item = models.ForeignKey(Item, models.CASCADE, db_index=False, related_name="slots")
     number = models.PositiveSmallIntegerField()
     added = models.BooleanField(default=False)
     position = models.PositiveIntegerField()
-    taken = models.BooleanField(default=False)
+    is_taken = models.BooleanField(default=False)
     reserved_for = models.ForeignKey(Person, models.PROTECT, null=True, db_index=False, related_name="+")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["item", "number"], name="one_place_per_number")]
+        constraints = [models.UniqueConstraint(fields=["item", "number"], name="one_slot_per_number")]
         indexes = [
-            models.Index(fields=["batch", "position", "number"], name="place_free", condition=Q(taken=False)),
-            # Most places are kept for nobody, and planned: those are in neither of these.
-            models.Index(fields=["reserved_for"], name="place_kept", condition=Q(reserved_for__isnull=False)),
-            models.Index(fields=["batch"], name="place_added", condition=Q(added=True)),
+            models.Index(
+                fields=["batch", "position", "number"], name="slot_free", condition=Q(is_taken=False)
+            ),
+            # Most slots are reserved for nobody, and planned: those are in neither of these.
+            models.Index(
+                fields=["reserved_for"], name="slot_reserved", condition=Q(reserved_for__isnull=False)
+            ),
+            models.Index(fields=["batch"], name="slot_added", condition=Q(added=True)),
         ]
 
     def __str__(self) -> str:
-        return f"place {self.number} of {self.item_id}"
+        return f"slot {self.number} of {self.item_id}"
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
@@ -292,8 +296,8 @@ class Assignment(models.Model):
     """A person on an item: leased, then submitted, skipped or returned. The row is the history.
 
     `active_seconds` is the time at work on it: from sign of life to sign of life, as far as they are close together
-    (`revisions.since_last_sign`); the last stretch before a submission counts. `said` is the fingerprint of what was
-    submitted (`submissions.fingerprint`), null where nothing is.
+    (`revisions.since_last_sign`); the last stretch before a submission counts.
+    `response_fingerprint` is that of what was submitted (`submissions.fingerprint`), null where nothing is.
     """
 
     class State(models.TextChoices):
@@ -305,12 +309,12 @@ class Assignment(models.Model):
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     batch = models.ForeignKey(Batch, models.PROTECT, related_name="assignments")
     item = models.ForeignKey(Item, models.PROTECT, db_index=False, related_name="assignments")
-    place = models.ForeignKey(Place, models.PROTECT, related_name="assignments")
+    slot = models.ForeignKey(Slot, models.PROTECT, related_name="assignments")
     person = models.ForeignKey(Person, models.PROTECT, db_index=False, related_name="assignments")
     state = models.CharField(max_length=10, choices=State, default=State.LEASED)
     reason = models.CharField(max_length=500, blank=True)
     annotation = models.ForeignKey("Annotation", models.PROTECT, null=True, db_index=False, related_name="+")
-    said = models.BigIntegerField(null=True)
+    response_fingerprint = models.BigIntegerField(null=True)
     leased_at = models.DateTimeField()
     leased_until = models.DateTimeField()
     seen_at = models.DateTimeField()
@@ -323,9 +327,9 @@ class Assignment(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["item", "person"], name="one_assignment_per_person"),
             models.UniqueConstraint(
-                fields=["place"],
+                fields=["slot"],
                 condition=Q(state__in=["leased", "submitted"]),
-                name="one_live_assignment_per_place",
+                name="one_live_assignment_per_slot",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=["leased", "submitted", "skipped", "returned"]),
@@ -464,7 +468,7 @@ class Flag(models.Model):
         return author
 
 
-class Tally(models.Model):
+class PersonBatchCounts(models.Model):
     """One person's counts in one batch, kept in the transaction of each change (`doctor` recomputes them).
 
     One row a person, so that people never wait for each other's counters. `cursor` is the position
@@ -472,7 +476,7 @@ class Tally(models.Model):
     that was handed out ahead is looked at from then on.
     """
 
-    batch = models.ForeignKey(Batch, models.CASCADE, db_index=False, related_name="tallies")
+    batch = models.ForeignKey(Batch, models.CASCADE, db_index=False, related_name="person_counts")
     person = models.ForeignKey(Person, models.PROTECT, related_name="+")
     leased = models.IntegerField(default=0)
     submitted = models.IntegerField(default=0)
@@ -483,10 +487,10 @@ class Tally(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["batch", "person"], name="one_tally_per_person"),
+            models.UniqueConstraint(fields=["batch", "person"], name="one_row_of_counts_per_person"),
             models.CheckConstraint(
                 condition=Q(leased__gte=0, submitted__gte=0, skipped__gte=0, returned__gte=0),
-                name="no_negative_tally",
+                name="no_negative_person_counts",
             ),
         ]
 
@@ -539,7 +543,7 @@ class StagedLabel(models.Model):
     number = models.PositiveIntegerField()
     item_key = models.BigIntegerField()
     annotator = models.PositiveIntegerField()
-    said = models.BigIntegerField()
+    response_fingerprint = models.BigIntegerField()
     response = models.JSONField()
     turn = models.PositiveSmallIntegerField(default=0)
     made_at = models.DateTimeField()

@@ -26,10 +26,10 @@ from annotation.models import (
     ConsentText,
     Decision,
     Membership,
-    PracticeDone,
+    PersonBatchCounts,
+    PracticeResult,
     Project,
     Qualification,
-    Tally,
 )
 from annotation.payments import earnings, ledger, rates
 from annotation.platform.refusals import refuse
@@ -170,12 +170,14 @@ def uncounted_statement(project: Project, batches: Sequence[Batch], *, until: da
     return {
         "form": hub.FORM,
         "said": {question.name: project.statement.get(question.name, "") for question in ASKED},
-        "elsewhere": Tally.objects.filter(batch__in=batches, submitted__gt=0, person__is_external=True)
+        "elsewhere": PersonBatchCounts.objects.filter(
+            batch__in=batches, submitted__gt=0, person__is_external=True
+        )
         .values("person_id")
         .distinct()
         .count(),
         "pay": _pay(project, batches, until),
-        "practised": PracticeDone.objects.filter(
+        "practised": PracticeResult.objects.filter(
             project=project, done_at__lte=until, person__is_simulated=False
         ).count(),
         "qualification": _qualification(project, until),
@@ -184,11 +186,11 @@ def uncounted_statement(project: Project, batches: Sequence[Batch], *, until: da
     }
 
 
-def _contributors(batches: Sequence[Batch]) -> QuerySet[Tally, Any]:
+def _contributors(batches: Sequence[Batch]) -> QuerySet[PersonBatchCounts, Any]:
     """Who has submitted something in these batches: nobody else's words or consent are told with them."""
-    return Tally.objects.filter(batch__in=batches, submitted__gt=0, person__is_simulated=False).values(
-        "person_id"
-    )
+    return PersonBatchCounts.objects.filter(
+        batch__in=batches, submitted__gt=0, person__is_simulated=False
+    ).values("person_id")
 
 
 def _pay(project: Project, batches: Sequence[Batch], until: datetime) -> list[str]:

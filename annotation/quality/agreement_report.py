@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from annotation.models import Batch, SentBack
-from annotation.models import Tally as Counts
+from annotation.models import Batch, RevisionRequest
+from annotation.models import PersonBatchCounts as Counts
 from annotation.quality import response_patterns
 from annotation.quality.compared_responses import (
     PAGE,
@@ -177,7 +177,7 @@ def _current_tallies(batch: Batch, measures: Sequence[Measure]) -> dict[str, Rat
     tallies = {
         measure.name: RatingTally(measure) for measure in measures if measure.level in ("nominal", "ordinal")
     }
-    if not tallies or not SentBack.objects.filter(assignment__batch=batch).exists():
+    if not tallies or not RevisionRequest.objects.filter(assignment__batch=batch).exists():
         return {}
     task, planned = batch.task(), planned_assignments(batch).order_by("item_id", "person_id")
     for keys in item_pages(batch):

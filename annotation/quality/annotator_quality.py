@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Count
 from django.utils.translation import gettext_noop
 
-from annotation.models import Assignment, Batch, Tally
+from annotation.models import Assignment, Batch, PersonBatchCounts
 from annotation.quality import compared_responses, gold, label_agreement, rating_tallies
 from tableqa.quality_control.careless_responding import Habit, always_the_same, copy_paste, sped_up, too_fast
 from tableqa.statistics.clustered_intervals import mean_over
@@ -110,7 +110,7 @@ def report(batch: Batch) -> dict[str, Any]:
                 "habits": [_habit_data(entry) for entry in habits.get(str(tally.person_id), ())],
                 "skips": skipped.get(tally.person_id, []),
             }
-            for tally in Tally.objects.filter(batch=batch).order_by("person_id")
+            for tally in PersonBatchCounts.objects.filter(batch=batch).order_by("person_id")
             for mine in (worked.get(str(tally.person_id), PersonWork()),)
         },
         "measure": measures[0].name if measures else "",
@@ -127,7 +127,7 @@ def submissions(batch: Batch, task: TaskType) -> Iterator[Submission]:
     rows = Assignment.objects.filter(batch=batch).submitted().order_by("item_id", "person_id")
     fields = (
         *("item__public_id", "person_id", "ended_at", "annotation__made_at", "annotation__active_seconds"),
-        *("annotation__response", "place__added", "item__is_gold"),
+        *("annotation__response", "slot__added", "item__is_gold"),
     )
     for keys in compared_responses.item_pages(batch):
         for row in rows.filter(item_id__gte=keys[0], item_id__lte=keys[-1]).values_list(*fields):

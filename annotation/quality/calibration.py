@@ -54,7 +54,7 @@ def compare_responses(batch: Batch, items: Sequence[Item]) -> list[ItemCompariso
     measures = measures_of(task, batch.people_compared)
     full = Item.objects.select_related("example__stored_table").in_bulk([item.pk for item in items])
     golds = {gold.item_id: gold for gold in Gold.objects.filter(item__in=list(full))}
-    submitted = Assignment.objects.filter(item__in=list(full), place__added=False).submitted()
+    submitted = Assignment.objects.filter(item__in=list(full), slot__added=False).submitted()
     responses: dict[int, list[tuple[int, Any]]] = {}
     for item_id, person, response in submitted.order_by("person_id").values_list(
         "item_id", "person_id", "annotation__response"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.db.models import F, JSONField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.models import Assignment, Batch, Item, SentBack
+from annotation.models import Assignment, Batch, Item, RevisionRequest
 from annotation.quality.rating_tallies import wants_shapes
 from tasks.contract import TaskType
 
@@ -31,16 +31,20 @@ def agreement_assignments(batch: Batch) -> Any:
     where an adjudicator sent that back, as it was before its author had read why.
     """
     planned = planned_assignments(batch)
-    if not SentBack.objects.filter(assignment__batch=batch).exists():
+    if not RevisionRequest.objects.filter(assignment__batch=batch).exists():
         return planned.annotate(blind=F("annotation__response"))
-    first = SentBack.objects.filter(assignment=OuterRef("pk")).order_by("pk").values("annotation__response")
+    first = (
+        RevisionRequest.objects.filter(assignment=OuterRef("pk"))
+        .order_by("pk")
+        .values("annotation__response")
+    )
     blind = Coalesce(Subquery(first[:1]), F("annotation__response"), output_field=JSONField())
     return planned.annotate(blind=blind)
 
 
 def planned_assignments(batch: Batch) -> Any:
     """The assignments of planned slots with a submitted response (a queryset), without those of gold items."""
-    return Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
+    return Assignment.objects.filter(batch=batch, slot__added=False, item__is_gold=False).submitted()
 
 
 def responses_of(batch: Batch, person: int) -> Iterator[dict[str, Any]]:

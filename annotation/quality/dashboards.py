@@ -237,7 +237,7 @@ def _response_figures(
     asks = "question" in {field.name for field in task.fields}
     if cells is None and operations is None and not asks:
         return [], [], [], {}
-    submitted = Assignment.objects.filter(batch=batch, place__added=False).submitted()
+    submitted = Assignment.objects.filter(batch=batch, slot__added=False).submitted()
     for some in _chunks(items):
         tables = {
             item.pk: item.example.table()

@@ -28,8 +28,8 @@ from annotation.models import (
     Outcome,
     Person,
     PinnedExample,
-    Place,
     Qualification,
+    Slot,
 )
 from annotation.platform.bulk_rows import among
 from annotation.platform.refusals import refuse, require_storable
@@ -393,9 +393,9 @@ def _why_no_item(batch: Batch, example: Example) -> str:
 
 def _without_places(batch: Batch, items: QuerySet[Item]) -> None:
     """Gold items have no planned places, and no decision waits for them."""
-    gone, _ = Place.objects.filter(item__in=items).delete()
-    items.update(is_gold=True, places_count=0, due_at=None)
-    Batch.objects.filter(pk=batch.pk).update(places_count=F("places_count") - gone)
+    gone, _ = Slot.objects.filter(item__in=items).delete()
+    items.update(is_gold=True, slots_count=0, due_at=None)
+    Batch.objects.filter(pk=batch.pk).update(slots_count=F("slots_count") - gone)
 
 
 def _data(task: TaskType, envelope: Mapping[str, Any]) -> Mapping[str, Any]:

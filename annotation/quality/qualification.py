@@ -9,7 +9,16 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
 from annotation.access import audit_log
-from annotation.models import Assignment, Batch, Exclusion, Item, Membership, Person, Qualification, Tally
+from annotation.models import (
+    Assignment,
+    Batch,
+    Exclusion,
+    Item,
+    Membership,
+    Person,
+    PersonBatchCounts,
+    Qualification,
+)
 from annotation.platform import display_text
 from annotation.platform.refusals import refuse
 from annotation.quality import gold
@@ -108,7 +117,7 @@ def qualification_results(batch: Batch) -> list[QualificationResult]:
     rows = {row.person_id: row for row in batch.qualifications.select_related("granted_by")}
     done = {
         person: submitted + skipped
-        for person, submitted, skipped in Tally.objects.filter(batch=batch).values_list(
+        for person, submitted, skipped in PersonBatchCounts.objects.filter(batch=batch).values_list(
             "person_id", "submitted", "skipped"
         )
     }

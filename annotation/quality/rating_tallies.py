@@ -13,7 +13,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
-from tableqa.agreement.coefficients import Agreement, from_patterns, influence_of_patterns, over_clusters
+from tableqa.agreement.coefficients import from_patterns, influence_of_patterns, over_clusters
+from tableqa.agreement.measures import Agreement
 from tableqa.agreement.sample_size import Basis, basis
 from tasks.contract import Measure, TaskType
 

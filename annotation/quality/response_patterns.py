@@ -4,9 +4,9 @@ Agreement on labels depends on an item only through the responses that it got (`
 there are few such patterns however many items. So the database groups items by what was said of them and gives one item
 for each pattern; Python reads the responses of that item alone.
 
-What was said stands as a number beside each submission (`Assignment.said`). Items with as many responses, the same least,
-the same greatest and the same sum of these numbers are one pattern. An item with a submission that an adjudicator had sent
-back is one by itself.
+What was said stands as a number beside each submission (`Assignment.response_fingerprint`). Items with as many
+responses, the same least, the same greatest and the same sum of these numbers are one pattern. An item with a submission
+that an adjudicator had sent back is one by itself.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
-from annotation.models import Assignment, Batch, Item, Place, SentBack
+from annotation.models import Assignment, Batch, Item, RevisionRequest, Slot
 
 MANY = 50_000
 """Submissions of a batch from which PostgreSQL is told how to go about it."""
@@ -23,15 +23,16 @@ MEMORY = "256MB"
 
 COUNTED = f"""
     SELECT min(item), count(*) FROM (
-        SELECT s.item_id AS item, count(*) AS n, min(s.said) AS least, max(s.said) AS greatest, sum(s.said) AS said,
+        SELECT s.item_id AS item, count(*) AS n, min(s.response_fingerprint) AS least,
+            max(s.response_fingerprint) AS greatest, sum(s.response_fingerprint) AS total,
             CASE WHEN count(b.assignment_id) > 0 THEN s.item_id END AS alone
         FROM {Assignment._meta.db_table} s
-        LEFT JOIN (SELECT DISTINCT assignment_id FROM {SentBack._meta.db_table}) b ON b.assignment_id = s.id
+        LEFT JOIN (SELECT DISTINCT assignment_id FROM {RevisionRequest._meta.db_table}) b ON b.assignment_id = s.id
         WHERE s.batch_id = %s AND s.state = 'submitted'
         AND s.item_id NOT IN (SELECT i.id FROM {Item._meta.db_table} i WHERE i.batch_id = %s AND i.is_gold)
-        AND s.place_id NOT IN (SELECT p.id FROM {Place._meta.db_table} p WHERE p.batch_id = %s AND p.added)
+        AND s.slot_id NOT IN (SELECT p.id FROM {Slot._meta.db_table} p WHERE p.batch_id = %s AND p.added)
         GROUP BY s.item_id
-    ) AS of_items GROUP BY n, least, greatest, said, alone
+    ) AS of_items GROUP BY n, least, greatest, total, alone
 """  # nosec B608: names of our own tables
 
 

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from annotation.access import audit_log
 from annotation.background import jobs
-from annotation.models import Batch, Event, Job, Membership, Project, Snapshot, Tally
+from annotation.models import Batch, Event, Job, Membership, PersonBatchCounts, Project, Snapshot
 from annotation.platform.database import failures
 from annotation.quality import (
     agreement_report,
@@ -108,7 +108,9 @@ def snapshot_views(
     }
     mark = _current_watermark(project.pk)
     sizes = dict(
-        Tally.objects.filter(batch__in=batches).values_list("batch_id").annotate(number=Sum("submitted"))
+        PersonBatchCounts.objects.filter(batch__in=batches)
+        .values_list("batch_id")
+        .annotate(number=Sum("submitted"))
     )
     behind: list[tuple[Batch, str]] = []
     responses, number = 0, 0

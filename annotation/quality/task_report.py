@@ -25,7 +25,7 @@ def reports(batch: Batch) -> list[Report]:
     for item_id, response in outcomes.values_list("decision__item_id", "response"):
         decided.setdefault(item_id, []).append(compared_responses.restore_response(task, response))
     settled = set(Decision.objects.filter(item__batch=batch).values_list("item_id", flat=True))
-    assignments = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
+    assignments = Assignment.objects.filter(batch=batch, slot__added=False, item__is_gold=False).submitted()
     rows: list[tuple[int, ReportedResponse]] = []
     for keys in compared_responses.item_pages(batch):
         page = Item.objects.filter(batch=batch, pk__range=(keys[0], keys[-1]))

@@ -1,6 +1,6 @@
 """Whose share of a batch is what: places kept for people, handed over, opened to all; leases that a manager takes back.
 
-A share is the places that are kept for somebody (`Place.reserved_for`) and what is on their desk. The queue gives a kept
+A share is the places that are kept for somebody (`Slot.reserved_for`) and what is on their desk. The queue gives a kept
 place to nobody else. What is finished belongs to nobody's share any more and is never moved.
 
 Places are changed only while they are free, one statement for many, in the order of their keys: whoever takes one at
@@ -17,7 +17,7 @@ from django.db.models import Count, QuerySet
 from django.utils.translation import ngettext
 
 from annotation.access.roles import Role
-from annotation.models import Assignment, Batch, Exclusion, Membership, Person, Place, Project
+from annotation.models import Assignment, Batch, Exclusion, Membership, Person, Project, Slot
 from annotation.platform.refusals import refuse
 from annotation.queue import reservations, strategies
 from annotation.queue.slots import chunks, reserve
@@ -65,7 +65,7 @@ def hand_out(
     """
     people = [person.pk for person in annotators(batch.project)]
     free: dict[int, list[int]] = {}
-    places = Place.objects.filter(batch=batch, taken=False, reserved_for__isnull=True, item__is_gold=False)
+    places = Slot.objects.filter(batch=batch, is_taken=False, reserved_for__isnull=True, item__is_gold=False)
     if items is not None:
         places = places.filter(item_id__in=list(items))
     for pk, item in places.order_by("position", "number").values_list("pk", "item_id"):
@@ -129,7 +129,9 @@ def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime
         refuse("invalid_request", "Enter a number of items, at least 1.")
     with transaction.atomic():
         most = min(most, _remaining_capacity(batch, person))
-        free = Place.objects.filter(batch=batch, taken=False, reserved_for__isnull=True, item__is_gold=False)
+        free = Slot.objects.filter(
+            batch=batch, is_taken=False, reserved_for__isnull=True, item__is_gold=False
+        )
         rows = list(free.order_by("-position", "-number").values_list("item_id", "pk"))
         first = dict(rows)  # of the places of an item the one with the lowest number
         slot_ids: list[int] = []
@@ -178,13 +180,13 @@ def move(
                 ):
                     returned += 1
                     if not _is_personal(assignment):
-                        places.add(assignment.place_id)
-        reserved_slots = Place.objects.filter(
-            batch=batch, taken=False, reserved_for=person, item__is_gold=False
+                        places.add(assignment.slot_id)
+        reserved_slots = Slot.objects.filter(
+            batch=batch, is_taken=False, reserved_for=person, item__is_gold=False
         )
         if batch.purpose != Batch.Purpose.QUALIFICATION:
             places |= set(reserved_slots.values_list("pk", flat=True))
-        rows = dict(Place.objects.filter(pk__in=places, taken=False).values_list("item_id", "pk"))
+        rows = dict(Slot.objects.filter(pk__in=places, is_taken=False).values_list("item_id", "pk"))
         split = strategies.split(
             list(rows),
             [recipient.pk for recipient in to],
@@ -226,12 +228,12 @@ def release(*, project: Project, person: Person, by: Person, now: datetime) -> i
     )
 
 
-def _reserved_slots(project: Project, person: Person) -> QuerySet[Place]:
-    return Place.objects.filter(
+def _reserved_slots(project: Project, person: Person) -> QuerySet[Slot]:
+    return Slot.objects.filter(
         batch__project=project,
         batch__closed_at__isnull=True,
         item__is_gold=False,
-        taken=False,
+        is_taken=False,
         reserved_for=person,
     )
 
@@ -265,7 +267,7 @@ def take_back(
             if _is_personal(assignment):
                 continue
             may = to is not None and len(theirs) < room and to.pk not in barred.get(assignment.item_id, ())
-            (theirs if may else others).append(assignment.place_id)
+            (theirs if may else others).append(assignment.slot_id)
         reserve(batch, others, None, by=by, now=now)
         if to is not None:
             moved = reserve(batch, theirs, to.pk, by=by, now=now)
@@ -277,15 +279,13 @@ def leases_of(batch: Batch, people: Sequence[Person] | None = None) -> list[Assi
     leases = Assignment.objects.filter(batch=batch, state=State.LEASED)
     if people is not None:
         leases = leases.filter(person__in=list(people))
-    return list(
-        leases.select_related("batch", "place", "person", "item__example").order_by("person_id", "pk")
-    )
+    return list(leases.select_related("batch", "slot", "person", "item__example").order_by("person_id", "pk"))
 
 
 def reserved_counts(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
     """Free places that are kept for somebody, by (batch, person) in ids: what they have not begun."""
-    rows = Place.objects.filter(
-        batch__in=batches, taken=False, reserved_for__isnull=False, item__is_gold=False
+    rows = Slot.objects.filter(
+        batch__in=batches, is_taken=False, reserved_for__isnull=False, item__is_gold=False
     )
     counted = rows.order_by().values_list("batch_id", "reserved_for_id").annotate(n=Count("pk"))
     return {(batch, person): n for batch, person, n in counted}
@@ -302,7 +302,7 @@ def _is_personal(assignment: Assignment) -> bool:
 def _remaining_capacity(batch: Batch, person: Person) -> int:
     """How many more items may be kept for the person, by what one person may do in the batch."""
     limit = batch.caps.get("items")
-    return batch.places_count if limit is None else max(limit - _loads(batch)[person.pk], 0)
+    return batch.slots_count if limit is None else max(limit - _loads(batch)[person.pk], 0)
 
 
 def _loads(batch: Batch) -> Counter[int]:
@@ -323,7 +323,7 @@ def _excluded_by_item(items: Sequence[int]) -> Mapping[int, set[int]]:
         rows = (
             Exclusion.objects.filter(item__in=some).values_list("item_id", "person_id"),
             Assignment.objects.filter(item__in=some).values_list("item_id", "person_id"),
-            Place.objects.filter(item__in=some, reserved_for__isnull=False).values_list(
+            Slot.objects.filter(item__in=some, reserved_for__isnull=False).values_list(
                 "item_id", "reserved_for_id"
             ),
         )

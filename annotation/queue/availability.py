@@ -19,9 +19,9 @@ from annotation.models import (
     Exclusion,
     Item,
     Person,
-    Place,
+    PersonBatchCounts,
     Qualification,
-    Tally,
+    Slot,
 )
 from annotation.queue import draws
 from annotation.queue.entry_requirements import first_closed_gate, qualifications_ahead
@@ -49,7 +49,7 @@ def is_open_to(person: int) -> Q:
     return Q(reserved_for__isnull=True) | Q(reserved_for_id=person)
 
 
-def open_to(person: int, places: QuerySet[Place]) -> QuerySet[Place]:
+def open_to(person: int, places: QuerySet[Slot]) -> QuerySet[Slot]:
     """Those of the slots that the person (by id) may have, of items that they neither had nor helped to make."""
     return places.filter(
         is_open_to(person), ~was_assigned(person, "item_id"), ~is_excluded(person, "item_id")
@@ -73,7 +73,7 @@ def returned_by(person: Person) -> QuerySet[Assignment]:
     """
     return Assignment.objects.filter(
         ~is_decided("item_id"),
-        Q(place__taken=False, place__reserved_for=person)
+        Q(slot__is_taken=False, slot__reserved_for=person)
         | Q(batch__purpose=Batch.Purpose.QUALIFICATION, item__is_gold=False),
         person=person,
         state=State.RETURNED,
@@ -88,7 +88,7 @@ def expired_leases(batch: Batch) -> QuerySet[Assignment]:
     leave, they run out like these.
     """
     was_submitted = Annotation.objects.filter(assignment_id=OuterRef("pk"))
-    theirs_alone = Q(place__reserved_for=F("person"))
+    theirs_alone = Q(slot__reserved_for=F("person"))
     if batch.strategy == "open" and not is_for_everybody(batch):
         theirs_alone &= Q(item__is_gold=False)
     return Assignment.objects.filter(
@@ -113,7 +113,7 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
     ahead = dict.fromkeys(batches, 0)
     leases = Assignment.objects.filter(person=person, batch_id__in=batches, state=State.LEASED)
     everybodys = Q(batch__strategy="everyone") | Q(batch__purpose=Batch.Purpose.QUALIFICATION)
-    free = open_to(person.pk, Place.objects.filter(~everybodys, batch_id__in=batches, taken=False))
+    free = open_to(person.pk, Slot.objects.filter(~everybodys, batch_id__in=batches, is_taken=False))
     undecided = Item.objects.filter(~is_decided(), everybodys)
     still = never_assigned(undecided.filter(batch_id__in=batches, is_gold=False), person.pk)
     again = returned_by(person).filter(everybodys, batch_id__in=batches)
@@ -131,7 +131,7 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
     for batch in _mixed(person, batches):
         turns = draws.GoldTurns(batch, person.pk)
         counts[batch.pk] += turns.ahead(batch.had or 0, ordinary=ahead[batch.pk], golds=batch.golds or 0)
-    mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
+    mine = PersonBatchCounts.objects.filter(batch=OuterRef("pk"), person=person)
     results = Qualification.objects.filter(batch=OuterRef("requires"), person=person)
     out = Exists(results.filter(passed=False)) | (Q(requires__closed_at__isnull=False) & ~Exists(results))
     asking = Batch.objects.filter(pk__in=batches).filter(Q(requires__isnull=False) | ~Q(caps={}))
@@ -162,7 +162,7 @@ def first_with_items(person: Person, batches: Sequence[Batch], *, now: datetime)
 def _mixed(person: Person, batches: Sequence[int]) -> QuerySet[Any]:
     """The batches with gold, each with the person's turns so far (`had`) and the number of `golds` that they
     never had."""
-    mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
+    mine = PersonBatchCounts.objects.filter(batch=OuterRef("pk"), person=person)
     turns = mine.values_list(F("leased") + F("submitted") + F("skipped") + F("returned"))
     golds = never_assigned(Item.objects.filter(batch=OuterRef("pk"), is_gold=True), person.pk)
     counted = golds.order_by().values("batch").annotate(n=Count("pk")).values("n")

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Count, F, Q, QuerySet, Sum
 
-from annotation.models import Adjudication, Batch, Flag, Item, Tally
+from annotation.models import Adjudication, Batch, Flag, Item, PersonBatchCounts
 
 
 def slot_counts(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
@@ -16,7 +16,11 @@ def slot_counts(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
     """
     ids = [batch.pk for batch in batches]
     columns = ("submitted", "leased", "skipped", "returned")
-    tallies = Tally.objects.filter(batch_id__in=ids).values_list("batch_id").annotate(*map(Sum, columns))
+    tallies = (
+        PersonBatchCounts.objects.filter(batch_id__in=ids)
+        .values_list("batch_id")
+        .annotate(*map(Sum, columns))
+    )
     endings = {batch_id: dict(zip(columns, sums, strict=True)) for batch_id, *sums in tallies}
     golds = _count(Item.objects.filter(batch_id__in=ids, is_gold=True), "batch_id")
     slots = {}
@@ -25,8 +29,8 @@ def slot_counts(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
         gold = golds.get(batch.pk, 0)
         slots[batch.pk] = {
             **ended,
-            "places": batch.places_count,
-            "free": batch.places_count - ended["submitted"] - ended["leased"],
+            "places": batch.slots_count,
+            "free": batch.slots_count - ended["submitted"] - ended["leased"],
             "gold": gold,
             "items": batch.items_count - gold,
         }
@@ -43,7 +47,7 @@ def counts(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
     work = deciding_batches(batches)
     complete = Item.objects.filter(
         Q(batch_id__in=work, due_at__isnull=False)
-        | Q(batch_id__in=set(ids) - set(work), submitted_count__gte=F("places_count")),
+        | Q(batch_id__in=set(ids) - set(work), submitted_count__gte=F("slots_count")),
         is_gold=False,
     )
     stored = Batch.objects.filter(pk__in=ids).values_list("pk", "accepted_count", "excluded_count")

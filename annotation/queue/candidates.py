@@ -6,7 +6,7 @@ from datetime import datetime
 from string import ascii_uppercase
 from typing import Any, TypeVar
 
-from annotation.models import Annotation, Assignment, Exclusion, Item, Person, SentBack
+from annotation.models import Annotation, Assignment, Exclusion, Item, Person, RevisionRequest
 from annotation.platform.refusals import refuse
 from annotation.queue import draws
 from tasks.contract import Item as PlainItem
@@ -43,7 +43,7 @@ def of_item(item: Item) -> list[Candidate]:
 def of_items(items: Sequence[Item]) -> list[list[Candidate]]:
     """The same of several items, in their order, by two statements."""
     notes: dict[int, list[str]] = {}
-    sent_back = SentBack.objects.filter(assignment__item__in=items).order_by("pk")
+    sent_back = RevisionRequest.objects.filter(assignment__item__in=items).order_by("pk")
     for assignment_id, note in sent_back.values_list("assignment_id", "note"):
         notes.setdefault(assignment_id, []).append(note)
     by_item = annotations_of(items)
@@ -61,7 +61,7 @@ def _with_letters(
             annotation=annotation,
             response=response,
             words=task.describe(response, plain),
-            added=annotation.assignment.place.added,
+            added=annotation.assignment.slot.added,
             sent_back=tuple(notes.get(annotation.assignment_id, ())),
             unmet=unmet_in_words(annotation, response, task, plain),
             unsure=bool(annotation.unsure),
@@ -130,8 +130,8 @@ def annotations_of(items: Sequence[Item]) -> dict[int, list[Annotation]]:
     """The newest revisions by item (key), by one statement."""
     submitted = Assignment.objects.filter(item__in=items).submitted()
     annotations_by_item: dict[int, list[Annotation]] = {item.pk: [] for item in items}
-    related = submitted.select_related("annotation", "place", "person", "batch")
-    for assignment in related.order_by("place__number", "pk"):
+    related = submitted.select_related("annotation", "slot", "person", "batch")
+    for assignment in related.order_by("slot__number", "pk"):
         if (annotation := assignment.annotation) is not None:
             annotation.assignment = assignment
             annotations_by_item[assignment.item_id].append(annotation)

@@ -20,10 +20,10 @@ from annotation.models import (
     Item,
     ModelAnswer,
     Outcome,
-    Place,
     Proposal,
     Release,
     Reply,
+    Slot,
 )
 from annotation.platform import immutable_rows
 from annotation.platform.refusals import refuse
@@ -106,7 +106,7 @@ def _lock_followers(batch: Batch, outcomes: Sequence[Outcome]) -> list[Item]:
     """The items of other batches that these outcomes made, locked with their slots: nobody takes one meanwhile."""
     keys = list(_made_items(batch, outcomes).order_by("pk").values_list("pk", flat=True))
     items = list(Item.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
-    list(Place.objects.select_for_update(no_key=True).filter(item__in=keys).order_by("pk").values_list("pk"))
+    list(Slot.objects.select_for_update(no_key=True).filter(item__in=keys).order_by("pk").values_list("pk"))
     return items
 
 
@@ -186,9 +186,9 @@ def _delete_items(items: Sequence[Item]) -> None:
     number = Counter(item.batch_id for item in items)
     slots: Counter[int] = Counter()
     for item in items:
-        slots[item.batch_id] += item.places_count
+        slots[item.batch_id] += item.slots_count
     Item.objects.filter(pk__in=[item.pk for item in items]).delete()
     for batch, gone in sorted(number.items()):
         Batch.objects.filter(pk=batch).update(
-            items_count=F("items_count") - gone, places_count=F("places_count") - slots[batch]
+            items_count=F("items_count") - gone, slots_count=F("slots_count") - slots[batch]
         )

@@ -23,7 +23,7 @@ from annotation.models import (
     Consent,
     Guidelines,
     Person,
-    PracticeDone,
+    PracticeResult,
     Project,
     Qualification,
     Reading,
@@ -383,7 +383,7 @@ _standing = Select(
                 )
             ),
             practised=Exists(
-                PracticeDone.objects.filter(
+                PracticeResult.objects.filter(
                     person_id=OuterRef("pk"),
                     project_id=param_int("project"),
                     task_type=param_text("type"),

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from annotation.access.authorization import Actor, projects_with_permission
 from annotation.access.roles import Permission
 from annotation.access.visibility import Fact, Visibility, why_no_counts, why_no_names
-from annotation.models import Assignment, Batch, Exclusion, Item, Person, Place, Tally
+from annotation.models import Assignment, Batch, Exclusion, Item, Person, PersonBatchCounts, Slot
 from annotation.platform.refusals import refuse
 from annotation.queue import availability, draws, entry_requirements
 from annotation.queue.person_counts import turns_of
@@ -118,11 +118,13 @@ def upcoming(batch: Batch, person: Person) -> tuple[list[int], bool]:
 
     It is `reservations.take_next` turn by turn, in memory, without limits.
     """
-    tally = Tally.objects.filter(batch=batch, person=person).first() or Tally(batch=batch, person=person)
+    tally = PersonBatchCounts.objects.filter(batch=batch, person=person).first() or PersonBatchCounts(
+        batch=batch, person=person
+    )
     turn, turns = turns_of(tally), draws.GoldTurns(batch, person.pk)
     is_shuffled = batch.task().order == "shuffled"
     begin = draws.start_of(batch, person.pk) if is_shuffled else tally.cursor
-    slots = _free(person, Place.objects.filter(batch=batch, taken=False), begin)
+    slots = _free(person, Slot.objects.filter(batch=batch, is_taken=False), begin)
     is_cut, expired = len(slots) == MOST_SLOTS, availability.expired_leases(batch)
     remaining, again = dict[int, None](), list[int]()
     if everybodys := availability.is_for_everybody(batch):
@@ -146,7 +148,7 @@ def upcoming(batch: Batch, person: Person) -> tuple[list[int], bool]:
         elif again:
             walk.append(again.pop(0))  # a turn already
             continue
-        elif slots := _free(person, Place.objects.filter(batch=batch, assignments__in=expired), begin):
+        elif slots := _free(person, Slot.objects.filter(batch=batch, assignments__in=expired), begin):
             expired = expired.none()
             continue
         else:
@@ -158,7 +160,7 @@ def upcoming(batch: Batch, person: Person) -> tuple[list[int], bool]:
     return walk, False
 
 
-def _free(person: Person, slots: QuerySet[Place], begin: int) -> list[tuple[bool, int, int]]:
+def _free(person: Person, slots: QuerySet[Slot], begin: int) -> list[tuple[bool, int, int]]:
     """Those of the slots that the person may have, from a position on, then those before it: (is before, position, item)."""
     mine = (
         availability.open_to(person.pk, slots)
@@ -211,7 +213,7 @@ def _of_item(item: Item, person: Person) -> Iterator[str]:
     if is_excluded:
         read = Exclusion.objects.filter(item=item, person=person, read_at__isnull=False)
         yield "has_read_responses" if read.exists() else "helped_to_make"
-    free = Place.objects.filter(item=item, taken=False)
+    free = Slot.objects.filter(item=item, is_taken=False)
     if item.is_gold:
         if not item.batch.gold_percent:
             yield "no_gold_share"
@@ -232,7 +234,7 @@ def _when(item: Item, person: Person, held_ids: list[int]) -> Iterator[str]:
         yield "gold_turn"
     elif Assignment.objects.filter(item=item, person=person).exists():
         yield "comes_again"
-    elif Place.objects.filter(availability.is_open_to(person.pk), item=item, taken=False).exists():
+    elif Slot.objects.filter(availability.is_open_to(person.pk), item=item, is_taken=False).exists():
         if item.batch.task().order == "shuffled":
             yield "own_order"
     elif not availability.is_for_everybody(item.batch):

@@ -24,10 +24,10 @@ from annotation.models import (
     ModelAnswer,
     Outcome,
     PerturbationRun,
-    Place,
     Project,
     Proposal,
     Provenance,
+    Slot,
     StoredTable,
 )
 from annotation.models.sources import LONGEST_EXAMPLE_ID
@@ -224,10 +224,10 @@ def leave_out(*, batch: Batch, required: Batch) -> int:
                 number,
             ).format(number=number, name=batch.name, qualification=required.name),
         )
-    places = Place.objects.filter(item__in=twice).count()
+    places = Slot.objects.filter(item__in=twice).count()
     twice.delete()
     Batch.objects.filter(pk=batch.pk).update(
-        items_count=F("items_count") - number, places_count=F("places_count") - places
+        items_count=F("items_count") - number, slots_count=F("slots_count") - places
     )
     return number
 

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
-from annotation.models import Assignment, Batch, Event, Exclusion, Item, Membership, Place
+from annotation.models import Assignment, Batch, Event, Exclusion, Item, Membership, Slot
 from annotation.queue import reservations
 from annotation.queue.allocation import annotators
 from annotation.queue.slots import chunks, due_at, undecided
@@ -31,7 +31,7 @@ def trim(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> 
     `items` (ids) are looked at, else those that somebody skipped or had to give up, and all once somebody has left.
     """
     people = {person.pk for person in annotators(batch.project)}
-    incomplete_items = undecided(batch).filter(places_count__gt=F("submitted_count"))
+    incomplete_items = undecided(batch).filter(slots_count__gt=F("submitted_count"))
     pks = sorted(items) if items is not None else _items_to_trim(batch, incomplete_items)
     gone = 0
     for some in chunks(pks):
@@ -51,9 +51,9 @@ def orphaned_items(batch: Batch) -> list[int]:
     if not people:
         return []
     has_departures = _has_departures(batch)
-    lacking = undecided(batch).filter(places_count__gt=F("submitted_count"), due_at__isnull=True)
+    lacking = undecided(batch).filter(slots_count__gt=F("submitted_count"), due_at__isnull=True)
     gone = Assignment.objects.filter(GONE, batch=batch).values("item")
-    added = Place.objects.filter(batch=batch, added=True, taken=False).values("item")
+    added = Slot.objects.filter(batch=batch, added=True, is_taken=False).values("item")
     where = Q(pk__in=gone) | Q(pk__in=added)
     lacking = lacking.filter(where | Q(submitted_count__gt=0)) if has_departures else lacking.filter(where)
     leases = Assignment.objects.filter(item_id=OuterRef("pk"), state=State.LEASED)
@@ -72,7 +72,7 @@ def orphaned_items(batch: Batch) -> list[int]:
 
 def drop_free(item: Item) -> int:
     """Take the free places of an item away, as far as its history can do without. The caller holds its lock."""
-    free = list(Place.objects.select_for_update().filter(item=item, taken=False).order_by("-number"))
+    free = list(Slot.objects.select_for_update().filter(item=item, is_taken=False).order_by("-number"))
     return _drop(item.batch_id, {item.pk: free})
 
 
@@ -81,28 +81,30 @@ def close_item(item: Item) -> list[dict[str, Any]]:
 
     The place of an item's history stays, kept for who had it. The caller holds its lock.
     """
-    free = list(Place.objects.select_for_update().filter(item=item, taken=False).order_by("-number"))
+    free = list(Slot.objects.select_for_update().filter(item=item, is_taken=False).order_by("-number"))
     closed = [
         {"number": slot.number, "added": slot.added, "reserved_for": slot.reserved_for_id} for slot in free
     ]
     _drop(item.batch_id, {item.pk: free})
     if free and not Assignment.objects.filter(item=item).exists():
-        gone, _ = Place.objects.filter(item=item, taken=False).delete()
+        gone, _ = Slot.objects.filter(item=item, is_taken=False).delete()
         _count_places(item, -gone)
     return closed
 
 
 def open_item(item: Item, closed: Sequence[Mapping[str, Any]]) -> None:
     """Give the places back that `close_item` took away. The caller holds the item's lock."""
-    existing_slots = dict(Place.objects.filter(item=item).values_list("number", "pk"))
+    existing_slots = dict(Slot.objects.filter(item=item).values_list("number", "pk"))
     new = []
     for slot in closed:
         if slot["number"] in existing_slots:
             kept_for = slot["reserved_for"]
-            Place.objects.filter(pk=existing_slots[slot["number"]], taken=False).update(reserved_for=kept_for)
+            Slot.objects.filter(pk=existing_slots[slot["number"]], is_taken=False).update(
+                reserved_for=kept_for
+            )
             continue
         new.append(
-            Place(
+            Slot(
                 batch_id=item.batch_id,
                 item=item,
                 number=slot["number"],
@@ -111,7 +113,7 @@ def open_item(item: Item, closed: Sequence[Mapping[str, Any]]) -> None:
                 reserved_for_id=slot["reserved_for"],
             )
         )
-    Place.objects.bulk_create(new)
+    Slot.objects.bulk_create(new)
     _count_places(item, len(new))
 
 
@@ -120,7 +122,7 @@ def drop_added(item_id: int) -> None:
 
     The caller holds the item's lock.
     """
-    free = Place.objects.select_for_update().filter(item=item_id, added=True, taken=False).order_by("pk")
+    free = Slot.objects.select_for_update().filter(item=item_id, added=True, is_taken=False).order_by("pk")
     if added_slots := list(free):
         _drop(added_slots[0].batch_id, {item_id: added_slots})
 
@@ -134,8 +136,8 @@ def _trim(batch: Batch, items: Sequence[int], people: Collection[int], now: date
         "item_id", "person_id"
     ):
         had.setdefault(item, set()).add(person)
-    free: dict[int, list[Place]] = {}
-    locked = Place.objects.select_for_update().filter(item__in=items, taken=False)
+    free: dict[int, list[Slot]] = {}
+    locked = Slot.objects.select_for_update().filter(item__in=items, is_taken=False)
     for slot in locked.order_by("pk"):
         free.setdefault(slot.item_id, []).append(slot)
     going = {}
@@ -153,7 +155,7 @@ def _trim(batch: Batch, items: Sequence[int], people: Collection[int], now: date
         if less := [slot for slot in order if slot.pk not in stay]:
             going[item] = less
     gone = _drop(batch.pk, going)
-    complete = Item.objects.filter(pk__in=items, due_at__isnull=True, submitted_count__gte=F("places_count"))
+    complete = Item.objects.filter(pk__in=items, due_at__isnull=True, submitted_count__gte=F("slots_count"))
     complete.filter(submitted_count__gt=0).update(due_at=due_at(batch, now))
     return gone
 
@@ -166,11 +168,11 @@ def _items_to_trim(batch: Batch, incomplete_items: QuerySet[Item]) -> list[int]:
     return list(incomplete_items.order_by("pk").values_list("pk", flat=True))
 
 
-def _drop(batch: int, going: Mapping[int, Sequence[Place]]) -> int:
+def _drop(batch: int, going: Mapping[int, Sequence[Slot]]) -> int:
     """Delete these free places, by item; of an item that would have none left the first stays, kept for who had it."""
     keys = [slot.pk for places in going.values() for slot in places]
     rest: dict[int, int] = {}
-    remaining = Place.objects.filter(item__in=going).exclude(pk__in=keys).order_by("-number")
+    remaining = Slot.objects.filter(item__in=going).exclude(pk__in=keys).order_by("-number")
     rest.update(remaining.values_list("item_id", "pk"))
     gone = 0
     for item, places in going.items():
@@ -183,20 +185,20 @@ def _drop(batch: int, going: Mapping[int, Sequence[Place]]) -> int:
                 Assignment.objects.filter(item=item).order_by("-pk").values_list("person", flat=True).first()
             )
             if had is not None:
-                Place.objects.filter(pk=first.pk).update(reserved_for=had)
+                Slot.objects.filter(pk=first.pk).update(reserved_for=had)
         if last:
             # Skips and returns point at the place they gave back: any other of the item says the same.
-            Assignment.objects.filter(place__in=last).update(place=rest[item])
-            Place.objects.filter(pk__in=[slot.pk for slot in last]).delete()
-            Item.objects.filter(pk=item).update(places_count=F("places_count") - len(last))
+            Assignment.objects.filter(slot__in=last).update(slot=rest[item])
+            Slot.objects.filter(pk__in=[slot.pk for slot in last]).delete()
+            Item.objects.filter(pk=item).update(slots_count=F("slots_count") - len(last))
             gone += len(last)
-    Batch.objects.filter(pk=batch).update(places_count=F("places_count") - gone)
+    Batch.objects.filter(pk=batch).update(slots_count=F("slots_count") - gone)
     return gone
 
 
 def _count_places(item: Item, number: int) -> None:
-    Item.objects.filter(pk=item.pk).update(places_count=F("places_count") + number)
-    Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + number)
+    Item.objects.filter(pk=item.pk).update(slots_count=F("slots_count") + number)
+    Batch.objects.filter(pk=item.batch_id).update(slots_count=F("slots_count") + number)
 
 
 def _final_assignments(batch: Batch) -> QuerySet[Assignment]:

@@ -1,4 +1,4 @@
-"""How many items a person has had in a batch: their `Tally`, and the turns that its lock gives to requests.
+"""How many items a person has had in a batch: their `PersonBatchCounts`, and the turns that its lock gives to requests.
 
 Whoever holds the lock of the row is alone with the person's leases in the batch (the order:
 `annotation.queue.reservations`).
@@ -10,37 +10,39 @@ from datetime import datetime
 from django.db.models import DateTimeField, F, Value
 from django.db.models.functions import Coalesce
 
-from annotation.models import Assignment, Batch, Tally
+from annotation.models import Assignment, Batch, PersonBatchCounts
 from annotation.platform.prepared_statements import Select, Update, param_int, param_time
 
 TALLY = ("id", "leased", "submitted", "skipped", "returned", "cursor")
 _locked_tally = Select(
-    lambda: Tally.objects.select_for_update(no_key=True).filter(
+    lambda: PersonBatchCounts.objects.select_for_update(no_key=True).filter(
         batch_id=param_int("batch"), person_id=param_int("person")
     )
 )
 _add_to_tally = Update(
-    lambda: Tally.objects.filter(batch_id=param_int("batch"), person_id=param_int("person")),
+    lambda: PersonBatchCounts.objects.filter(batch_id=param_int("batch"), person_id=param_int("person")),
     returning=TALLY,
     **{name: F(name) + param_int(name) for name in ("leased", "submitted", "skipped", "returned")},
     ended_at=Coalesce(Value(param_time("ended"), output_field=DateTimeField()), F("ended_at")),
 )
 
 
-def lock_tally(batch_id: int, person_id: int) -> Tally:
+def lock_tally(batch_id: int, person_id: int) -> PersonBatchCounts:
     """The person's row in the batch, locked after the item: two requests of one person take turns."""
-    tally: Tally | None = _locked_tally.one(batch=batch_id, person=person_id)
+    tally: PersonBatchCounts | None = _locked_tally.one(batch=batch_id, person=person_id)
     if tally is None:
         # A batch that closes does not see this row yet: it waits, and takes back what the person gets now.
         Batch.objects.select_for_update(no_key=True).filter(pk=batch_id).values_list("pk").first()
-        Tally.objects.get_or_create(batch_id=batch_id, person_id=person_id)
+        PersonBatchCounts.objects.get_or_create(batch_id=batch_id, person_id=person_id)
         (tally,) = _locked_tally(batch=batch_id, person=person_id)
     return tally
 
 
 def lock_tallies(batch: Batch) -> None:
     """Wait for all requests for items of the batch, in a transaction, after its items are locked."""
-    tallies = Tally.objects.select_for_update(no_key=True).filter(batch=batch).order_by("person_id")
+    tallies = (
+        PersonBatchCounts.objects.select_for_update(no_key=True).filter(batch=batch).order_by("person_id")
+    )
     list(tallies.values_list("pk"))
 
 
@@ -52,7 +54,7 @@ def add_to_tally(
     skipped: int = 0,
     returned: int = 0,
     ended: datetime | None = None,
-) -> Tally:
+) -> PersonBatchCounts:
     """Change the person's tally; gives what it is then. `ended` is when the person was done with an item."""
     (row,) = _add_to_tally(
         batch=assignment.batch_id,
@@ -66,13 +68,13 @@ def add_to_tally(
     return as_tally(assignment, row)
 
 
-def as_tally(assignment: Assignment, row: Sequence[int]) -> Tally:
+def as_tally(assignment: Assignment, row: Sequence[int]) -> PersonBatchCounts:
     """The tally of the assignment's person, from a row of the columns `TALLY`."""
-    return Tally(
+    return PersonBatchCounts(
         **dict(zip(TALLY, row, strict=True)), batch_id=assignment.batch_id, person_id=assignment.person_id
     )
 
 
-def turns_of(tally: Tally) -> int:
+def turns_of(tally: PersonBatchCounts) -> int:
     """How many items of the batch the person has had so far, those on the desk included."""
     return tally.leased + tally.submitted + tally.skipped + tally.returned

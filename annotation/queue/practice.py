@@ -1,7 +1,7 @@
 """Practice: items with a known answer that come with a kind. Whoever practises is told at once.
 
 What people enter is not stored. Where a batch asks for practice first, it is kept that somebody went through the set,
-and how many of its exercises they had right at first go (`PracticeDone`).
+and how many of its exercises they had right at first go (`PracticeResult`).
 """
 
 from collections.abc import Mapping, MutableMapping
@@ -12,7 +12,7 @@ from typing import Any, Final
 from django.db.models import QuerySet
 
 from annotation.access import audit_log
-from annotation.models import Batch, Person, PracticeDone, Project
+from annotation.models import Batch, Person, PracticeResult, Project
 from tableqa import Example
 from tasks.contract import InvalidResponse, Item, Problem, TaskType
 
@@ -97,7 +97,7 @@ def record_attempt(
     number: int,
     feedback: Feedback,
     now: datetime,
-) -> PracticeDone | None:
+) -> PracticeResult | None:
     """Remember in the session what came of an exercise; with the last one of the set, keep that the person went through.
 
     A response that does not hold is no go at the exercise. What is kept is the first time through; None until then, and
@@ -113,7 +113,7 @@ def record_attempt(
     if _NOT_YET in goes or not is_required(project, task, variant):
         return None
     right, wrong = goes.count(_LETTERS[True]), goes.count(_LETTERS[False])
-    done, is_new = PracticeDone.objects.get_or_create(
+    done, is_new = PracticeResult.objects.get_or_create(
         project=project,
         person=person,
         task_type=task.key,

@@ -25,7 +25,16 @@ from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.access import audit_log
-from annotation.models import Annotation, Assignment, Batch, Item, LedgerEntry, Person, Place, Tally
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Item,
+    LedgerEntry,
+    Person,
+    PersonBatchCounts,
+    Slot,
+)
 from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.platform.prepared_statements import Insert, Select, Update, param_int, param_text, pipeline
 from annotation.platform.public_ids import new_public_id
@@ -87,7 +96,9 @@ _held = Select(
     ).order_by("pk")
 )
 _took = Update(
-    lambda: Tally.objects.filter(pk=param_int("tally")), leased=F("leased") + 1, cursor=param_int("position")
+    lambda: PersonBatchCounts.objects.filter(pk=param_int("tally")),
+    leased=F("leased") + 1,
+    cursor=param_int("position"),
 )
 _add = Insert(Assignment, leased_until=_lease_end())
 _leased = Select(
@@ -107,18 +118,18 @@ _one_more_place = Update(
         )
     ),
     returning=("position",),
-    places_count=F("places_count") + 1,
+    slots_count=F("slots_count") + 1,
     due_at=None,
 )
 _add_place = Insert(
-    Place,
+    Slot,
     number=Coalesce(
-        Subquery(Place.objects.filter(item_id=param_int("item")).order_by("-number").values("number")[:1]),
+        Subquery(Slot.objects.filter(item_id=param_int("item")).order_by("-number").values("number")[:1]),
         0,
     )
     + 1,
 )
-_count_place = Update(lambda: Batch.objects.filter(pk=param_int("batch")), places_count=F("places_count") + 1)
+_count_place = Update(lambda: Batch.objects.filter(pk=param_int("batch")), slots_count=F("slots_count") + 1)
 _golds = Select(
     lambda: (
         never_assigned(Item.objects.filter(batch_id=param_int("batch"), is_gold=True), param_int("person"))
@@ -132,26 +143,28 @@ _renew = Update(
 )
 
 
-def _free_from() -> QuerySet[Place]:
+def _free_from() -> QuerySet[Slot]:
     # Whoever waited for the batch to close gets nothing of it.
     is_open = Exists(Batch.objects.filter(pk=param_int("batch"), closed_at__isnull=True))
-    free = Place.objects.filter(
-        is_open, batch_id=param_int("batch"), taken=False, position__gte=param_int("position")
+    free = Slot.objects.filter(
+        is_open, batch_id=param_int("batch"), is_taken=False, position__gte=param_int("position")
     )
     return open_to(param_int("person"), free).order_by("position", "number")
 
 
-def _claimable(free: QuerySet[Place]) -> QuerySet[Place]:
+def _claimable(free: QuerySet[Slot]) -> QuerySet[Slot]:
     """The first of the places that nobody else is taking this moment."""
-    return Place.objects.filter(
+    return Slot.objects.filter(
         pk=Subquery(free.select_for_update(skip_locked=True, of=("self",)).values("pk")[:1])
     )
 
 
 _ahead = Select(lambda: _free_from().values_list("pk")[:WINDOW])
-_take_first = Update(lambda: _claimable(_free_from()), returning=TAKEN, taken=True)
+_take_first = Update(lambda: _claimable(_free_from()), returning=TAKEN, is_taken=True)
 _take_this = Update(
-    lambda: _claimable(Place.objects.filter(pk=param_int("place"), taken=False)), returning=TAKEN, taken=True
+    lambda: _claimable(Slot.objects.filter(pk=param_int("slot"), is_taken=False)),
+    returning=TAKEN,
+    is_taken=True,
 )
 
 _DRAFT: Any = Assignment._meta.get_field("draft")
@@ -186,7 +199,12 @@ def next_assignment(
 
 
 def take_next(
-    *, batch: Batch, person: Person, holding: Sequence[str], now: datetime, tally: Tally | None = None
+    *,
+    batch: Batch,
+    person: Person,
+    holding: Sequence[str],
+    now: datetime,
+    tally: PersonBatchCounts | None = None,
 ) -> Assignment | None:
     """`next_assignment` within the caller's transaction, for an open batch and a person whom no gate keeps out.
 
@@ -201,7 +219,7 @@ def take_next(
     slot, everybodys = _claim_in_turn(batch, person, tally), is_for_everybody(batch)
     if slot is not None and everybodys and not slot.made:
         # Theirs alone from now on, as a place that is made for somebody is: nobody else can do the item in their place.
-        Place.objects.filter(pk=slot.pk).update(reserved_for=person)
+        Slot.objects.filter(pk=slot.pk).update(reserved_for=person)
     if slot is None and everybodys:
         slot = _claim_new(batch, person)
         if slot is None:
@@ -217,8 +235,8 @@ def _release_reservations(batch: Batch, person: Person, now: datetime) -> None:
     with transaction.atomic():
         if lock_tally(batch.pk, person.pk).submitted < limit:
             return
-        reserved_slots = Place.objects.filter(
-            batch=batch, taken=False, reserved_for=person, item__is_gold=False
+        reserved_slots = Slot.objects.filter(
+            batch=batch, is_taken=False, reserved_for=person, item__is_gold=False
         )
         # Locked at once: a manager may be giving them to somebody else.
         locked = reserved_slots.select_for_update(no_key=True, of=("self",)).order_by("pk")
@@ -289,8 +307,8 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
         lock_item(assignment.item_id)
         lock_tally(assignment.batch_id, assignment.person_id)
         slot = (
-            Place.objects.select_for_update(of=("self",), no_key=True)
-            .filter(is_open_to(assignment.person_id), item_id=assignment.item_id, taken=False)
+            Slot.objects.select_for_update(of=("self",), no_key=True)
+            .filter(is_open_to(assignment.person_id), item_id=assignment.item_id, is_taken=False)
             .order_by(F("reserved_for").asc(nulls_last=True), "number")
             .first()
         )
@@ -310,7 +328,7 @@ def used_up(golds: Sequence[Assignment]) -> set[int]:
     batches = {assignment.batch_id for assignment in golds if not is_for_everybody(assignment.batch)}
     if not batches:
         return set()
-    free = Place.objects.filter(batch__in=batches, taken=False, item__is_gold=False)
+    free = Slot.objects.filter(batch__in=batches, is_taken=False, item__is_gold=False)
     return batches - set(free.order_by().values_list("batch_id", flat=True).distinct())
 
 
@@ -331,17 +349,17 @@ def why_gone(reason: str) -> str:
     )
 
 
-def _take_back_up(assignment: Assignment, place_id: int, now: datetime) -> None:
+def _take_back_up(assignment: Assignment, slot_id: int, now: datetime) -> None:
     """A returned assignment on a free place. The caller holds the person's tally. Raises Refused(place_taken)."""
-    Place.objects.filter(pk=place_id).update(taken=True)
+    Slot.objects.filter(pk=slot_id).update(is_taken=True)
     changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
-        state=State.LEASED, reason="", place_id=place_id, leased_until=_lease_end(), ended_at=None
+        state=State.LEASED, reason="", slot_id=slot_id, leased_until=_lease_end(), ended_at=None
     )
     if not changed:
         refuse("place_taken", "This assignment is no longer open.")
     add_to_tally(assignment, returned=-1, leased=1)
     audit_log.log(assignment, State.RETURNED, State.LEASED, by=assignment.person, now=now)
-    assignment.place_id, assignment.state = place_id, State.LEASED
+    assignment.slot_id, assignment.state = slot_id, State.LEASED
 
 
 def reset_start(assignment: Assignment, *, now: datetime) -> None:
@@ -361,12 +379,12 @@ def give_back(
         )
         if not changed:
             return False
-        slot = Place.objects.filter(pk=assignment.place_id)
+        slot = Slot.objects.filter(pk=assignment.slot_id)
         skipped = state == State.SKIPPED and is_for_everybody(assignment.batch)
         if (skipped or assignment.batch.strategy == "split") and not assignment.item.is_gold:
-            slot.update(taken=False, reserved_for=None)  # somebody else may do it now
+            slot.update(is_taken=False, reserved_for=None)  # somebody else may do it now
         else:
-            slot.update(taken=False)
+            slot.update(is_taken=False)
         # What they look at next they look at from now on, unless it was somebody else who ended this.
         add_to_tally(
             assignment,
@@ -427,7 +445,7 @@ def reopen(assignment: Assignment, *, now: datetime) -> None:
     Assignment.objects.filter(pk=assignment.pk, state=State.SUBMITTED).update(
         state=State.LEASED,
         annotation=None,
-        said=None,
+        response_fingerprint=None,
         ended_at=None,
         leased_at=now,
         leased_until=_lease_end(),
@@ -443,7 +461,7 @@ def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
     leases = expired_leases(batch)
     with transaction.atomic():
         people = (
-            Tally.objects.select_for_update(skip_locked=True, no_key=True)
+            PersonBatchCounts.objects.select_for_update(skip_locked=True, no_key=True)
             .filter(batch=batch, person__in=leases.values("person"))
             .order_by("person_id")
             .values_list("person_id", flat=True)
@@ -477,7 +495,9 @@ def take_back_all(*, batch: Batch, reason: str, now: datetime, actor: Person | N
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _lease(slot: ClaimedSlot, *, person: Person, batch: Batch, tally: Tally, now: datetime) -> Assignment:
+def _lease(
+    slot: ClaimedSlot, *, person: Person, batch: Batch, tally: PersonBatchCounts, now: datetime
+) -> Assignment:
     """The place is the person's. The assignment comes with all that `assignments.payload` shows of it (`is_complete`)."""
     public_id = new_public_id()
     (assignment,) = pipeline(
@@ -485,7 +505,7 @@ def _lease(slot: ClaimedSlot, *, person: Person, batch: Batch, tally: Tally, now
             public_id=public_id,
             batch_id=batch.pk,
             item_id=slot.item_id,
-            place_id=slot.pk,
+            slot_id=slot.pk,
             person_id=person.pk,
             leased_at=now,
             seen_at=now,
@@ -512,13 +532,13 @@ def is_complete(assignment: Assignment) -> bool:
     return hasattr(assignment, "submitted_before")
 
 
-def _claim(batch: Batch, person: Person, tally: Tally) -> ClaimedSlot | None:
+def _claim(batch: Batch, person: Person, tally: PersonBatchCounts) -> ClaimedSlot | None:
     """A free place in the order of the batch: behind what the person had, else one that somebody gave back."""
     slot = _claim_free(batch, person, tally.cursor)
     return _claim_free(batch, person, 0) if slot is None and tally.cursor else slot
 
 
-def _claim_in_turn(batch: Batch, person: Person, tally: Tally) -> ClaimedSlot | None:
+def _claim_in_turn(batch: Batch, person: Person, tally: PersonBatchCounts) -> ClaimedSlot | None:
     """A place as it comes; in a batch with gold, one on a gold item where the turn is a gold one."""
     take = _claim_drawn if batch.task().order == "shuffled" else _claim
     if not batch.gold_percent:
@@ -546,9 +566,9 @@ def _lease_returned_item(batch: Batch, person: Person, now: datetime) -> Assignm
     """
     returned = returned_by(person).filter(batch=batch)
     for assignment in returned.select_related("batch", "person").order_by("ended_at", "pk")[:1]:
-        slot_id = assignment.place_id
+        slot_id = assignment.slot_id
         if batch.purpose == Batch.Purpose.QUALIFICATION:
-            free = Place.objects.filter(is_open_to(person.pk), item=assignment.item_id, taken=False)
+            free = Slot.objects.filter(is_open_to(person.pk), item=assignment.item_id, is_taken=False)
             theirs = free.select_for_update(skip_locked=True, of=("self",), no_key=True).order_by(
                 F("reserved_for").asc(nulls_last=True), "number"
             )
@@ -556,7 +576,7 @@ def _lease_returned_item(batch: Batch, person: Person, now: datetime) -> Assignm
             if free_slot is None:
                 return None
             slot_id = free_slot.pk
-            Place.objects.filter(pk=slot_id).update(reserved_for=person)
+            Slot.objects.filter(pk=slot_id).update(reserved_for=person)
         _take_back_up(assignment, slot_id, now)
         reset_start(assignment, now=now)
         return assignment
@@ -580,7 +600,7 @@ def _make_place(item: int, batch: Batch, person: Person) -> ClaimedSlot | None:
             item_id=item,
             batch_id=batch.pk,
             position=position,
-            taken=True,
+            is_taken=True,
             reserved_for_id=person.pk,
         )
         _count_place(batch=batch.pk)
@@ -595,7 +615,7 @@ def _claim_free(batch: Batch, person: Person, position: int) -> ClaimedSlot | No
     )
 
 
-def _claim_drawn(batch: Batch, person: Person, tally: Tally) -> ClaimedSlot | None:
+def _claim_drawn(batch: Batch, person: Person, tally: PersonBatchCounts) -> ClaimedSlot | None:
     """A free place in an order of the person's own: from a point drawn for them on, one of the next `WINDOW`.
 
     The order follows from the batch's key, the person and what they had so far; two requests of one person take
@@ -603,7 +623,7 @@ def _claim_drawn(batch: Batch, person: Person, tally: Tally) -> ClaimedSlot | No
     """
     window = partial(_ahead, batch=batch.pk, person=person.pk)
     for (key,) in draws.order_of_slots(batch, person.pk, turns_of(tally), window):
-        for row in _take_this(place=key):
+        for row in _take_this(slot=key):
             return ClaimedSlot(*row)
     return None
 

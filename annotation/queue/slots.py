@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import Count, Exists, F, Max, Model, OuterRef, Q, QuerySet
 
-from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Exclusion, Item, Person, Place
+from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Exclusion, Item, Person, Slot
 from annotation.platform import bulk_rows
 from annotation.platform.keyset import in_lists
 from tasks.contract import decision_rules
@@ -35,7 +35,7 @@ def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
         else:
             _narrow(batch, some, overlap, now)
     Batch.objects.filter(pk=batch.pk).update(
-        overlap=overlap, places_count=Place.objects.filter(batch=batch).count()
+        overlap=overlap, slots_count=Slot.objects.filter(batch=batch).count()
     )
 
 
@@ -47,7 +47,7 @@ def analyze_tables(*counted: type[Model]) -> None:
     """
     if connection.vendor == "postgresql":
         tables = ", ".join(
-            connection.ops.quote_name(model._meta.db_table) for model in counted or (Item, Place)
+            connection.ops.quote_name(model._meta.db_table) for model in counted or (Item, Slot)
         )
         with connection.cursor() as cursor:
             cursor.execute(f"ANALYZE {tables}")  # names of our own tables
@@ -83,7 +83,7 @@ def lock_batches(batches: QuerySet[Batch]) -> list[int]:
 
 def waiting_below(batch: Batch, overlap: int) -> QuerySet[Item]:
     """The items that wait for an adjudicator and have fewer planned slots than `overlap`."""
-    planned = Count("places", filter=Q(places__added=False))
+    planned = Count("slots", filter=Q(slots__added=False))
     waiting = Item.objects.filter(
         batch=batch, is_gold=False, decision__isnull=True, adjudication__isnull=False
     )
@@ -124,7 +124,7 @@ def add_items(batch: Batch, items: Iterable[NewItem]) -> list[int]:
     for some in in_lists(items, ITEMS_AT_ONCE):
         added += _add_some(batch, some)
     Batch.objects.filter(pk=batch.pk).update(
-        items_count=F("items_count") + len(added), places_count=F("places_count") + len(added) * batch.overlap
+        items_count=F("items_count") + len(added), slots_count=F("slots_count") + len(added) * batch.overlap
     )
     return added
 
@@ -133,14 +133,14 @@ def _add_some(batch: Batch, items: Sequence[NewItem]) -> list[int]:
     keys = bulk_rows.keys(Item, len(items))
     bulk_rows.insert(
         Item,
-        ["id", "batch_id", "example_id", "position", "inputs", "places_count"],
+        ["id", "batch_id", "example_id", "position", "inputs", "slots_count"],
         (
             (key, batch.pk, item.example, item.position, item.inputs, batch.overlap)
             for key, item in zip(keys, items, strict=True)
         ),
     )
     bulk_rows.insert(
-        Place,
+        Slot,
         ["batch_id", "item_id", "number", "position"],
         (
             (batch.pk, key, number, item.position)
@@ -156,19 +156,19 @@ def _add_some(batch: Batch, items: Sequence[NewItem]) -> list[int]:
     return keys
 
 
-def add_place(item: Item) -> Place:
+def add_place(item: Item) -> Slot:
     """Room for one more person, marked as added. The caller holds the item's lock."""
-    slot = Place.objects.create(
+    slot = Slot.objects.create(
         batch_id=item.batch_id, item=item, number=_next_number(item), added=True, position=item.position
     )
-    Item.objects.filter(pk=item.pk).update(places_count=F("places_count") + 1, due_at=None)
-    Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + 1)
+    Item.objects.filter(pk=item.pk).update(slots_count=F("slots_count") + 1, due_at=None)
+    Batch.objects.filter(pk=item.batch_id).update(slots_count=F("slots_count") + 1)
     return slot
 
 
 def _next_number(item: Item) -> int:
     """Behind the highest there is: places that were taken away leave gaps."""
-    return int(Place.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0) + 1
+    return int(Slot.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0) + 1
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -176,36 +176,36 @@ def _next_number(item: Item) -> int:
 
 def _widen(batch: Batch, items: Sequence[int], overlap: int) -> None:
     """Bring the planned places of the items up to `overlap`."""
-    planned = Count("places", filter=Q(places__added=False))
-    rows = Item.objects.filter(pk__in=items).annotate(planned=planned, last=Max("places__number"))
-    new: list[Place] = []
+    planned = Count("slots", filter=Q(slots__added=False))
+    rows = Item.objects.filter(pk__in=items).annotate(planned=planned, last=Max("slots__number"))
+    new: list[Slot] = []
     wider: dict[int, list[int]] = {}
     for pk, position, last, planned_count in rows.values_list("pk", "position", "last", "planned"):
         more = max(0, overlap - planned_count)
         new += [
-            Place(batch=batch, item_id=pk, number=(last or 0) + number, position=position)
+            Slot(batch=batch, item_id=pk, number=(last or 0) + number, position=position)
             for number in range(1, more + 1)
         ]
         if more:
             wider.setdefault(more, []).append(pk)
-    Place.objects.bulk_create(new)
+    Slot.objects.bulk_create(new)
     for more, found_items in wider.items():
-        Item.objects.filter(pk__in=found_items).update(places_count=F("places_count") + more, due_at=None)
+        Item.objects.filter(pk__in=found_items).update(slots_count=F("slots_count") + more, due_at=None)
 
 
 def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> None:
     """Bring the planned places of the items down to `overlap`, as far as they are free. What is left keeps its number."""
-    places: dict[int, list[Place]] = {}
+    places: dict[int, list[Slot]] = {}
     # Locked, so that nobody takes one that goes; whoever is taking one now is waited for.
-    locked = Place.objects.select_for_update().filter(item__in=items)
+    locked = Slot.objects.select_for_update().filter(item__in=items)
     for slot in locked.order_by("pk"):
         places.setdefault(slot.item_id, []).append(slot)
-    used = set(Assignment.objects.filter(item__in=items).values_list("place_id", flat=True))
+    used = set(Assignment.objects.filter(item__in=items).values_list("slot_id", flat=True))
     gone: list[int] = []
     narrower: dict[int, list[int]] = {}
     for item, item_slots in places.items():
         planned = [slot for slot in item_slots if not slot.added]
-        free = [slot for slot in planned if not slot.taken]
+        free = [slot for slot in planned if not slot.is_taken]
         # Last those that are kept for somebody.
         free.sort(key=lambda slot: (slot.reserved_for_id is not None, -slot.number))
         going = {slot.pk for slot in free[: max(0, len(planned) - overlap)]}
@@ -214,15 +214,15 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
         if going & used:
             # Skips and returns point at the place they gave back: any other of the item says the same.
             remaining_slot = next(slot for slot in item_slots if slot.pk not in going)
-            Assignment.objects.filter(place__in=going).update(place=remaining_slot)
+            Assignment.objects.filter(slot__in=going).update(slot=remaining_slot)
         gone += going
         narrower.setdefault(len(going), []).append(item)
     for some in chunks(gone):
-        Place.objects.filter(pk__in=some).delete()
+        Slot.objects.filter(pk__in=some).delete()
     for less, found_items in narrower.items():
-        Item.objects.filter(pk__in=found_items).update(places_count=F("places_count") - less)
-    complete = Item.objects.filter(pk__in=items, due_at__isnull=True, submitted_count__gte=F("places_count"))
-    complete.filter(places_count__gt=0).update(due_at=due_at(batch, now))
+        Item.objects.filter(pk__in=found_items).update(slots_count=F("slots_count") - less)
+    complete = Item.objects.filter(pk__in=items, due_at__isnull=True, submitted_count__gte=F("slots_count"))
+    complete.filter(slots_count__gt=0).update(due_at=due_at(batch, now))
 
 
 def reserve(
@@ -231,9 +231,9 @@ def reserve(
     """Keep free places for a person (None: for nobody), with an event each. Returns how many changed."""
     changed = 0
     for some in chunks(sorted(places)):
-        free = Place.objects.select_for_update(no_key=True).filter(pk__in=some, taken=False)
+        free = Slot.objects.select_for_update(no_key=True).filter(pk__in=some, is_taken=False)
         rows = [(pk, before) for pk, before in free.order_by("pk").values_list("pk", "reserved_for_id")]
-        Place.objects.filter(pk__in=[pk for pk, _ in rows]).update(reserved_for_id=person)
+        Slot.objects.filter(pk__in=[pk for pk, _ in rows]).update(reserved_for_id=person)
         Event.objects.bulk_create(
             Event(
                 project_id=batch.project_id,

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from django.db.models import Exists, F, QuerySet, Subquery
 
-from annotation.models import Annotation, Assignment, Batch, Decision, Tally
+from annotation.models import Annotation, Assignment, Batch, Decision, PersonBatchCounts
 from annotation.platform.prepared_statements import (
     LastKey,
     Select,
@@ -24,7 +24,7 @@ from tableqa.core.canonical_json import canonical
 State = Assignment.State
 
 _submit_one = Update(
-    lambda: Tally.objects.filter(batch_id=param_int("batch"), person_id=param_int("person")),
+    lambda: PersonBatchCounts.objects.filter(batch_id=param_int("batch"), person_id=param_int("person")),
     leased=F("leased") - 1,
     submitted=F("submitted") + 1,
     ended_at=param_time("now"),
@@ -40,18 +40,18 @@ _end_with = Update(
     ),
     state=State.SUBMITTED,
     annotation_id=LastKey(Annotation),
-    said=param_int("said"),
+    response_fingerprint=param_int("response_fingerprint"),
     active_seconds=param_float("seconds"),
     ended_at=param_time("now"),
 )
 _submitted = Select(lambda: _tally_with(Annotation.objects.filter(public_id=param_text("annotation"))))
 
 
-def _tally_with(annotations: QuerySet[Annotation]) -> QuerySet[Tally, Any]:
+def _tally_with(annotations: QuerySet[Annotation]) -> QuerySet[PersonBatchCounts, Any]:
     """The person's tally, with key and revision of their annotation where its assignment was submitted with it."""
     theirs = annotations.filter(assignment__state=State.SUBMITTED, assignment__annotation=F("pk"))
     return (
-        Tally.objects.filter(batch_id=param_int("batch"), person_id=param_int("person"))
+        PersonBatchCounts.objects.filter(batch_id=param_int("batch"), person_id=param_int("person"))
         .annotate(key=Subquery(theirs.values("pk")), revision=Subquery(theirs.values("revision")))
         .values_list(*TALLY, "key", "revision")
     )
@@ -71,7 +71,7 @@ def finishing(
     """The steps that follow on those of an annotation (by its id): the submission keeps the place, and its time at work
     is the assignment's. `finished` reads what they answer. The caller holds the item's lock.
     """
-    ended = {"said": fingerprint(response), "seconds": seconds, "now": now}
+    ended = {"response_fingerprint": fingerprint(response), "seconds": seconds, "now": now}
     here = {"batch": assignment.batch_id, "person": assignment.person_id}
     return [
         _submit_one.step(**here, now=now),
@@ -86,7 +86,9 @@ def finishing(
     ]
 
 
-def finished(assignment: Assignment, rows: Sequence[tuple[int | None, ...]]) -> tuple[int, int, Tally] | None:
+def finished(
+    assignment: Assignment, rows: Sequence[tuple[int | None, ...]]
+) -> tuple[int, int, PersonBatchCounts] | None:
     """Key and revision of the annotation that was submitted, and the person's tally after it.
 
     None when the lease had been taken back or was ended by another request, the item is decided, or the batch has another
@@ -106,7 +108,7 @@ def finish(assignment: Assignment, *, annotation: Annotation, now: datetime) -> 
         Assignment.objects.filter(~Exists(decided), pk=assignment.pk, state=State.LEASED).update(
             state=State.SUBMITTED,
             annotation=annotation,
-            said=fingerprint(annotation.response or {}),
+            response_fingerprint=fingerprint(annotation.response or {}),
             active_seconds=annotation.active_seconds,
             ended_at=now,
         )

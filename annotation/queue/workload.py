@@ -4,7 +4,7 @@ assigned = submitted + skipped + open + returned, for each person in each batch,
 is one row of `Assignment` for ever, and the row is in one of four states. `assigned` counts every row and the others the
 rows in their own state, so that the sentence is looked at and not only said (`Account.balances`). `doctor` asks it of
 every batch, holds it against the counters, and holds what the log says against the rows. What is kept for somebody and
-not begun (`Place.reserved_for`) is nobody's assignment yet and stands beside.
+not begun (`Slot.reserved_for`) is nobody's assignment yet and stands beside.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from django.db.models import Count
 
-from annotation.models import Assignment, Batch, Membership, Person, Project, Tally
+from annotation.models import Assignment, Batch, Membership, Person, PersonBatchCounts, Project
 from annotation.queue import allocation
 from tableqa.typesetting.report_tables import guarded
 
@@ -63,7 +63,10 @@ def accounts(batches: Sequence[Batch]) -> dict[tuple[int, int], Account]:
     """The accounts by (batch, person) in ids: whoever was given something, or has something kept. Four queries."""
     # Asked for by person, the database answers from an index alone.
     people = set(
-        Tally.objects.filter(batch__in=batches).order_by().values_list("person_id", flat=True).distinct()
+        PersonBatchCounts.objects.filter(batch__in=batches)
+        .order_by()
+        .values_list("person_id", flat=True)
+        .distinct()
     )
     projects = {batch.project_id for batch in batches}
     people |= set(Membership.objects.filter(project__in=projects).values_list("person_id", flat=True))

@@ -100,7 +100,7 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> int:
     Returns how many values of alpha were not compared because krippendorff is not installed.
     """
     from tableqa.agreement import rankings
-    from tableqa.agreement.coefficients import second_opinion
+    from tableqa.agreement.reference_implementations import second_opinion
 
     claimed = {(figure["batch"], figure["measure"], figure["statistic"]): figure["value"] for figure in again}
     not_compared = 0

@@ -31,7 +31,7 @@ from annotation.models import (
     PerturbationRun,
     Project,
     Release,
-    SentBack,
+    RevisionRequest,
     Source,
     StoredTable,
 )
@@ -191,8 +191,8 @@ def _highest_planned_slot(release: Release, batch: Batch) -> int:
     It is beyond the overlap where people came later to a batch for everybody, and where the overlap was changed.
     """
     annotations = Annotation.objects.filter(assignment__batch=batch, event_id__lte=release.watermark)
-    of_people = annotations.filter(assignment__place__added=False, assignment__item__is_gold=False)
-    return int(of_people.aggregate(most=Max("assignment__place__number"))["most"] or 0)
+    of_people = annotations.filter(assignment__slot__added=False, assignment__item__is_gold=False)
+    return int(of_people.aggregate(most=Max("assignment__slot__number"))["most"] or 0)
 
 
 def _items(batches: Sequence[Batch]) -> Sorted:
@@ -374,7 +374,7 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
     helped = any(batch.help for batch in batches)
     marks, guidelines = _marks(release.project), _versions(release.project)
     has_imported = any(mark.get("external") for mark in marks.values())
-    sent_back = SentBack.objects.filter(assignment__batch__in=batches)
+    sent_back = RevisionRequest.objects.filter(assignment__batch__in=batches)
     were_sent_back = sent_back.exists()
     let_back_in = Person.objects.filter(
         memberships__project=release.project, let_back_in_at__isnull=False
@@ -443,8 +443,8 @@ class _Revision(NamedTuple):
 
 
 _REVISION = (
-    "assignment__person_id", "revision", "assignment_id", "pk", "public_id", "assignment__place__number",
-    "assignment__place__added", "response", "guidelines_id", "active_seconds", "made_at", "unmet",
+    "assignment__person_id", "revision", "assignment_id", "pk", "public_id", "assignment__slot__number",
+    "assignment__slot__added", "response", "guidelines_id", "active_seconds", "made_at", "unmet",
     "unsure",
 )  # fmt: skip
 
@@ -480,7 +480,7 @@ def _versions(project: Project) -> dict[int, Record]:
     return {pk: {"number": number, "digest": digest(text)} for pk, number, text in versions}
 
 
-def _first_sent_back(sent_back: QuerySet[SentBack], items: Sequence[int]) -> dict[int, int]:
+def _first_sent_back(sent_back: QuerySet[RevisionRequest], items: Sequence[int]) -> dict[int, int]:
     """By assignment the first revision that an adjudicator sent back; later ones were written after it."""
     return dict(
         sent_back.filter(among("assignment__item_id", items))
@@ -497,7 +497,7 @@ def _ways_back(rows: QuerySet[Annotation]) -> set[int]:
 def _help(rows: QuerySet[Annotation], until: datetime) -> dict[int, Record]:
     """What is said of the help that annotations had, by their keys."""
     helped = rows.filter(provenance__isnull=False).select_related(
-        "assignment", "provenance__telling__proposal"
+        "assignment", "provenance__impression__proposal"
     )
     return {
         annotation.pk: impressions.record(annotation, until=until)

@@ -26,11 +26,11 @@ from annotation.models import (
     Invitation,
     Item,
     Membership,
+    PersonBatchCounts,
     PerturbationRun,
     PinnedExample,
     Project,
     Source,
-    Tally,
 )
 from annotation.models.batch_options import TERMS
 from annotation.payments import data_statement, ledger
@@ -475,7 +475,7 @@ def _old_sampling(batch: Batch) -> dict[str, Any]:
 
 
 def _counts(batches: list[Batch], with_remaining: bool) -> dict[str, Counts]:
-    tallies = Tally.objects.filter(batch__in=batches).order_by()
+    tallies = PersonBatchCounts.objects.filter(batch__in=batches).order_by()
     submitted = dict(tallies.values_list("batch_id").annotate(n=Sum("submitted")))
     golds = Item.objects.filter(batch__in=batches, is_gold=True).order_by().values_list("batch_id")
     gold = {
@@ -485,14 +485,14 @@ def _counts(batches: list[Batch], with_remaining: bool) -> dict[str, Counts]:
     waiting: dict[int, tuple[int, int]] = {}
     if with_remaining:
         rows = Item.objects.filter(batch__in=batches, is_gold=False, decision__isnull=True).order_by()
-        free = Sum(F("places_count") - F("submitted_count"))
+        free = Sum(F("slots_count") - F("submitted_count"))
         for batch, number, places in rows.values_list("batch_id").annotate(n=Count("pk"), free=free):
             waiting[batch] = (number, places)
     counts = {}
     for batch in batches:
         number, gold_submitted = gold.get(batch.pk, (0, 0))
         undecided, places = waiting.get(batch.pk, (0, 0)) if with_remaining else (None, None)
-        size = (batch.state, batch.items_count, batch.places_count, submitted.get(batch.pk, 0))
+        size = (batch.state, batch.items_count, batch.slots_count, submitted.get(batch.pk, 0))
         counts[batch.name] = Counts(*size, number, gold_submitted, undecided, places, batch.accepted_count)
     return counts
 

@@ -26,7 +26,7 @@ from annotation.models import (
     Item,
     Person,
     Release,
-    SentBack,
+    RevisionRequest,
 )
 from annotation.models.batch_options.adjudication import listed_reasons
 from annotation.platform.refusals import Refused, refuse, require_storable
@@ -143,7 +143,7 @@ def undo(*, item: Item, by: Person, now: datetime) -> Adjudication:
         return _wait_again(item, now)
 
 
-def undo_send_back(*, item: Item, by: Person, now: datetime) -> list[SentBack]:
+def undo_send_back(*, item: Item, by: Person, now: datetime) -> list[RevisionRequest]:
     """Take back that the person sent a response back: it counts again, and the item waits for an adjudicator again.
 
     Returns what was written to the author. Raises Refused: invalid_request where the person sent nothing back that waits
@@ -204,7 +204,7 @@ def last_act(batch: Batch, person: Person, now: datetime, decided: str = "") -> 
 
     decided: the item (id) that they decided last, the first of `sitting`; "" where there is none.
     """
-    sent = SentBack.objects.filter(assignment__batch=batch, made_by=person, made_at__gte=now - SITTING)
+    sent = RevisionRequest.objects.filter(assignment__batch=batch, made_by=person, made_at__gte=now - SITTING)
     last = sent.select_related("assignment__item").order_by("-made_at", "-pk").first()
     if (
         last is None
@@ -217,7 +217,9 @@ def last_act(batch: Batch, person: Person, now: datetime, decided: str = "") -> 
     return LastAct(decided, is_passed_over=True)
 
 
-def send_back(*, item: Item, by: Person, choose: str, note: str, now: datetime, seen: str = "") -> SentBack:
+def send_back(
+    *, item: Item, by: Person, choose: str, note: str, now: datetime, seen: str = ""
+) -> RevisionRequest:
     """Give one response (its letter or annotation id) back to whoever wrote it, with a note that they read.
 
     The submission is withdrawn by a revision that follows it; its author holds the item again, with what they had
@@ -285,7 +287,7 @@ def reinstate_responses(*, item: Item, annotations: Sequence[int], by: Person, n
 
     Raises Refused (decided) where an author has continued, or a release holds the change.
     """
-    rows = SentBack.objects.filter(annotation__in=annotations).select_related(*SENT_BACK_WITH)
+    rows = RevisionRequest.objects.filter(annotation__in=annotations).select_related(*SENT_BACK_WITH)
     sent = list(rows.order_by("pk"))
     if len(sent) != len(annotations) or not _is_untouched(sent):
         refuse("decided", "An author has already worked on the response that was sent back.")
@@ -393,27 +395,27 @@ def _refusing_failures(item: Item) -> Iterator[None]:
 SENT_BACK_WITH: Final = ("annotation__event", "assignment__batch", "assignment__person", "assignment__item")
 
 
-def _withdraw(annotation: Annotation, item: Item, by: Person, note: str, now: datetime) -> SentBack:
+def _withdraw(annotation: Annotation, item: Item, by: Person, note: str, now: datetime) -> RevisionRequest:
     """Give one response back to its author."""
     assignment = annotation.assignment
     assignment.batch, assignment.item = item.batch, item
     revisions.withdraw(assignment, annotation, by=by, now=now)
-    return SentBack.objects.create(
+    return RevisionRequest.objects.create(
         assignment=assignment, annotation=annotation, note=note, made_by=by, made_at=now
     )
 
 
-def _sent_back_by(item: Item, person: Person) -> list[SentBack]:
+def _sent_back_by(item: Item, person: Person) -> list[RevisionRequest]:
     """The responses of the item that the person sent back last, in one act, if the item waited for an adjudicator then."""
     acts = Event.objects.filter(thing="item", thing_id=item.pk, after="sent back").order_by("-pk")
     last = acts.first()
     if last is None or (last.before, last.actor_id) != ("adjudication", person.pk):
         return []
-    sent = SentBack.objects.filter(assignment__item=item, made_by=person, made_at=last.at)
+    sent = RevisionRequest.objects.filter(assignment__item=item, made_by=person, made_at=last.at)
     return list(sent.select_related(*SENT_BACK_WITH).order_by("pk"))
 
 
-def _is_untouched(sent: Sequence[SentBack]) -> bool:
+def _is_untouched(sent: Sequence[RevisionRequest]) -> bool:
     """Whether nobody has continued with responses that were sent back: neither submitted nor changed the draft."""
     for row in sent:
         latest = revisions.latest(row.assignment)

@@ -24,10 +24,10 @@ from annotation.models import (
     Draft,
     Flag,
     Item,
-    Place,
+    PersonBatchCounts,
     Release,
-    SentBack,
-    Tally,
+    RevisionRequest,
+    Slot,
 )
 from annotation.platform.prepared_statements import Update, param_int, param_time, pipeline
 from annotation.platform.refusals import Refused, refuse, require_storable
@@ -398,7 +398,7 @@ def reopenable(assignments: Sequence[Assignment], *, now: datetime) -> set[int]:
         items = [assignment.item_id for assignment in returned]
         decided = set(Decision.objects.filter(item__in=items).values_list("item_id", flat=True))
         free: dict[int, set[int | None]] = {}
-        for item, person in Place.objects.filter(item__in=items, taken=False).values_list(
+        for item, person in Slot.objects.filter(item__in=items, is_taken=False).values_list(
             "item_id", "reserved_for_id"
         ):
             free.setdefault(item, set()).add(person)
@@ -418,9 +418,9 @@ def send_back_notes(assignments: Sequence[Assignment]) -> dict[int, str]:
         assignment.pk for assignment in assignments if assignment.state in (State.LEASED, State.RETURNED)
     ]
     notes = (
-        SentBack.objects.filter(assignment__in=waiting_ids).order_by("pk")
+        RevisionRequest.objects.filter(assignment__in=waiting_ids).order_by("pk")
         if waiting_ids
-        else SentBack.objects.none()
+        else RevisionRequest.objects.none()
     )
     return dict(notes.values_list("assignment_id", "note"))
 
@@ -452,7 +452,7 @@ _count_submission = Update(
     lambda: Item.objects.filter(pk=param_int("item")),
     submitted_count=F("submitted_count") + 1,
     due_at=Case(
-        When(places_count__lte=F("submitted_count") + 1, then=Value(param_time("due"))),
+        When(slots_count__lte=F("submitted_count") + 1, then=Value(param_time("due"))),
         default=None,
         output_field=DateTimeField(),
     ),
@@ -467,7 +467,7 @@ def _store(
     unmet: Sequence[str],
     unsure: bool,
     scripts: bool,
-) -> tuple[Annotation, Tally]:
+) -> tuple[Annotation, PersonBatchCounts]:
     """The submission and the person's tally after it, in the caller's transaction.
 
     Raises _SlotLost, IntegrityError, Refused (decided).
@@ -545,7 +545,9 @@ def _same_question(assignment: Assignment) -> dict[str, int] | None:
 
 def _sent_back(assignment: Assignment) -> str | None:
     """What an adjudicator wrote who gave the newest submission back."""
-    notes = SentBack.objects.filter(assignment=assignment).order_by("-pk").values_list("note", flat=True)
+    notes = (
+        RevisionRequest.objects.filter(assignment=assignment).order_by("-pk").values_list("note", flat=True)
+    )
     return notes.first()
 
 

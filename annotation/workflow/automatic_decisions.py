@@ -24,7 +24,7 @@ from annotation.models import (
     Item,
     Job,
     Person,
-    Place,
+    Slot,
 )
 from annotation.platform.database import failures
 from annotation.platform.refusals import refuse
@@ -49,7 +49,7 @@ RULE_FAILED = message(
     "adjudicating.rule_failed",
     "The decision rule failed on this item ({error}). Decide the item, or exclude it.",
 )
-LACKING = Q(submitted_count__gt=0, submitted_count__lt=F("places_count"))
+LACKING = Q(submitted_count__gt=0, submitted_count__lt=F("slots_count"))
 """Items that lack responses and have one at least."""
 
 
@@ -144,10 +144,8 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
             return False
         if waiting is not None and waiting.asked_by_id is not None:
             return False  # a person wants an adjudicator to look
-        complete = item.submitted_count >= item.places_count and (
-            item.due_at is not None or (again and waits)
-        )
-        lacks_responses = closed and not waits and 0 < item.submitted_count < item.places_count
+        complete = item.submitted_count >= item.slots_count and (item.due_at is not None or (again and waits))
+        lacks_responses = closed and not waits and 0 < item.submitted_count < item.slots_count
         if not complete and not lacks_responses:
             return False
         Item.objects.filter(pk=item.pk).update(due_at=None)
@@ -199,7 +197,7 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
         audit_log.log(batch, *own, by=by, now=now, detail=audit_log.changed("resolve", before, checked))
         batch.resolve = checked
         if batch.decide_at_close:  # what was complete was looked at by the rule before
-            complete = slots.undecided(batch).filter(submitted_count__gt=0, submitted_count=F("places_count"))
+            complete = slots.undecided(batch).filter(submitted_count__gt=0, submitted_count=F("slots_count"))
             complete.update(due_at=slots.due_at(batch, now))
         return start_resolving(batch=batch, by=by, now=now)
 
@@ -256,7 +254,7 @@ def _one_of_many(item_id: int, now: datetime, act: Callable[[int], bool]) -> boo
         waiting = Adjudication.objects.filter(item=item)
         if not Decision.objects.filter(item=item).exists() and not waiting.filter(asked_by__isnull=False):
             Item.objects.filter(pk=item.pk).update(due_at=None)
-            before = "complete" if item.submitted_count >= item.places_count else "open"
+            before = "complete" if item.submitted_count >= item.slots_count else "open"
             _request_adjudication(item, reason, now, again=waiting.exists(), before=before)
     return False
 
@@ -270,7 +268,7 @@ def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
         item = decisions.lock(item_id)
         waiting = Adjudication.objects.filter(item=item)
         settled = waiting.exists() or Decision.objects.filter(item=item).exists()
-        if settled or item.batch.closed_at is not None or item.submitted_count >= item.places_count:
+        if settled or item.batch.closed_at is not None or item.submitted_count >= item.slots_count:
             return False
         if Assignment.objects.filter(item=item, state=Assignment.State.LEASED).exists():
             return False  # somebody is at it after all
@@ -286,18 +284,18 @@ def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
 
 def _missing_response_reason(item: Item, why: str) -> str:
     """Why an adjudicator is asked about an item that lacks answers."""
-    places = Place.objects.filter(item=item)
-    answered = Assignment.objects.filter(item=item).submitted().values("place")
+    places = Slot.objects.filter(item=item)
+    answered = Assignment.objects.filter(item=item).submitted().values("slot")
     missing = places.exclude(pk__in=answered)
     if missing.exists() and not missing.filter(added=False).exists():
         return ONE_MORE_LACKS.format(why=why)
     reason_message = {0: NOBODY_ANSWERED, 1: ONE_ANSWERED}.get(item.submitted_count, SOME_ANSWERED)
-    return reason_message.format(number=item.submitted_count, of=item.places_count, why=why)
+    return reason_message.format(number=item.submitted_count, of=item.slots_count, why=why)
 
 
 def _all_planned_came(item: Item) -> bool:
     """Whether every planned place of the item has its response."""
-    return not item.places.filter(added=False, taken=False).exists()
+    return not item.slots.filter(added=False, is_taken=False).exists()
 
 
 def _somebody_is_left(item: Item) -> bool:

@@ -19,7 +19,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation.access import audit_log, visibility
-from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, Tally
+from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, PersonBatchCounts
 from annotation.models.batch_options import ANY_TIME, TERMS, UNTIL_DECIDED, changeable, check_change
 from annotation.platform.refusals import refuse
 from annotation.queue import allocation, lineage
@@ -67,7 +67,7 @@ def effects(batch: Batch, changes: Mapping[str, Any], *, counted: bool = True) -
         general = [TERMS[name].effect_in_words() for name in changed_values]
         return list(dict.fromkeys([unchanged, *general, visibility.why_no_counts()]))
     sentences = _effects_on_decided(batch, changed_values)
-    people = {"people": Tally.objects.filter(batch=batch).count()}
+    people = {"people": PersonBatchCounts.objects.filter(batch=batch).count()}
     for name, value in changed_values.items():
         sentences.append(TERMS[name].effect_in_words(people))
         sentences += EFFECTS.get(name, Effect()).count(batch, value)
@@ -146,7 +146,7 @@ def _count_slots(batch: Batch, overlap: int) -> list[str]:
             )
         return sentences
     leases = Assignment.objects.filter(item_id=OuterRef("pk"), state=Assignment.State.LEASED)
-    done = items.filter(~Exists(leases), submitted_count__gte=overlap, places_count__gt=F("submitted_count"))
+    done = items.filter(~Exists(leases), submitted_count__gte=overlap, slots_count__gt=F("submitted_count"))
     beyond = items.filter(submitted_count__gt=overlap).count()
     sentences = [
         gettext("{items} undecided: free slots beyond {overlap} are removed.").format(
@@ -199,7 +199,7 @@ FORESEEN = {
 def _count_limited(batch: Batch, caps: Mapping[str, Any]) -> list[str]:
     sentences = []
     if (most := caps.get("items")) is not None:
-        people_count = Tally.objects.filter(batch=batch, submitted__gte=most).count()
+        people_count = PersonBatchCounts.objects.filter(batch=batch, submitted__gte=most).count()
         who = (
             gettext("1 person has")
             if people_count == 1
@@ -298,7 +298,7 @@ def _in_short(name: str, value: Any) -> str:
 
 def _complete_items(batch: Batch) -> QuerySet[Item]:
     """Items with all their responses that nobody has decided and no adjudicator waits for."""
-    return undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count"))
+    return undecided(batch).filter(slots_count__gt=0, submitted_count__gte=F("slots_count"))
 
 
 def items_phrase(number: int) -> str:

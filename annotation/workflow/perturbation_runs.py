@@ -243,7 +243,7 @@ def _undecided(batch: Batch) -> QuerySet[Item]:
     """The items of a closed batch that may still be decided: they are complete, or wait for an adjudicator."""
     undecided = Item.objects.filter(batch=batch, decision__isnull=True, is_gold=False)
     return undecided.filter(
-        Q(adjudication__isnull=False) | Q(submitted_count__gt=0, submitted_count__gte=F("places_count"))
+        Q(adjudication__isnull=False) | Q(submitted_count__gt=0, submitted_count__gte=F("slots_count"))
     )
 
 

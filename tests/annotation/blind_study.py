@@ -25,9 +25,9 @@ from annotation.models import (
     Job,
     Membership,
     Person,
-    Place,
     Release,
     ResponseFact,
+    Slot,
 )
 from annotation.platform import immutable_rows
 from annotation.quality import snapshots
@@ -243,10 +243,10 @@ def other_gold(study: Study) -> None:
     items = {item.pk: item for item in Item.objects.filter(pk__in=[gold, ordinary])}
     for one, other in ((gold, ordinary), (ordinary, gold)):
         Item.objects.filter(pk=one).update(
-            is_gold=items[other].is_gold, places_count=items[other].places_count, due_at=items[other].due_at
+            is_gold=items[other].is_gold, slots_count=items[other].slots_count, due_at=items[other].due_at
         )
     Gold.objects.filter(item=gold).update(item=ordinary)
-    Place.objects.filter(item=ordinary).update(item=gold)
+    Slot.objects.filter(item=ordinary).update(item=gold)
 
 
 def other_names(study: Study, phases: Sequence[str] = ("closed", "adjudication", "adjudicated")) -> None:

@@ -24,9 +24,9 @@ from annotation.models import (
     Item,
     Membership,
     Person,
-    Place,
     Release,
-    SentBack,
+    RevisionRequest,
+    Slot,
 )
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, compared_responses
@@ -74,8 +74,8 @@ def test_people_who_differ_ask_one_more_by_itself_and_the_majority_then_decides(
 
     automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
-    place = Place.objects.get(batch=batch, added=True)
-    assert (place.number, place.taken, place.reserved_for) == (3, False, None)
+    place = Slot.objects.get(batch=batch, added=True)
+    assert (place.number, place.is_taken, place.reserved_for) == (3, False, None)
     assert world.take(batch, "ada") is None, "who answered before is not asked again"
     world.label(batch, "cy", "reasoning")
     automatic_decisions.resolve_batch(batch=batch, now=LATER)
@@ -96,7 +96,7 @@ def test_the_page_of_who_is_asked_in_addition_looks_like_any_other(world: World)
     added = world.take(batch, "cy")
 
     assert added is not None
-    assert added.place.added
+    assert added.slot.added
     second = assignments.payload(added)
     assert {k: v for k, v in first.items() if k not in ("id", "lease")} == {
         k: v for k, v in second.items() if k not in ("id", "lease")
@@ -127,7 +127,7 @@ def test_where_the_most_have_answered_an_adjudicator_looks(world: World) -> None
     automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
     assert resolutions.waiting(batch).count() == 1
-    assert not Place.objects.filter(batch=batch, taken=False).exists()
+    assert not Slot.objects.filter(batch=batch, is_taken=False).exists()
 
 
 def test_where_nobody_is_left_to_ask_an_adjudicator_looks(world: World) -> None:
@@ -226,7 +226,7 @@ def test_what_more_hangs_on_and_who_is_further_apart_comes_first(world: World) -
 
 def sent_back(
     world: World, batch: Batch, note: str = "Look at the years again."
-) -> tuple[Item, SentBack, str]:
+) -> tuple[Item, RevisionRequest, str]:
     """The item, what was sent back, and whose response it was."""
     item = resolutions.waiting(batch).get()
     back = adjudication.send_back(item=item, by=world.ivo, choose="B", note=note, now=LATER)
@@ -452,7 +452,7 @@ def test_an_own_response_decides_and_rests_on_nobody(world: World) -> None:
     assert outcome.annotations.count() == 0
     assert list(Annotation.objects.values_list("pk", "response")) == before
     assert availability.left_for(world.ada, [batch.pk])[batch.pk] == 0
-    assert batch.places.aggregate(n=Sum("number"))["n"] == 6
+    assert batch.slots.aggregate(n=Sum("number"))["n"] == 6
 
 
 # -- releases ---------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.models import Annotation, Batch, Decision, Item, Person, SentBack
+from annotation.models import Annotation, Batch, Decision, Item, Person, RevisionRequest
 from annotation.platform.refusals import Refused
 from annotation.queue import candidates, resolutions
 from annotation.web.views.table_comparison import NEAR, PART, WHOLE, TableVariant, contrast_table
@@ -258,7 +258,7 @@ def test_a_response_is_sent_back_from_the_page(world: World, edits: Item) -> Non
         follow=True,
     )
 
-    back = SentBack.objects.get()
+    back = RevisionRequest.objects.get()
     assert back.note == "Look again."
     assert "Response A was sent back to its author. All caught up." in text(answer)
     author = browser(back.assignment.person)
@@ -285,7 +285,7 @@ def test_what_is_missing_to_send_it_back_is_said_and_the_panel_stays_open(
     assert said in text(page)
     assert 'data-panel="send_back" open' in page.content.decode()
     assert "kept" in text(page)
-    assert not SentBack.objects.exists()
+    assert not RevisionRequest.objects.exists()
 
 
 def test_an_exclusion_without_a_reason_keeps_the_choice_and_asks_for_the_reason_in_its_panel(
@@ -484,7 +484,7 @@ class TestTwoAtOneItem:
 
         assert "was excluded in the meantime: No such film." in text(answer)
         assert "Is it so?" in text(answer)
-        assert not SentBack.objects.exists()
+        assert not RevisionRequest.objects.exists()
 
     def test_a_reason_without_a_full_stop_ends_the_sentence(self, world: World, edits: Item) -> None:
         unanswerable = next(one for one in candidates.of_item(edits) if one.response.unanswerable)
@@ -559,7 +559,7 @@ def test_nothing_rests_on_a_response_that_changed_after_the_page_was_loaded(
     world: World, edits: Item, sent: dict[str, str]
 ) -> None:
     letter, seen = replaced_response(world, edits)
-    before = SentBack.objects.count()
+    before = RevisionRequest.objects.count()
     answer = browser(world.ivo).post(
         reverse("adjudicate", args=[edits.public_id]),
         {name: value.replace("LETTER", letter) for name, value in sent.items()} | {"responses": seen},
@@ -569,7 +569,7 @@ def test_nothing_rests_on_a_response_that_changed_after_the_page_was_loaded(
     assert answer.status_code == 409
     assert "The responses changed after this page was loaded." in text(answer)
     assert not Decision.objects.exists()
-    assert SentBack.objects.count() == before
+    assert RevisionRequest.objects.count() == before
     assert all(words in page for words in sent.values() if " " in words)
     assert not re.search(r'name="(choose|back)"[^>]* checked', page)
     (now,) = re.findall(r'name="responses" value="([^"]*)"', page)

@@ -26,8 +26,8 @@ from annotation.models import (
     Item,
     Outcome,
     Person,
-    Place,
-    SentBack,
+    RevisionRequest,
+    Slot,
 )
 from annotation.models.batch_options import SECTIONS
 from annotation.models.batch_options.adjudication import STANDARD_REASONS
@@ -102,8 +102,8 @@ def state(batch: Batch) -> dict[str, Any]:
             (item.pk, item.adjudication.reason, item.adjudication.weight, item.adjudication.asked_at)
             for item in resolutions.waiting(batch)
         ],
-        "counts": (batch.accepted_count, batch.excluded_count, batch.items_count, batch.places_count),
-        "rows": [model.objects.count() for model in (Decision, Outcome, Example, Item, Place)],
+        "counts": (batch.accepted_count, batch.excluded_count, batch.items_count, batch.slots_count),
+        "rows": [model.objects.count() for model in (Decision, Outcome, Example, Item, Slot)],
     }
 
 
@@ -235,12 +235,12 @@ def test_undo_takes_along_the_example_and_the_items_that_followed(world: World) 
     letter = next(one.letter for one in candidates.of_item(item) if one.response.operations)
     decide(world, item, letter)
     check.refresh_from_db()
-    assert (check.items_count, check.places_count) == (1, 2)
+    assert (check.items_count, check.slots_count) == (1, 2)
 
     adjudication.undo(item=item, by=world.ivo, now=LATER)
 
     check.refresh_from_db()
-    assert (check.items_count, check.places_count) == (0, 0)
+    assert (check.items_count, check.slots_count) == (0, 0)
     assert state(batch) == before
     assert list(doctor.findings()) == []
 
@@ -339,7 +339,7 @@ def test_sending_back_is_undone_as_if_it_had_never_been(world: World) -> None:
     (waiting,) = resolutions.waiting(batch)
     assert (waiting.adjudication.reason, waiting.adjudication.asked_at) == (reason, asked_at)
     assert [candidate.words for candidate in candidates.of_item(waiting)] == words
-    assert not SentBack.objects.exists()
+    assert not RevisionRequest.objects.exists()
     assert waiting.submitted_count == 3
     assert not Assignment.objects.filter(state=Assignment.State.LEASED).exists()
     assert decide(world, waiting, "B").kind == Decision.Kind.ACCEPTED
@@ -364,7 +364,7 @@ def test_sending_back_cannot_be_undone_once_the_author_has_written(world: World)
     error = refused(lambda: adjudication.undo_send_back(item=second, by=world.ivo, now=now))
 
     assert error.code == "decided"
-    assert SentBack.objects.count() == 1
+    assert RevisionRequest.objects.count() == 1
     assert last_act(batch, world.ivo, now) == LastAct(first.public_id, is_passed_over=True)
 
 

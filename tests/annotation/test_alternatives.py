@@ -28,7 +28,7 @@ from annotation.releases import (
     tool_exports,
     verification,
 )
-from annotation.releases.release_files import Difference
+from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
 from tableqa.core.release_rules import under
 from tableqa.data.answers import Answers, accepted

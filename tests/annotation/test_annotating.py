@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from annotation.management import doctor
-from annotation.models import Annotation, Assignment, Draft, Event, Example, Item, Tally
+from annotation.models import Annotation, Assignment, Draft, Event, Example, Item, PersonBatchCounts
 from annotation.platform.refusals import Refused
 from annotation.queue import reservations
 from annotation.releases import creation
@@ -74,7 +74,7 @@ def test_a_submission_twice_is_one_submission(world: World, held: Assignment) ->
     again = world.answer(world.reload(held), {"label": "extraction"})
     assert again == first
     assert Annotation.objects.count() == 1
-    assert Tally.objects.get().submitted == 1
+    assert PersonBatchCounts.objects.get().submitted == 1
 
 
 def test_a_retry_with_what_was_loaded_before_the_first_arrived_is_one_submission(

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from annotation.management import doctor
-from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Item, Outcome, Place, Project
+from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Item, Outcome, Project, Slot
 from annotation.platform.refusals import Refused
 from annotation.queue import resolutions
 from annotation.workflow import assignments, automatic_decisions, batch_settings, batches, projects
@@ -180,7 +180,7 @@ def disagreeing(world: World) -> Batch:
 def test_one_more_person_is_asked_before_the_close_where_people_do_not_agree(world: World) -> None:
     batch = disagreeing(world)
 
-    assert Place.objects.filter(batch=batch, added=True).count() == 1
+    assert Slot.objects.filter(batch=batch, added=True).count() == 1
     assert not Decision.objects.exists()
     world.label(batch, "cy", "reasoning")
     assert automatic_decisions.resolve_due(now=LATER + timedelta(hours=1)) == 0
@@ -207,7 +207,7 @@ def test_who_agrees_after_all_needs_nobody_more(world: World) -> None:
     agree_after_all(world)
     automatic_decisions.resolve_due(now=LATER + timedelta(hours=1))
 
-    assert not Place.objects.filter(batch=batch, added=True).exists()
+    assert not Slot.objects.filter(batch=batch, added=True).exists()
     assert world.take(batch, "cy") is None
     batches.close_batch(batch=batch, by=world.mara, now=LATER)
     automatic_decisions.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
@@ -260,8 +260,8 @@ def test_a_rule_that_comes_later_asks_one_more_person_about_what_is_complete(wor
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
     automatic_decisions.resolve_due(now=LATER)
-    assert not Place.objects.filter(batch=batch, added=True).exists()
+    assert not Slot.objects.filter(batch=batch, added=True).exists()
     automatic_decisions.change_rule(batch=batch, rule=GAP, by=world.mara, now=LATER)
     automatic_decisions.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
 
-    assert Place.objects.filter(batch=batch, added=True).count() == 1
+    assert Slot.objects.filter(batch=batch, added=True).count() == 1

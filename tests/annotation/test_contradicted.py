@@ -17,8 +17,9 @@ from annotation.releases import (
     record_files,
     verification,
 )
+from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.model_evaluation import queries
-from annotation.releases.release_files import FORMATS, Difference
+from annotation.releases.record_files import Difference
 from annotation.workflow import adjudication, automatic_decisions, perturbation_runs
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.test_mixing import LATER, perturbed_thrice

@@ -108,9 +108,9 @@ def test_a_release_without_its_files_is_found(world: World, tmp_path: Path) -> N
     assert f"release v1 of {world.project.slug} has no files" in found()
 
 
-@pytest.mark.parametrize("said", [F("said") + 1, None])
+@pytest.mark.parametrize("said", [F("response_fingerprint") + 1, None])
 def test_a_fingerprint_that_is_not_that_of_the_response_is_found(decided: Item, said: Any) -> None:
-    Assignment.objects.filter(item=decided).update(said=said)
+    Assignment.objects.filter(item=decided).update(response_fingerprint=said)
     assert "does not match the fingerprint in the log" in found()
 
 
@@ -219,7 +219,11 @@ def test_somebody_who_submits_while_it_counts_is_no_inconsistency(tmp_path: Path
 
     def before_tallies(execute: Any, sql: str, *more: Any) -> Any:
         """Between the statement that counts assignments and the one that reads what was counted along."""
-        if not submissions and 'FROM "annotation_tally"' in sql and 'JOIN "annotation_batch"' in sql:
+        if (
+            not submissions
+            and 'FROM "annotation_personbatchcounts"' in sql
+            and 'JOIN "annotation_batch"' in sql
+        ):
             thread = threading.Thread(target=submit)
             thread.start()
             thread.join(30)

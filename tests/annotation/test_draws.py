@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.assistance import impressions
-from annotation.models import Batch, Event, Place
+from annotation.models import Batch, Event, Slot
 from annotation.queue import availability, draws
 from annotation.releases import creation
 from annotation.workflow import assignments, automatic_decisions, batches
@@ -184,7 +184,7 @@ def everything_drawn(batch: Batch) -> list[Any]:
         [turn in draws.GoldTurns(batch, 5) for turn in range(40)],
         [draws.generator(batch, "order", 5, had).random() for had in range(4)],
         [draws.generator(batch, "start", 5).randrange(100)],
-        [impressions.shows_proposals(batch, Place(position=at, number=1)) for at in range(1, 41)],
+        [impressions.shows_proposals(batch, Slot(position=at, number=1)) for at in range(1, 41)],
     ]
 
 

@@ -28,7 +28,7 @@ from annotation.models import (
     Inquiry,
     Item,
     Person,
-    PracticeDone,
+    PracticeResult,
     Reading,
 )
 from annotation.platform.refusals import Refused, refuse
@@ -339,11 +339,11 @@ def test_who_went_through_the_whole_set_may_begin_and_first_goes_count(world: Wo
     practise(client, 1, right=False)
     for number in range(1, total):
         practise(client, number, right=True)
-    assert not PracticeDone.objects.exists()
+    assert not PracticeResult.objects.exists()
     assert client.get(reverse("annotate", args=[batch.public_id])).status_code == 302
     practise(client, total, right=True)
 
-    done = PracticeDone.objects.get()
+    done = PracticeResult.objects.get()
     assert (done.person, done.right, done.judged) == (world.ada, total - 1, total)
     assert client.get(reverse("annotate", args=[batch.public_id])).status_code == 200
     assert entry_requirements.first_closed_gate(batch=batch, person=world.bo, now=NOON) is not None
@@ -655,7 +655,7 @@ def rows() -> dict[str, int]:
 def test_trying_a_batch_leaves_no_trace(world: World) -> None:
     batch = world.batch()
     before = rows()
-    places = list(batch.places.values_list("pk", "taken"))
+    places = list(batch.slots.values_list("pk", "is_taken"))
     client = client_of(world.mara)
     page = client.get(reverse("try_batch", args=[batch.public_id]))
     assert page.status_code == 200
@@ -679,7 +679,7 @@ def test_trying_a_batch_leaves_no_trace(world: World) -> None:
 
     assert seen == list(Item.objects.filter(batch=batch).order_by("position").values_list("pk", flat=True))
     assert rows() == before
-    assert list(batch.places.values_list("pk", "taken")) == places
+    assert list(batch.slots.values_list("pk", "is_taken")) == places
 
 
 def test_what_is_tried_is_what_annotators_get(world: World) -> None:

@@ -18,7 +18,7 @@ from annotation.models import (
     ConsentText,
     Guidelines,
     Person,
-    PracticeDone,
+    PracticeResult,
     Project,
     Qualification,
     Reading,
@@ -141,10 +141,10 @@ def test_practice_is_per_kind_and_variant(world: World) -> None:
     batch = world.batch("value_change", variant="answer_changes")
     ask(batch, must_practise=True)
     done = {"project": world.project, "person": world.ada, "right": 2, "judged": 3, "done_at": NOON}
-    PracticeDone.objects.create(**done, task_type="value_change", variant="answer_stays")
+    PracticeResult.objects.create(**done, task_type="value_change", variant="answer_stays")
     assert code(batch, world.ada) == "practice_needed"
 
-    PracticeDone.objects.create(**done, task_type="value_change", variant="answer_changes")
+    PracticeResult.objects.create(**done, task_type="value_change", variant="answer_changes")
 
     assert code(batch, world.ada) is None
 

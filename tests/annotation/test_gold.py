@@ -23,8 +23,8 @@ from annotation.models import (
     Exclusion,
     Gold,
     Item,
-    Place,
     Qualification,
+    Slot,
 )
 from annotation.platform.refusals import Refused
 from annotation.quality import agreement_report, calibration, gold, qualification
@@ -59,11 +59,11 @@ def test_a_gold_item_has_no_places_until_its_turn_comes(world: World) -> None:
     made = mark(world, batch, examples(world)[3], why="A cell is the answer.")
 
     item = Item.objects.get(gold=made)
-    assert (item.is_gold, item.places_count, Place.objects.filter(item=item).count()) == (True, 0, 0)
+    assert (item.is_gold, item.slots_count, Slot.objects.filter(item=item).count()) == (True, 0, 0)
     assert made.expected["data"]["label"] == "extraction"
     assert made.why == "A cell is the answer."
     batch.refresh_from_db()
-    assert (batch.items_count, batch.places_count) == (3, 2 * batch.overlap)
+    assert (batch.items_count, batch.slots_count) == (3, 2 * batch.overlap)
     assert list(doctor.findings()) == []
     assert Event.objects.filter(thing="gold", thing_id=made.pk, after="gold").count() == 1
 
@@ -75,7 +75,7 @@ def test_an_item_of_a_planned_batch_becomes_gold_and_gives_its_places_back(world
 
     batch.refresh_from_db()
     assert made.item.is_gold
-    assert (batch.items_count, batch.places_count) == (2, batch.overlap)
+    assert (batch.items_count, batch.slots_count) == (2, batch.overlap)
     assert list(doctor.findings()) == []
 
 
@@ -90,14 +90,14 @@ def test_an_item_of_an_open_batch_stays_what_it_is(world: World) -> None:
 
 def test_what_the_kind_would_refuse_from_people_is_no_gold(world: World) -> None:
     batch = small(world)
-    before = (Item.objects.count(), Place.objects.count())
+    before = (Item.objects.count(), Slot.objects.count())
 
     with pytest.raises(InvalidResponse):
         gold.set_gold(
             batch=batch, example=examples(world)[3], data={"label": "perhaps"}, by=world.mara, now=NOON
         )
 
-    assert (Item.objects.count(), Place.objects.count()) == before
+    assert (Item.objects.count(), Slot.objects.count()) == before
 
 
 def test_marking_again_changes_what_is_expected(world: World) -> None:

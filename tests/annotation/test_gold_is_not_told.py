@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.access.roles import Role
-from annotation.models import Assignment, Batch, Person, Place
+from annotation.models import Assignment, Batch, Person, Slot
 from annotation.platform.refusals import Refused
 from annotation.queue import allocation, availability, draws, withdrawal
 from annotation.workflow import assignments, automatic_decisions, batches, projects
@@ -264,8 +264,8 @@ def test_gold_that_ran_out_goes_to_nobody_outside_their_turns(db: None, tmp_path
 
     his = Assignment.objects.filter(person=world.bo, item__is_gold=True).first()
 
-    assert his is None or his.place.reserved_for_id == world.bo.pk
-    assert Place.objects.get(pk=mine.place_id).reserved_for_id == world.ada.pk
+    assert his is None or his.slot.reserved_for_id == world.bo.pk
+    assert Slot.objects.get(pk=mine.slot_id).reserved_for_id == world.ada.pk
 
 
 def test_gold_that_a_manager_takes_off_a_desk_goes_to_nobody(db: None, tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_gold_that_a_manager_takes_off_a_desk_goes_to_nobody(db: None, tmp_path:
 
     allocation.move(batch=batch, person=world.ada, leases=True, by=world.mara, now=NOON)
 
-    assert Place.objects.get(pk=mine.place_id).reserved_for_id == world.ada.pk
+    assert Slot.objects.get(pk=mine.slot_id).reserved_for_id == world.ada.pk
     turns: list[tuple[bool, bool]] = []
     while taken := world.take(batch, "bo"):
         turn = len(turns)
@@ -290,7 +290,7 @@ def test_gold_that_a_manager_gives_to_somebody_else_goes_to_nobody(db: None, tmp
     done = allocation.take_back(batch=batch, leases=[mine], to=world.bo, by=world.mara, now=NOON)
 
     assert done.returned == 1
-    assert Place.objects.get(pk=mine.place_id).reserved_for_id == world.ada.pk
+    assert Slot.objects.get(pk=mine.slot_id).reserved_for_id == world.ada.pk
     assert allocation.reserved_counts([batch]) == {}
 
 
@@ -328,8 +328,8 @@ def test_a_batch_without_gold_hides_its_counts_from_whoever_annotates_in_it(worl
     batch = world.batch()
     projects.add_member(project=world.project, person=world.ada, roles=[Role.VIEWER], by=world.mara, now=NOON)
 
-    assert f"of {batch.places_count}" not in counts_seen_by(world, batch, world.ada)[0]
-    assert f"of {batch.places_count}" in counts_seen_by(world, batch, world.rea)[0]
+    assert f"of {batch.slots_count}" not in counts_seen_by(world, batch, world.ada)[0]
+    assert f"of {batch.slots_count}" in counts_seen_by(world, batch, world.rea)[0]
     client = Client()
     for person, is_hidden in ((world.ada, True), (world.rea, False)):
         client.force_login(person)

@@ -17,7 +17,7 @@ from annotation.assistance import impressions, proposals
 from annotation.models import Batch, Item, Source
 from annotation.platform.refusals import Refused
 from annotation.releases import creation, record_files, release_files, verification
-from annotation.releases.release_files import Difference
+from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
 from predictor import client
 from tableqa.perturbations import similarity

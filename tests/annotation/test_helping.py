@@ -14,7 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.assistance import impressions, origins
-from annotation.models import Assignment, Batch, Handling, Place, Proposal, Provenance, Telling
+from annotation.models import (
+    Assignment,
+    Batch,
+    Proposal,
+    ProposalImpression,
+    ProposalReaction,
+    Provenance,
+    Slot,
+)
 from annotation.platform import immutable_rows
 from annotation.platform.refusals import Refused
 from annotation.workflow import assignments
@@ -64,7 +72,7 @@ def test_the_share_without_help_is_exact_in_every_hundred_places(
 ) -> None:
     batch = Batch(draw_key="b", seed=seed, unhelped=unhelped, overlap=overlap)
     places = [
-        impressions.shows_proposals(batch, Place(position=n // overlap + 1, number=n % overlap + 1))
+        impressions.shows_proposals(batch, Slot(position=n // overlap + 1, number=n % overlap + 1))
         for n in range(100 * blocks)
     ]
     assert places.count(False) == unhelped * blocks
@@ -73,13 +81,13 @@ def test_the_share_without_help_is_exact_in_every_hundred_places(
 def test_a_draw_depends_on_batch_and_seed_and_on_nothing_else() -> None:
     def draws(**more: Any) -> list[bool]:
         batch = Batch(**{"draw_key": "b", "seed": 1, "unhelped": 50, "overlap": 1, **more})
-        return [impressions.shows_proposals(batch, Place(position=n, number=1)) for n in range(1, 41)]
+        return [impressions.shows_proposals(batch, Slot(position=n, number=1)) for n in range(1, 41)]
 
     assert draws() == draws()
     assert draws() != draws(seed=2)
     assert draws() != draws(draw_key="c")
     batch = Batch(draw_key="b", seed=1, unhelped=25, overlap=1)
-    added = [impressions.shows_proposals(batch, Place(position=n, number=2)) for n in range(400)]
+    added = [impressions.shows_proposals(batch, Slot(position=n, number=2)) for n in range(400)]
     assert 60 < added.count(False) < 140
 
 
@@ -156,7 +164,7 @@ def test_proposals_are_shown_in_one_order_and_what_was_shown_is_kept(world: Worl
     assert first
     assert len(first) <= impressions.MOST_TOLD
     assert first == tell(world.reload(assignment))
-    told = Telling.objects.filter(assignment=assignment).order_by("number")
+    told = ProposalImpression.objects.filter(assignment=assignment).order_by("number")
     assert [one.proposal.public_id for one in told] == [one["id"] for one in first]
     assert all(one["words"][0].endswith((".", "?")) for one in first)
     task, item = assignment.batch.task(), assignment.plain_item
@@ -200,8 +208,8 @@ def test_a_proposal_that_is_submitted_is_the_machines_whatever_the_browser_says(
     world.answer(assignment, first["data"])
     row = Provenance.objects.get()
     assert (row.origin, row.helped, row.shared) == ("machine", True, 1.0)
-    assert row.telling is not None
-    assert row.telling.proposal.public_id == first["id"]
+    assert row.impression is not None
+    assert row.impression.proposal.public_id == first["id"]
 
 
 def test_an_edited_proposal_is_the_machines_edited_and_ones_own_is_ones_own(world: World) -> None:
@@ -231,7 +239,7 @@ def test_a_rejection_says_what_is_wrong(world: World) -> None:
     assignment = take(world, a_batch(world))
     (first, *_) = tell(assignment)
 
-    def handle(**more: Any) -> Handling:
+    def handle(**more: Any) -> ProposalReaction:
         given = {"proposal": first["id"], "act": "rejected", "errors": ["invented"], **more}
         return impressions.record_reaction(assignment=assignment, now=NOON, **given)
 
@@ -247,7 +255,7 @@ def test_a_rejection_says_what_is_wrong(world: World) -> None:
         with pytest.raises(Refused, match=words):
             handle(**wrong)
     handle(act="took", errors=[])
-    assert Handling.objects.count() == 2
+    assert ProposalReaction.objects.count() == 2
     world.answer(assignment, first["data"])
     with pytest.raises(Refused, match="submitted"):
         impressions.record_reaction(
@@ -258,21 +266,25 @@ def test_a_rejection_says_what_is_wrong(world: World) -> None:
 def test_the_database_keeps_what_was_said_together(world: World) -> None:
     assignment = take(world, a_batch(world))
     (first, *_) = tell(assignment)
-    telling = Telling.objects.get(proposal__public_id=first["id"])
+    impression = ProposalImpression.objects.get(proposal__public_id=first["id"])
     annotation = world.answer(assignment, {"question": "the year in question?", "category": "general"})
     with immutable_rows.writable():
         Provenance.objects.all().delete()
     for broken in (
         lambda: Provenance.objects.create(annotation=annotation, helped=True, origin="machine"),
         lambda: Provenance.objects.create(
-            annotation=annotation, helped=True, origin="human", telling=telling
+            annotation=annotation, helped=True, origin="human", impression=impression
         ),
         lambda: Provenance.objects.create(
-            annotation=annotation, helped=False, origin="machine", telling=telling
+            annotation=annotation, helped=False, origin="machine", impression=impression
         ),
         lambda: Provenance.objects.create(annotation=annotation, helped=True, origin="human", shared=2),
-        lambda: Handling.objects.create(telling=telling, act="rejected", errors=[], made_at=NOON),
-        lambda: Handling.objects.create(telling=telling, act="took", errors=["missing"], made_at=NOON),
+        lambda: ProposalReaction.objects.create(
+            impression=impression, act="rejected", errors=[], made_at=NOON
+        ),
+        lambda: ProposalReaction.objects.create(
+            impression=impression, act="took", errors=["missing"], made_at=NOON
+        ),
         lambda: Batch.objects.filter(pk=assignment.batch_id).update(help="a_little"),
         lambda: Batch.objects.filter(pk=assignment.batch_id).update(help="", help_from={}, unhelped=10),
         lambda: Batch.objects.filter(pk=assignment.batch_id).update(unhelped=95),
@@ -288,7 +300,9 @@ def test_a_batch_without_help_asks_no_more_of_the_database(world: World) -> None
         assignments.payload(assignment)
         with CaptureQueriesContext(connection) as caught:
             world.answer(assignment, OWN | {"category": "general"})
-        return sum("proposal" in one["sql"] or "telling" in one["sql"] for one in caught.captured_queries)
+        return sum(
+            "proposal" in one["sql"] or "proposalimpression" in one["sql"] for one in caught.captured_queries
+        )
 
     assert statements(world.batch("question_paraphrase", variant="sentence")) == 0
     assert statements(a_batch(world)) > 0

@@ -38,13 +38,13 @@ from annotation.models import (
     ModelTotal,
     Outcome,
     Person,
-    Place,
+    PersonBatchCounts,
     Project,
     Release,
     SearchIndex,
+    Slot,
     Snapshot,
     Source,
-    Tally,
     Try,
     Upload,
     Verdict,
@@ -152,21 +152,21 @@ def an_import_that_never_ended(site: Site, draw: Draw) -> str:
 @fault("batches")
 def a_batch_that_counts_other_items(site: Site, draw: Draw) -> str:
     batch = one_of(draw, Batch.objects.all())
-    name = draw.choice(["items_count", "places_count", "accepted_count", "excluded_count"])
+    name = draw.choice(["items_count", "slots_count", "accepted_count", "excluded_count"])
     change(batch, **{name: F(name) + 1})
     return f"batch {batch.name} counts"
 
 
 @fault("batches")
 def a_slot_that_is_marked_otherwise(site: Site, draw: Draw) -> str:
-    place = one_of(draw, Place.objects.all())
-    change(place, taken=not place.taken)
+    place = one_of(draw, Slot.objects.all())
+    change(place, is_taken=not place.is_taken)
     return f"slot {place.number} of item {place.item.public_id} is marked"
 
 
 @fault("batches")
 def a_person_whose_work_is_counted_otherwise(site: Site, draw: Draw) -> str:
-    tally = one_of(draw, Tally.objects.all())
+    tally = one_of(draw, PersonBatchCounts.objects.all())
     change(tally, submitted=F("submitted") + 1)
     return f"person {tally.person_id} in batch {tally.batch.name}: submitted is"
 
@@ -181,7 +181,7 @@ def a_response_that_was_changed(site: Site, draw: Draw) -> str:
 @fault("responses")
 def a_fingerprint_that_was_changed(site: Site, draw: Draw) -> str:
     assignment = one_of(draw, Assignment.objects.filter(state="submitted"))
-    change(assignment, said=F("said") + 1)
+    change(assignment, response_fingerprint=F("response_fingerprint") + 1)
     return f"assignment {assignment.public_id} is submitted, and its response does not match"
 
 

@@ -38,7 +38,7 @@ from annotation.models import (
     Person,
     PinnedExample,
     Release,
-    SentBack,
+    RevisionRequest,
 )
 from annotation.platform.refusals import Refused
 from annotation.quality import gold
@@ -179,7 +179,7 @@ def test_items_in_any_state_are_excluded_with_one_entry_in_the_log_and_undone(
     assert held is not None
     assert held.item_id == four[2].pk
     before = [state(item) for item in four]
-    slots = [(item.places_count, item.submitted_count) for item in four]
+    slots = [(item.slots_count, item.submitted_count) for item in four]
 
     done = act(world, "exclude", *four)
 
@@ -198,7 +198,7 @@ def test_items_in_any_state_are_excluded_with_one_entry_in_the_log_and_undone(
     assert undone.number == 4
     assert not undone.refused
     assert [state(item) for item in four] == before
-    assert [(item.places_count, item.submitted_count) for item in items(batch)] == slots
+    assert [(item.slots_count, item.submitted_count) for item in items(batch)] == slots
     accepted = Decision.objects.get()
     assert (accepted.made_by, accepted.made_at) == (None, NOON), "whoever undoes it decided nothing"
     assert accepted.outcomes.get().annotations.count() == 3
@@ -321,7 +321,7 @@ def test_responses_go_back_to_their_authors_with_a_note_and_count_again_after_un
 
     assert done.number == 2
     assert reasons(done) == ["decided", "unanswered"]
-    assert SentBack.objects.filter(note="A torn table").count() == 4
+    assert RevisionRequest.objects.filter(note="A torn table").count() == 4
     assert state(second) == "open"
     assert doctor.findings() == []
 
@@ -330,7 +330,7 @@ def test_responses_go_back_to_their_authors_with_a_note_and_count_again_after_un
     assert undone.number == 2
     second = Item.objects.get(pk=second.pk)
     assert (second.submitted_count, second.adjudication.reason) == (3, reason)
-    assert not SentBack.objects.exists()
+    assert not RevisionRequest.objects.exists()
     assert doctor.findings() == []
 
 
@@ -344,7 +344,7 @@ def test_undo_leaves_a_response_that_its_author_has_submitted_again(batch: Batch
 
     assert undone.number == 0
     assert reasons(undone) == ["changed"]
-    assert SentBack.objects.count() == 1
+    assert RevisionRequest.objects.count() == 1
     assert doctor.findings() == []
 
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.management import simulation
-from annotation.models import Batch, Decision, Example, Exclusion, Item, ModelAnswer, Place
+from annotation.models import Batch, Decision, Example, Exclusion, Item, ModelAnswer, Slot
 from annotation.platform.refusals import Refused
 from annotation.quality import task_report
 from annotation.queue import resolutions
@@ -159,7 +159,7 @@ def test_two_who_are_far_apart_call_a_third_and_agreement_stays_theirs(world: Wo
     assert world.take(batch, "cy") is None
     automatic_decisions.resolve_batch(batch=batch, now=LATER)
     assert not Decision.objects.exists()
-    assert list(Place.objects.filter(batch=batch).order_by("number").values_list("added", flat=True)) == [
+    assert list(Slot.objects.filter(batch=batch).order_by("number").values_list("added", flat=True)) == [
         False,
         False,
         True,

@@ -77,8 +77,10 @@ class TestWriting:
         done = write(batch, LABELS, world.mara)
 
         assert (done.new, done.items, done.annotators) == (4, 2, {"Xenia": 2, "Yuri": 2})
-        rows = Assignment.objects.filter(batch=batch).select_related("annotation", "place", "person")
-        assert {(row.state, row.place.added, row.place.taken) for row in rows} == {("submitted", False, True)}
+        rows = Assignment.objects.filter(batch=batch).select_related("annotation", "slot", "person")
+        assert {(row.state, row.slot.added, row.slot.is_taken) for row in rows} == {
+            ("submitted", False, True)
+        }
         assert {(row.annotation.response or {})["data"]["label"] for row in rows if row.annotation} == {
             "extraction",
             "reasoning",
@@ -377,7 +379,7 @@ class TestPages:
         assert counted(killed)["assignments"] == counted(killed)["annotations"] == 0
         assert not Person.objects.filter(is_external=True).exists()
         assert not Event.objects.filter(after="labels imported").exists()
-        assert not killed.places.filter(taken=True).exists()
+        assert not killed.slots.filter(is_taken=True).exists()
         assert not killed.items.filter(submitted_count__gt=0).exists()
         (finding,) = findings()
         assert isinstance(finding, SelfHealing)

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.access.roles import Role
 from annotation.accounts import crowd_entry
-from annotation.models import Assignment, Batch, Event, Membership, Person, Place
+from annotation.models import Assignment, Batch, Event, Membership, Person, Slot
 from annotation.platform.refusals import Refused
 from annotation.queue import allocation
 from annotation.workflow import projects
@@ -92,7 +92,7 @@ def test_the_page_says_how_many_items_become_free(split: tuple[World, Batch]) ->
     page = mara.post(address, follow=True).content.decode()
 
     assert "3 reserved items are available again." in page
-    assert not Place.objects.filter(reserved_for=world.ada).exists()
+    assert not Slot.objects.filter(reserved_for=world.ada).exists()
 
 
 # -- what they are told -----------------------------------------------------------------------------

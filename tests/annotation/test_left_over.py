@@ -22,7 +22,7 @@ from annotation.models import (
     Item,
     Membership,
     Person,
-    Place,
+    Slot,
 )
 from annotation.queue import availability, reservations
 from annotation.releases import creation, verification
@@ -89,7 +89,7 @@ def test_an_item_for_everybody_has_as_many_places_as_there_are_people_who_may_do
     if early:
         batches.open_batch(batch=batch, by=world.mara, now=NOON)
     item = Item.objects.get(batch=batch)
-    assert item.places_count == 2
+    assert item.slots_count == 2
 
     for who in ("bo", "cy"):
         assignment = world.take(batch, who)
@@ -108,7 +108,7 @@ def test_who_leaves_keeps_nobody_waiting_in_a_batch_for_everybody(world: World) 
 
     automatic_decisions.resolve_orphaned(now=NOON)
 
-    assert Item.objects.get(batch=batch).places_count == 2
+    assert Item.objects.get(batch=batch).slots_count == 2
     assert automatic_decisions.resolve_due(now=LATER) == 1
 
 
@@ -170,7 +170,7 @@ def asked_one_more(world: World) -> Batch:
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
     automatic_decisions.resolve_batch(batch=batch, now=LATER)
-    assert Place.objects.filter(batch=batch, added=True, taken=False).exists()
+    assert Slot.objects.filter(batch=batch, added=True, is_taken=False).exists()
     return batch
 
 
@@ -191,7 +191,7 @@ def test_where_the_last_who_could_be_asked_is_gone_an_adjudicator_looks(world: W
         Adjudication.objects.get().reason
         == "One more annotator is required, but no further annotator is available."
     )
-    assert not Place.objects.filter(batch=batch, taken=False).exists()
+    assert not Slot.objects.filter(batch=batch, is_taken=False).exists()
     assert automatic_decisions.resolve_orphaned(now=LATER) == 0
 
 

@@ -16,7 +16,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.models import Assignment, Batch, Item, Person, Place, Snapshot
+from annotation.models import Assignment, Batch, Item, Person, Slot, Snapshot
 from annotation.quality import agreement_report, compared_responses, label_agreement, rating_tallies
 from annotation.quality.compared_responses import RatedResponse
 from annotation.releases import creation
@@ -117,7 +117,7 @@ def test_gold_added_places_and_batches_set_aside_do_not_enter(world: World) -> N
     Item.objects.filter(pk=item.pk).update(is_gold=True)
     assert agreement_report.batch_figures(batch)[0].ratings == 15
     other = Item.objects.filter(batch=batch).order_by("position")[1]
-    Place.objects.filter(item=other, number=Place.objects.filter(item=other).latest("number").number).update(
+    Slot.objects.filter(item=other, number=Slot.objects.filter(item=other).latest("number").number).update(
         added=True
     )
     assert agreement_report.batch_figures(batch)[0].ratings == 14

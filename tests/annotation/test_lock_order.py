@@ -15,7 +15,7 @@ from django.db.models import F, Q
 
 from annotation.access.authorization import Actor
 from annotation.explorer import item_access, item_actions
-from annotation.models import Assignment, Batch, Decision, Item, Outcome, Place, Tally
+from annotation.models import Assignment, Batch, Decision, Item, Outcome, PersonBatchCounts, Slot
 from annotation.platform import immutable_rows
 from annotation.platform.refusals import Refused
 from annotation.queue import slots
@@ -110,14 +110,14 @@ def exclude_all(world: World, batch: Batch) -> None:
 
 def test_an_action_on_several_items_takes_their_places_before_it_counts_on_the_batch(world: World) -> None:
     batch = world.batch(size=2, overlap=1)
-    last = Place.objects.filter(batch=batch).order_by("item__position").last()
+    last = Slot.objects.filter(batch=batch).order_by("item__position").last()
     assert last is not None
 
     with transaction.atomic():  # as one request that takes an item, and makes a place on a gold item ahead
-        Place.objects.select_for_update().get(pk=last.pk)
+        Slot.objects.select_for_update().get(pk=last.pk)
         other = Acting(lambda: exclude_all(world, batch))
         wait_until(somebody_waits_for_a_lock)
-        Batch.objects.filter(pk=batch.pk).update(places_count=F("places_count") + 1)
+        Batch.objects.filter(pk=batch.pk).update(slots_count=F("slots_count") + 1)
     other.join(60)
 
     assert other.error == ""
@@ -191,9 +191,9 @@ def _begin_again(world: World, batch: Batch) -> None:
         for assignment in theirs:
             assignment.annotations.all().delete()
         theirs.delete()
-    Tally.objects.filter(person=world.cy).delete()
+    PersonBatchCounts.objects.filter(person=world.cy).delete()
     done = Item.objects.filter(batch=batch, assignments__person=world.ada)
     batch.items.update(resolution="", due_at=None, submitted_count=0)
     Item.objects.filter(pk__in=done.values("pk")).update(due_at=NOON, submitted_count=1)
-    Place.objects.filter(batch=batch).exclude(item__in=done.values("pk")).update(taken=False)
+    Slot.objects.filter(batch=batch).exclude(item__in=done.values("pk")).update(is_taken=False)
     Batch.objects.filter(pk=batch.pk).update(closed_at=None, accepted_count=0)

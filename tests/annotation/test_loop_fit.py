@@ -15,7 +15,7 @@ from annotation.models import Batch, Job
 from annotation.platform.refusals import Refused
 from annotation.queue import sampling
 from annotation.study_file import apply
-from annotation.study_file.schema import parse
+from annotation.study_file.parser import parse
 from tableqa import Example, Table
 from tableqa.data.answers import are_sentences
 from tasks.contract import task_type

@@ -11,7 +11,7 @@ import pytest
 
 from annotation.platform.refusals import Refused
 from annotation.releases import creation, mixes, verification
-from annotation.releases.release_files import Difference
+from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
 from tableqa import Example, Table
 from tableqa.operations import RenameHeader

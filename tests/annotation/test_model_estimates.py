@@ -19,7 +19,7 @@ from annotation.queue import sampling
 from annotation.releases import creation
 from annotation.releases.model_evaluation import queries, runs
 from annotation.study_file import current_state, plan
-from annotation.study_file.schema import parse
+from annotation.study_file.parser import parse
 from annotation.workflow import perturbation_runs
 from tableqa.scoring.predictions import read_predictions
 from tasks.contract import task_type

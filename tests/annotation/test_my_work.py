@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.accounts import draft_text
-from annotation.models import Assignment, SentBack
+from annotation.models import Assignment, RevisionRequest
 from annotation.queue import resolutions
 from annotation.web.views import pages
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches
@@ -90,7 +90,7 @@ def test_what_was_sent_back_says_why(world: World, client: Client) -> None:
     automatic_decisions.resolve_batch(batch=batch, now=timezone.now())
     item = resolutions.waiting(batch).get()
     adjudication.send_back(item=item, by=world.ivo, choose="A", note="Read rule 3 again.", now=timezone.now())
-    whose = SentBack.objects.get().assignment.person.name.lower()
+    whose = RevisionRequest.objects.get().assignment.person.name.lower()
 
     assert "Read rule 3 again." in page(client, world, whose)
     assert "Read rule 3 again." not in page(client, world, "cy")

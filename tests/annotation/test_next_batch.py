@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.accounts.next_batch import GROUPS, BatchAvailability, sort_batches
-from annotation.models import Batch, Tally
+from annotation.models import Batch, PersonBatchCounts
 from annotation.web.views.pages import kind_instruction
 from annotation.workflow import automatic_decisions
 from tasks.contract import task_types
@@ -69,7 +69,7 @@ def test_the_batch_in_which_one_worked_last_is_recommended(world: World, client:
     assert home(client, world)["batch"] == first
     world.label(third, "ada", "extraction")
     world.label(second, "ada", "extraction")
-    Tally.objects.filter(batch=third).update(ended_at=NOON + timedelta(hours=1))
+    PersonBatchCounts.objects.filter(batch=third).update(ended_at=NOON + timedelta(hours=1))
 
     page = home(client, world)
 

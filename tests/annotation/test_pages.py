@@ -706,7 +706,7 @@ class TestBatches:
         )
 
         batch = Batch.objects.get()
-        assert (batch.state, batch.items_count, batch.places_count, batch.seed) == ("open", 2, 6, 7)
+        assert (batch.state, batch.items_count, batch.slots_count, batch.seed) == ("open", 2, 6, 7)
         assert "6 planned responses = 0 submitted + 0 in progress + 6 not started" in text(page)
 
     def test_its_settings_are_those_of_the_kind(self, world: World) -> None:

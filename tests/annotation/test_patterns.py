@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from annotation.imports import example_import
-from annotation.models import Annotation, Assignment, Batch, Example, Item, Place, Tally
+from annotation.models import Annotation, Assignment, Batch, Example, Item, PersonBatchCounts, Slot
 from annotation.quality import agreement_report, compared_responses, rating_tallies, response_patterns
 from annotation.workflow import assignments
 from tests.annotation.cast import NOON, World
@@ -46,8 +46,8 @@ def test_the_database_counts_what_reading_every_response_gives(world: World, see
     draw = random.Random(seed)
     for item in Item.objects.filter(batch=batch):
         Item.objects.filter(pk=item.pk).update(is_gold=draw.random() < 0.3)
-    for place in Place.objects.filter(batch=batch):
-        Place.objects.filter(pk=place.pk).update(added=draw.random() < 0.3)
+    for place in Slot.objects.filter(batch=batch):
+        Slot.objects.filter(pk=place.pk).update(added=draw.random() < 0.3)
     assert agreement_report.batch_figures(batch) == by_rows(batch)
 
 
@@ -81,13 +81,13 @@ def test_what_is_taken_back_has_no_fingerprint_and_what_is_said_instead_another(
     assert assignment is not None
     world.answer(assignment, {"label": "extraction"})
     assignment = world.reload(assignment)
-    before = assignment.said
+    before = assignment.response_fingerprint
     assert assignment.annotation is not None
     assignments.undo(annotation=assignment.annotation, now=NOON)
     assignment = world.reload(assignment)
-    assert assignment.said is None
+    assert assignment.response_fingerprint is None
     world.answer(assignment, {"label": "reasoning"})
-    assert world.reload(assignment).said not in (None, before)
+    assert world.reload(assignment).response_fingerprint not in (None, before)
 
 
 def test_a_large_batch_is_asked_about_in_the_same_words(
@@ -161,6 +161,6 @@ def test_keys_that_were_reserved_are_given_to_nobody_else(world: World) -> None:
     after = world.batch(overlap=1, size=2)
     world.label(after, "bo", "neither")
     assert Item.objects.filter(batch=after).count() == 2
-    assert Place.objects.filter(batch=before).count() == 4
+    assert Slot.objects.filter(batch=before).count() == 4
     assert Assignment.objects.count() == Annotation.objects.count() == 2
-    assert Tally.objects.filter(submitted=1).count() == 2
+    assert PersonBatchCounts.objects.filter(submitted=1).count() == 2

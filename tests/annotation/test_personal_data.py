@@ -12,7 +12,16 @@ from django.test import Client
 from annotation.accounts import erasure, personal_data
 from annotation.assistance import impressions
 from annotation.management.doctor import findings as doctor_findings
-from annotation.models import Annotation, Assignment, Draft, Handling, Person, Telling, Try, Verdict
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Draft,
+    Person,
+    ProposalImpression,
+    ProposalReaction,
+    Try,
+    Verdict,
+)
 from annotation.quality import annotator_questions
 from annotation.workflow import adjudication, automatic_decisions
 from tests.annotation.cast import NOON, World, envelope
@@ -24,7 +33,7 @@ EXPORTED = {
     "apitoken.person": "tokens",
     "consent.person": "consents",
     "reading.person": "readings",
-    "practicedone.person": "practice",
+    "practiceresult.person": "practice",
     "qualification.person": "qualifications",
     "assignment.person": "assignments",
     "inquiry.asked_by": "inquiries",
@@ -34,7 +43,7 @@ EXPORTED = {
     "ledgerentry.person": "ledger",
     "itemaction.made_by": "item_actions",
     "savedview.made_by": "saved_views",
-    "sentback.made_by": "sent_back_by_them",
+    "revisionrequest.made_by": "sent_back_by_them",
     "event.actor": "events",
 }
 """A field that names a person -> the part of the file that has its rows."""
@@ -42,11 +51,11 @@ EXPORTED_OF_WORK = {
     "annotation.assignment": "annotations",
     "draft.assignment": "drafts",
     "flag.assignment": "flags",
-    "sentback.assignment": "sent_back_to_them",
+    "revisionrequest.assignment": "sent_back_to_them",
     "try.assignment": "checks",
     "verdict.of": "verdicts",
-    "telling.assignment": "proposals_shown",
-    "handling.telling": "proposals_used",
+    "proposalimpression.assignment": "proposals_shown",
+    "proposalreaction.impression": "proposals_used",
     "provenance.annotation": "origins",
 }
 """A field that names an assignment, or a row that belongs to one -> the part of the file that has its rows."""
@@ -55,8 +64,8 @@ OTHERWISE = {
     "ledgerentry.assignment": "the person's rows of the ledger are in `ledger`",
     "inquiry.assignment": "the person's questions are in `inquiries`",
     "outcome.annotations": "what was decided of the item, by others",
-    "provenance.telling": "in `origins`",
-    "sentback.annotation": "in `sent_back_to_them`",
+    "provenance.impression": "in `origins`",
+    "revisionrequest.annotation": "in `sent_back_to_them`",
     "try.annotation": "in `checks`",
 }
 _THING = "a thing of the project, not about them; that they made it is in `events`"
@@ -80,7 +89,7 @@ NOT_ABOUT_THEM = {
     "exclusion.person": "which items they never get: follows from `assignments` and `decisions`",
     "place.reserved_for": "an item that may come to them: before they have it, it is not theirs to know",
     "responsefact.person": "what the search index reads from `annotations`",
-    "tally.person": "sums of `assignments`",
+    "personbatchcounts.person": "sums of `assignments`",
     "logentry.user": "the log of Django's admin, in which administrators rename people",
 }
 
@@ -98,7 +107,7 @@ def test_every_field_that_names_a_person_is_exported_or_has_a_reason_not_to_be()
 
 
 def test_every_row_that_belongs_to_an_assignment_is_exported_or_has_a_reason_not_to_be() -> None:
-    work = {Assignment, Annotation, Draft, Try, Telling}
+    work = {Assignment, Annotation, Draft, Try, ProposalImpression}
     found = {
         f"{model._meta.model_name}.{field.name}"
         for model in apps.get_models()
@@ -225,6 +234,6 @@ def test_checks_that_a_person_asked_for_are_erased_with_the_person(
     (kept,) = Try.objects.all()
     assert (kept.kind, kept.response) == ("submission", {"question": "the year in question?"})
     assert Verdict.objects.get().of == kept
-    assert {one.assignment_id for one in Telling.objects.all()} == {helped[0].pk}
-    assert {one.telling.assignment_id for one in Handling.objects.all()} == {helped[0].pk}
+    assert {one.assignment_id for one in ProposalImpression.objects.all()} == {helped[0].pk}
+    assert {one.impression.assignment_id for one in ProposalReaction.objects.all()} == {helped[0].pk}
     assert doctor_findings() == []

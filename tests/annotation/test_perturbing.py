@@ -19,7 +19,7 @@ from annotation.models import Example, Job, PerturbationRun, Source
 from annotation.platform.refusals import Refused
 from annotation.releases import creation, release_files, verification
 from annotation.releases.raw_records import CURRENT_COUNTS
-from annotation.releases.release_files import Difference
+from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions, perturbation_runs
 from tableqa import Example as Plain
 from tableqa import Table

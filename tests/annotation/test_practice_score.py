@@ -9,7 +9,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.models import PracticeDone
+from annotation.models import PracticeResult
 from annotation.queue import practice
 from tasks.contract import task_type
 from tests.annotation.cast import World
@@ -66,14 +66,14 @@ def test_practice_is_repeated_with_a_new_score(world: World, client: Client) -> 
     world.batch(size=1, must_practise=True)
     client.force_login(world.ada)
     practised(client, {1, 2})
-    first = PracticeDone.objects.get()
+    first = PracticeResult.objects.get()
 
     again = client.post(f"{PAGE}?score=1", {"action": "again"})
     assert "number=1" in again["Location"]
     practised(client, set())
 
     assert f"{total()} of {total()}" in text(client.get(f"{PAGE}?score=1"))
-    kept = PracticeDone.objects.get()
+    kept = PracticeResult.objects.get()
     assert (kept.pk, kept.right) == (first.pk, total() - 2), "the first time through is what is kept"
 
 

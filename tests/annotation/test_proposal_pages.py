@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.models import Annotation, Assignment, Batch, Handling, Provenance
+from annotation.models import Annotation, Assignment, Batch, ProposalReaction, Provenance
 from tests.annotation.cast import World
 from tests.annotation.elements import Element, parsed
 
@@ -60,7 +60,7 @@ def test_a_proposal_goes_into_the_form_with_a_button_and_is_the_machines(
     page = press(ada, batch, page, button(page, "take:"))
     areas = [area.text for area in page.all("textarea") if area.attributes.get("name") == "question"]
     assert areas == [first]
-    assert Handling.objects.get().act == "took"
+    assert ProposalReaction.objects.get().act == "took"
     press(ada, batch, page, "submit")
 
     assert (Annotation.objects.get().response or {})["data"]["question"] == first
@@ -82,7 +82,7 @@ def test_a_proposal_is_rejected_with_a_button_for_its_reason(world: World, ada: 
     assert proposals(page).find("li").attributes["data-state"] == "rejected"
     assert "Rejected." in proposals(page).text
     assert proposals(page).all("button") == []
-    assert [handling.errors for handling in Handling.objects.all()] == [["meaning_changed"]]
+    assert [reaction.errors for reaction in ProposalReaction.objects.all()] == [["meaning_changed"]]
 
 
 def test_an_item_without_help_has_its_section_hidden_and_proposes_nothing(world: World, ada: Client) -> None:

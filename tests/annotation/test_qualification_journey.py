@@ -94,7 +94,7 @@ class TestItsItemsStayOutOfTheWork:
         batch_settings.change(batch=work, changes={"requires": asked}, by=world.mara, now=NOON)
 
         work.refresh_from_db()
-        assert (work.items_count, work.places_count) == (5, 10)
+        assert (work.items_count, work.slots_count) == (5, 10)
         assert not examples(work) & examples(asked)
         assert list(doctor.findings()) == []
 

@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 
 from annotation.access.roles import Role
 from annotation.management import doctor
-from annotation.models import Assignment, Batch, Example, Exclusion, Item, Person, Place
+from annotation.models import Assignment, Batch, Example, Exclusion, Item, Person, Slot
 from annotation.platform.refusals import Refused
 from annotation.queue import availability, lineage, reservations, slots
 from annotation.workflow import assignments, batches, projects
@@ -113,7 +113,7 @@ def test_the_database_itself_refuses_a_second_live_assignment_on_a_place(world: 
         Assignment.objects.create(
             batch=batch,
             item=held.item,
-            place=held.place,
+            slot=held.slot,
             person=world.bo,
             leased_at=NOON,
             leased_until=NOON,
@@ -188,8 +188,8 @@ def test_a_paused_batch_hands_nothing_out_and_takes_what_is_finished(world: Worl
 
 def test_a_place_that_is_kept_for_somebody_goes_to_nobody_else(world: World) -> None:
     batch = world.batch(overlap=1)
-    kept = Place.objects.filter(batch=batch).order_by("position")[:2]
-    Place.objects.filter(pk__in=[place.pk for place in kept]).update(reserved_for=world.bo)
+    kept = Slot.objects.filter(batch=batch).order_by("position")[:2]
+    Slot.objects.filter(pk__in=[place.pk for place in kept]).update(reserved_for=world.bo)
     assert [item.position for item in _all_of(world, batch, "ada")] == [3, 4]
     assert [item.position for item in _all_of(world, batch, "bo")] == [1, 2]
     assert list(doctor.findings()) == []
@@ -197,7 +197,7 @@ def test_a_place_that_is_kept_for_somebody_goes_to_nobody_else(world: World) -> 
 
 def test_a_place_that_was_given_back_stays_with_whom_it_is_kept_for(world: World) -> None:
     batch = world.batch(overlap=1, size=1)
-    Place.objects.filter(batch=batch).update(reserved_for=world.bo)
+    Slot.objects.filter(batch=batch).update(reserved_for=world.bo)
     held = world.take(batch, "bo")
     assert held is not None
     assignments.give_back(assignment=world.reload(held), now=NOON)
@@ -214,14 +214,14 @@ def test_in_a_batch_for_everybody_who_comes_later_gets_every_item_too(world: Wor
     for name in ("ada", "bo", "cy"):
         assert availability.left_for(world.people[name], [batch.pk]) == {batch.pk: 4}
         assert [item.position for item in _all_of(world, batch, name)] == [1, 2, 3, 4]
-    assert not Place.objects.filter(batch=batch, added=True).exists()
-    assert Batch.objects.get(pk=batch.pk).places_count == 12
+    assert not Slot.objects.filter(batch=batch, added=True).exists()
+    assert Batch.objects.get(pk=batch.pk).slots_count == 12
     assert list(doctor.findings()) == []
 
 
 def test_what_is_skipped_of_a_share_is_open_to_others(world: World) -> None:
     batch = world.batch(overlap=1, size=1)
-    Place.objects.filter(batch=batch).update(reserved_for=world.bo)
+    Slot.objects.filter(batch=batch).update(reserved_for=world.bo)
     Batch.objects.filter(pk=batch.pk).update(strategy="split")
     batch = Batch.objects.get(pk=batch.pk)
     held = world.take(batch, "bo")
@@ -233,7 +233,7 @@ def test_what_is_skipped_of_a_share_is_open_to_others(world: World) -> None:
 
 def test_a_lease_on_a_place_that_is_kept_for_its_holder_is_never_taken_back(world: World) -> None:
     batch = world.batch(overlap=1, size=1)
-    Place.objects.filter(batch=batch).update(reserved_for=world.bo)
+    Slot.objects.filter(batch=batch).update(reserved_for=world.bo)
     held = world.take(batch, "bo")
     assert held is not None
     expire(held)
@@ -257,8 +257,8 @@ def test_in_a_batch_for_everybody_what_was_given_back_comes_again_at_the_end(wor
 
 def test_a_new_place_is_numbered_behind_the_highest(world: World) -> None:
     batch = world.batch(overlap=3, size=1)
-    Place.objects.filter(batch=batch, number=2).delete()
-    Item.objects.filter(batch=batch).update(places_count=2)
+    Slot.objects.filter(batch=batch, number=2).delete()
+    Item.objects.filter(batch=batch).update(slots_count=2)
     assert slots.add_place(Item.objects.get(batch=batch)).number == 4
 
 
@@ -338,7 +338,7 @@ def test_six_people_at_once_bring_every_item_to_its_overlap_exactly(tmp_path: Pa
         Assignment.objects.filter(batch=batch, state=State.SUBMITTED).values("item").annotate(n=Count("pk"))
     )
     assert [row["n"] for row in counts] == [3] * 25
-    assert not Place.objects.filter(batch=batch, taken=False).exists()
+    assert not Slot.objects.filter(batch=batch, is_taken=False).exists()
     assert list(doctor.findings()) == []
 
 
@@ -402,8 +402,8 @@ def test_when_a_batch_opens_its_places_are_counted(
     with django_capture_on_commit_callbacks(execute=True):
         world.batch(overlap=2)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT reltuples FROM pg_class WHERE oid = 'annotation_place'::regclass")
-        assert cursor.fetchone() == (Place.objects.count(),)
+        cursor.execute("SELECT reltuples FROM pg_class WHERE oid = 'annotation_slot'::regclass")
+        assert cursor.fetchone() == (Slot.objects.count(),)
 
 
 @pytest.mark.parametrize("terms", [{}, {"strategy": "everyone"}, {"gold_percent": 50}])

@@ -15,7 +15,7 @@ from django.core.management.base import CommandError
 from annotation.models import Batch, Outcome
 from annotation.platform.refusals import Refused
 from annotation.releases import benchmark_files, creation, raw_records, release_files, verification
-from annotation.releases.release_files import Difference
+from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
 from tableqa.core.canonical_json import digest
 from tests.annotation.cast import NOON, World, make_world

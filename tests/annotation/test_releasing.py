@@ -24,7 +24,7 @@ from annotation.releases import (
     verification,
 )
 from annotation.releases.raw_records import CURRENT_COUNTS
-from annotation.releases.release_files import Difference
+from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World
 

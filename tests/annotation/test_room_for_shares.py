@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotation.management import doctor
-from annotation.models import Batch, Event, Item, Place
+from annotation.models import Batch, Event, Item, Slot
 from annotation.platform.refusals import Refused
 from annotation.queue import allocation, availability
 from annotation.workflow import automatic_decisions
@@ -48,7 +48,7 @@ def test_keeping_more_is_cut_to_what_one_person_may_do(twenty: World) -> None:
         5,
     ]
     assert sum(work(twenty, batch, who) for who in ("ada", "bo", "cy")) == 14
-    assert Place.objects.filter(batch=batch, taken=False, reserved_for=None).count() == 5
+    assert Slot.objects.filter(batch=batch, is_taken=False, reserved_for=None).count() == 5
 
 
 def test_items_that_come_to_a_split_go_to_those_with_room_and_the_rest_is_free(twenty: World) -> None:
@@ -60,7 +60,7 @@ def test_items_that_come_to_a_split_go_to_those_with_room_and_the_rest_is_free(t
     automatic_decisions.resolve_due(now=NOON + timedelta(minutes=5))
     assert batch.items.count() == 12
     assert [kept(twenty, batch, who) for who in ("ada", "bo", "cy")] == [3, 3, 3]
-    assert Place.objects.filter(batch=batch, reserved_for=None).count() == 15
+    assert Slot.objects.filter(batch=batch, reserved_for=None).count() == 15
     assert availability.left_for(twenty.bo, [batch.pk]) == {batch.pk: 3}
 
 

@@ -23,8 +23,7 @@ from annotation.releases import (
     release_files,
     verification,
 )
-from annotation.releases.raw_records import CURRENT_COUNTS
-from annotation.releases.release_files import Raw
+from annotation.releases.raw_records import CURRENT_COUNTS, Raw
 from annotation.workflow import (
     adjudication,
     assignments,

@@ -46,7 +46,7 @@ def test_items_stand_in_the_order_of_the_sample_with_what_belongs_to_them(world:
         label = item.inputs["suggestions"]["rule"]["label"]
         assert label == ("extraction" if stands else "reasoning"), item.example.external_id
     batch.refresh_from_db()
-    assert (batch.items_count, batch.places_count) == (7, 7 * batch.overlap)
+    assert (batch.items_count, batch.slots_count) == (7, 7 * batch.overlap)
 
 
 def test_the_most_wanted_come_first_and_the_rest_in_order(

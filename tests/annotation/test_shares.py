@@ -13,7 +13,7 @@ import pytest
 from django.db import connection
 
 from annotation.management import doctor
-from annotation.models import Assignment, Batch, Event, Exclusion, Item, Place
+from annotation.models import Assignment, Batch, Event, Exclusion, Item, Slot
 from annotation.platform import immutable_rows
 from annotation.platform.refusals import Refused
 from annotation.queue import allocation, availability, workload
@@ -32,7 +32,7 @@ def twenty(db: None, tmp_path: Path) -> World:
 
 
 def kept_for(batch: Batch) -> Counter[str]:
-    rows = Place.objects.filter(batch=batch, taken=False, reserved_for__isnull=False)
+    rows = Slot.objects.filter(batch=batch, is_taken=False, reserved_for__isnull=False)
     return Counter(rows.values_list("reserved_for__name", flat=True))
 
 
@@ -75,7 +75,7 @@ def test_a_split_with_too_few_people_or_too_large_a_share_does_not_open(twenty: 
 def test_a_batch_for_everyone_opens_with_room_for_everyone(twenty: World) -> None:
     batch = twenty.batch(strategy="everyone", size=5, decide_at_close=False)
     assert Batch.objects.get(pk=batch.pk).overlap == 3
-    assert set(Item.objects.filter(batch=batch).values_list("places_count", flat=True)) == {3}
+    assert set(Item.objects.filter(batch=batch).values_list("slots_count", flat=True)) == {3}
     for who in ("ada", "bo", "cy"):
         assert len(work(twenty, batch, who)) == 5
     assert Item.objects.filter(batch=batch, due_at__isnull=False).count() == 5

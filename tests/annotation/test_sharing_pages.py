@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.management import doctor
-from annotation.models import Assignment, Batch, Decision, Item, Place
+from annotation.models import Assignment, Batch, Decision, Item, Slot
 from annotation.models.batch_options import TERMS
 from annotation.platform.refusals import Refused
 from annotation.queue import allocation, resolutions
@@ -77,7 +77,7 @@ def test_a_lease_is_taken_back_by_itself(ten: World, mara: Client) -> None:
     given = {"about": "leases", "held": box.get("value"), "to": str(ten.cy.pk), "confirmed": "yes"}
     mara.post(address, given)
     assert Assignment.objects.get(pk=held.pk).state == "returned"
-    assert Place.objects.get(pk=held.place_id).reserved_for == ten.cy
+    assert Slot.objects.get(pk=held.slot_id).reserved_for == ten.cy
 
 
 def test_nobody_ticked_is_told_in_words(ten: World, mara: Client) -> None:
@@ -132,7 +132,7 @@ def test_a_smaller_overlap_keeps_every_response_and_completes_what_has_enough(
     automatic_decisions.resolve_batch(batch=batch, now=NOON)
     assert Decision.objects.filter(item__batch=batch).count() == 3
     untouched = Item.objects.filter(batch=batch, submitted_count=0)
-    assert set(untouched.values_list("places_count", flat=True)) == {1}
+    assert set(untouched.values_list("slots_count", flat=True)) == {1}
     assert list(doctor.findings()) == []
     # Another place after that gets a number of its own.
     batch_settings.change(batch=batch, changes={"overlap": 3}, by=ten.mara, now=NOON)

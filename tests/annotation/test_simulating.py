@@ -21,10 +21,10 @@ from annotation.models import (
     Batch,
     Consent,
     Item,
-    Place,
-    PracticeDone,
+    PracticeResult,
     Project,
     Reading,
+    Slot,
     Source,
 )
 from annotation.platform.refusals import Refused, refuse
@@ -55,7 +55,7 @@ def test_they_consent_confirm_the_guidelines_and_practise(world: World) -> None:
     people = set(simulation.people_of(world.project, 3, timezone.now()))
     assert {consent.person for consent in Consent.objects.all()} == people
     assert {reading.person for reading in Reading.objects.all()} == people
-    assert {(done.person, done.variant) for done in PracticeDone.objects.all()} == {
+    assert {(done.person, done.variant) for done in PracticeResult.objects.all()} == {
         (person, "answer_changes") for person in people
     }
 
@@ -65,7 +65,7 @@ def test_they_meet_only_the_requirements_that_a_batch_has(world: World) -> None:
 
     assert not Consent.objects.exists()
     assert not Reading.objects.exists()
-    assert not PracticeDone.objects.exists()
+    assert not PracticeResult.objects.exists()
 
 
 def test_they_meet_the_requirements_once(world: World) -> None:
@@ -128,7 +128,7 @@ def test_a_study_and_a_seed_give_the_same_labels_on_another_site_in_another_orde
     path = tmp_path / "films-dev.tsv"
     terms: dict[str, Any] = {"variant": variant, "overlap": 3, "name": "Work"}
     first, second = (work_of_another_site(world, path, number).batch(kind, **terms) for number in (1, 2))
-    for model in (Item, Place):
+    for model in (Item, Slot):
         for row in model.objects.filter(batch=second):
             model.objects.filter(pk=row.pk).update(position=100 - row.position)
 

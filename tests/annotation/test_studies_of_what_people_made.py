@@ -16,7 +16,8 @@ from annotation.platform.refusals import Refused
 from annotation.queue import reservations
 from annotation.study_file import apply as study_file_apply
 from annotation.study_file import current_state, project_export
-from annotation.study_file.schema import BatchSpec, makers, parse
+from annotation.study_file.parser import parse
+from annotation.study_file.schema import BatchSpec, makers
 from annotation.workflow import assignments, automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, envelope, make_world
 from tests.annotation.test_study_files import apply, exported, plan_of

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, Batch, Tally
+from annotation.models import Annotation, Assignment, Batch, PersonBatchCounts
 from annotation.quality import annotator_quality
 from annotation.queue import reservations
 from annotation.workflow import assignments
@@ -70,7 +70,7 @@ def test_a_lease_that_a_manager_ends_is_no_sign_of_life(world: World) -> None:
 
     reservations.take_back_all(batch=batch, reason="moved", now=NOON, actor=world.mara)
 
-    assert Tally.objects.get(person=world.ada).ended_at is None
+    assert PersonBatchCounts.objects.get(person=world.ada).ended_at is None
 
 
 def test_a_tab_left_open_does_not_count(world: World) -> None:

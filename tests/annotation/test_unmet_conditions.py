@@ -13,7 +13,8 @@ from annotation.models import Annotation, Assignment, Batch
 from annotation.platform.refusals import Refused
 from annotation.queue import candidates
 from annotation.releases import creation
-from annotation.releases.release_files import Difference, records, verify
+from annotation.releases.record_files import Difference, records
+from annotation.releases.verification import verify
 from annotation.workflow import assignments, automatic_decisions
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, envelope

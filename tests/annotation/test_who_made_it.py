@@ -10,7 +10,7 @@ import pytest
 from annotation.models import Batch
 from annotation.quality import task_report
 from annotation.releases import creation
-from annotation.releases.release_files import verify
+from annotation.releases.verification import verify
 from annotation.workflow import automatic_decisions, perturbation_runs
 from tableqa.operations import RenameHeader, replay
 from tableqa.statistics.proportions import proportion

@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.models import Decision, Item, SentBack
+from annotation.models import Decision, Item, RevisionRequest
 from annotation.queue import resolutions
 from tests.annotation.cast import World, make_world
 from tests.browser.accessibility import AXE
@@ -57,7 +57,7 @@ def test_by_keys_one_goes_from_difference_to_difference_and_sends_a_response_bac
     page.keyboard.press("Control+Enter")
 
     page.wait_for_url(f"**{reverse('adjudication', args=[item.batch.public_id])}")
-    back = SentBack.objects.get()
+    back = RevisionRequest.objects.get()
     assert back.note == "Is this believable?"
     author = signed_in(new_context, live_server.url, back.assignment.person).new_page()
     author.goto(live_server.url + reverse("annotate", args=[item.batch.public_id]))

@@ -11,7 +11,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.models import Decision, Item, SentBack
+from annotation.models import Decision, Item, RevisionRequest
 from annotation.queue import candidates, resolutions
 from annotation.workflow import automatic_decisions
 from benchmarks.browser_data import waiting_item
@@ -132,7 +132,7 @@ def test_ten_decisions_by_keys_with_an_undo_a_response_sent_back_and_an_own_resp
     page.keyboard.press("1")
     expect(page.get_by_text("You decided 9 items in this sitting.")).to_be_visible()
 
-    assert SentBack.objects.get().note == "Look at the years again."
+    assert RevisionRequest.objects.get().note == "Look at the years again."
     decisions = {decision.item_id: decision for decision in Decision.objects.all()}
     assert len(decisions) == 9
     assert decisions[items[0].pk].outcomes.get().response["data"] == {"label": "extraction"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.models import Assignment, Batch, Consent, Item, PracticeDone, Reading
+from annotation.models import Assignment, Batch, Consent, Item, PracticeResult, Reading
 from annotation.quality import consent, guidelines
 from annotation.queue import practice
 from tasks.contract import task_type
@@ -69,7 +69,7 @@ def test_what_comes_before_the_first_item_is_done_by_keys_alone(
     expect(page.locator("h1")).to_have_text("Practice completed")
     page.keyboard.press("Enter")
     expect(page.locator("[data-panel=ask]")).to_be_attached()
-    assert PracticeDone.objects.get().right == len(exercises)
+    assert PracticeResult.objects.get().right == len(exercises)
     assert Assignment.objects.filter(person=world.ada, state="leased").exists()
 
 

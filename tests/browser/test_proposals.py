@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.assistance import proposals
-from annotation.models import Batch, Handling, Provenance
+from annotation.models import Batch, ProposalReaction, Provenance
 from tests.browser.pages import annotating
 from tests.browser.test_kinds_columns import (
     GAMES,
@@ -53,8 +53,8 @@ def origins() -> list[str]:
 
 def rejections(seconds: float = 5) -> list[list[str]]:
     """What was said of rejected proposals; the page tells it and waits for nothing."""
-    rejected = Handling.objects.filter(act="rejected").order_by("pk")
-    return [handling.errors for handling in wait_until(lambda: list(rejected.all()), "a rejection", seconds)]
+    rejected = ProposalReaction.objects.filter(act="rejected").order_by("pk")
+    return [reaction.errors for reaction in wait_until(lambda: list(rejected.all()), "a rejection", seconds)]
 
 
 def test_header_synonyms_are_used_as_proposed_and_edited_and_the_panel_holds_three_sections(
@@ -87,7 +87,7 @@ def test_header_synonyms_are_used_as_proposed_and_edited_and_the_panel_holds_thr
     assert "Some other name" in names(second).values()
     assert origins()[0] == "machine"
     assert origins()[1] in ("machine_edited", "human")
-    assert Handling.objects.filter(act="took").count() == 2
+    assert ProposalReaction.objects.filter(act="took").count() == 2
     assert not ada.loads or ada.loads[-1].endswith("/annotate/")
 
 

@@ -23,7 +23,8 @@ from annotation.models import Batch, Person, Project, Source
 from annotation.queue import resolutions
 from annotation.releases import verification
 from annotation.study_file import apply, current_state, project_export, study_templates
-from annotation.study_file.schema import BatchSpec, parse
+from annotation.study_file.parser import parse
+from annotation.study_file.schema import BatchSpec
 from annotation.workflow import automatic_decisions, projects
 from tests.annotation.cast import FILMS
 from tests.browser.clicking import Clicker

@@ -305,7 +305,7 @@ def check(
     from django.db.models import Count, F, Q
 
     from annotation.management import doctor
-    from annotation.models import Annotation, Assignment, Batch, Draft, Item, Place
+    from annotation.models import Annotation, Assignment, Batch, Draft, Item, Slot
     from annotation.queue import workload
 
     with transaction.atomic():
@@ -352,15 +352,15 @@ def check(
                 wrong[assignment] = f"was saved as {data}; there is {kept[assignment]}"
         items = Item.objects.filter(batch__project__slug=BUSY).annotate(
             given=Count("assignments", filter=Q(assignments__state="submitted"), distinct=True),
-            planned=Count("places", filter=Q(places__added=False), distinct=True),
-            room=Count("places", distinct=True),
+            planned=Count("slots", filter=Q(slots__added=False), distinct=True),
+            room=Count("slots", distinct=True),
         )
         faults = [
             f"item {item.public_id}: {item.given} responses, {item.room} places, {item.planned} planned"
             for item in items.filter(Q(given__gt=F("room")) | ~Q(planned=F("batch__overlap")))
         ]
         twice = (
-            Place.objects.annotate(
+            Slot.objects.annotate(
                 live=Count("assignments", filter=Q(assignments__state__in=["leased", "submitted"]))
             )
             .filter(live__gt=1)

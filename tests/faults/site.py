@@ -73,7 +73,7 @@ class Migration(migrations.Migration):
         migrations.RunSQL("ALTER TABLE annotation_%(table)s ADD COLUMN later_%(number)d integer NULL")
     ]
 """
-HOT = ("assignment", "item", "tally", "place", "batch", "annotation")
+HOT = ("assignment", "item", "personbatchcounts", "slot", "batch", "annotation")
 """The tables of the annotators' loop: each later migration adds a column to one of them."""
 
 

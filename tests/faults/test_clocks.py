@@ -58,7 +58,7 @@ def test_when_the_database_s_clock_jumps_ahead_places_go_to_others_and_what_was_
         world.label(batch, "bo", "extraction")
     with pytest.raises(Refused, match="reservation expired"):
         world.answer(world.reload(late), {"label": "reasoning"})
-    given = Item.objects.values_list("submitted_count", "places_count")
+    given = Item.objects.values_list("submitted_count", "slots_count")
     assert set(given) == {(1, 1)}
     assert Draft.objects.get(assignment=late).response["data"] == {"label": "neither"}
     assert list(doctor.findings()) == []

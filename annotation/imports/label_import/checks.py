@@ -14,7 +14,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils.translation import gettext, ngettext
 
-from annotation.models import Assignment, Batch, Decision, Example, Exclusion, Item, Person, Place, Source
+from annotation.models import Assignment, Batch, Decision, Example, Exclusion, Item, Person, Slot, Source
 from annotation.platform.bulk_rows import among
 from annotation.platform.refusals import refuse
 from annotation.queue import submissions
@@ -241,7 +241,9 @@ class _Items:
             example = examples[key]
             self.by_example[example.external_id].append(_Item(pk, example, is_gold, inputs, self.batch))
             keys.append(pk)
-        free = Place.objects.filter(among("item", keys), taken=False, added=False, reserved_for__isnull=True)
+        free = Slot.objects.filter(
+            among("item", keys), is_taken=False, added=False, reserved_for__isnull=True
+        )
         self.room.update(free.values_list("item_id", flat=True))
         self.decided.update(Decision.objects.filter(among("item", keys)).values_list("item_id", flat=True))
         responses = Assignment.objects.filter(

@@ -23,10 +23,10 @@ from annotation.models import (
     LabelImport,
     Membership,
     Person,
-    Place,
+    PersonBatchCounts,
+    Slot,
     StagedAnnotator,
     StagedLabel,
-    Tally,
 )
 from annotation.platform import bulk_rows
 from annotation.platform.refusals import Refused, refuse
@@ -102,7 +102,7 @@ def _stage_page(
     bulk_rows.insert(
         StagedLabel,
         [
-            *("label_import_id", "number", "item_key", "annotator", "said", "response"),
+            *("label_import_id", "number", "item_key", "annotator", "response_fingerprint", "response"),
             *("turn", "made_at", "origin", "active_seconds", "assignment_key", "annotation_key"),
         ],
         (
@@ -151,8 +151,10 @@ def publish(batch: Batch, staged: LabelImport, labels: CheckResult, by: Person |
         refuse("decided", "An item was decided meanwhile. Check the file again. No labels were imported.")
     people = {name: _person(batch, name, name in labels.simulated, now) for name in sorted(labels.annotators)}
     for name, person in sorted(people.items(), key=lambda named: named[1].pk):
-        tally, _ = Tally.objects.get_or_create(batch=batch, person=person)
-        Tally.objects.filter(pk=tally.pk).update(submitted=F("submitted") + labels.annotators[name])
+        tally, _ = PersonBatchCounts.objects.get_or_create(batch=batch, person=person)
+        PersonBatchCounts.objects.filter(pk=tally.pk).update(
+            submitted=F("submitted") + labels.annotators[name]
+        )
         staged.annotators.filter(name=name).update(person_key=person.pk)
     _submit_all(batch, staged, labels.new, by, guidelines, now)
     _count(staged, due_at(batch, now + UNDO_WINDOW))
@@ -170,7 +172,7 @@ def _submit_all(
     batch: Batch, staged: LabelImport, new: int, by: Person | None, guidelines: Guidelines, now: datetime
 ) -> None:
     """Assignments with their events and annotations, each on the first free place of its item."""
-    free = Place.objects.filter(batch=batch, taken=False, added=False, reserved_for__isnull=True)
+    free = Slot.objects.filter(batch=batch, is_taken=False, added=False, reserved_for__isnull=True)
     _lock(free.filter(item__in=staged.labels.values("item_key")).order_by("item", "number"))
     bulk_rows.insert_from(
         Event,
@@ -211,12 +213,12 @@ def _submit_all(
                 "public_id": "label.assignment_public_id",
                 "batch_id": Value(batch.pk),
                 "item_id": "label.item_key",
-                "place_id": _FREE_PLACE,
+                "slot_id": _FREE_SLOT,
                 "person_id": "who.person_key",
                 "state": Value(Assignment.State.SUBMITTED.value),
                 "reason": Value("made elsewhere"),
                 "annotation_id": "label.annotation_key",
-                "said": "label.said",
+                "response_fingerprint": "label.response_fingerprint",
                 "active_seconds": "label.active_seconds",
                 **dict.fromkeys(("leased_at", "leased_until", "seen_at", "ended_at"), "label.made_at"),
             },
@@ -231,7 +233,7 @@ def _submit_all(
             "An annotator took a slot meanwhile. Check the file again. No labels were imported.",
         )
     written = Assignment.objects.filter(pk__in=staged.labels.values("assignment_key"))
-    Place.objects.filter(pk__in=written.values("place")).update(taken=True)
+    Slot.objects.filter(pk__in=written.values("slot")).update(is_taken=True)
 
 
 _LABELS: Final = "FROM annotation_stagedlabel label WHERE label.label_import_id = %s "
@@ -242,12 +244,12 @@ _WITH_EVENTS: Final = (
     "AND label.label_import_id = %s ORDER BY label.number"
 )
 _IS_FREE: Final = (
-    "{0}.item_id = label.item_key AND NOT {0}.taken AND NOT {0}.added AND {0}.reserved_for_id IS NULL"
+    "{0}.item_id = label.item_key AND NOT {0}.is_taken AND NOT {0}.added AND {0}.reserved_for_id IS NULL"
 )
-_FREE_PLACE: Final = (
-    f"(SELECT place.id FROM annotation_place place WHERE {_IS_FREE.format('place')} AND label.turn = "  # nosec B608
-    f"(SELECT count(*) FROM annotation_place other WHERE {_IS_FREE.format('other')} "
-    "AND other.number < place.number))"
+_FREE_SLOT: Final = (
+    f"(SELECT slot.id FROM annotation_slot slot WHERE {_IS_FREE.format('slot')} AND label.turn = "  # nosec B608
+    f"(SELECT count(*) FROM annotation_slot other WHERE {_IS_FREE.format('other')} "
+    "AND other.number < slot.number))"
 )
 """The first label of an item gets its first free place, the second the second."""
 _WITH_PEOPLE: Final = (
@@ -262,7 +264,7 @@ def _count(staged: LabelImport, due: datetime | None) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE annotation_item SET submitted_count = submitted_count + labels.number, "
-            "due_at = CASE WHEN places_count <= submitted_count + labels.number THEN %s ELSE due_at END "
+            "due_at = CASE WHEN slots_count <= submitted_count + labels.number THEN %s ELSE due_at END "
             "FROM (SELECT item_key, count(*) AS number FROM annotation_stagedlabel WHERE label_import_id = %s "
             "GROUP BY item_key) labels WHERE annotation_item.id = labels.item_key",
             [connection.ops.adapt_datetimefield_value(due), staged.pk],

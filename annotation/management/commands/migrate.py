@@ -15,8 +15,11 @@ TRIES = 100
 PAUSE = 0.3
 BUSY = {"55P03", "40P01"}
 """PostgreSQL's codes for a lock timeout and for a deadlock."""
-IN_ORDER = ("item", "tally", "assignment", "place", "batch")
-"""The tables that every submission locks, in the order in which it does (annotation/queue/reservations.py)."""
+IN_ORDER = ("item", "tally", "personbatchcounts", "assignment", "place", "slot", "batch")
+"""The tables that every submission locks, in the order in which it does (annotation/queue/reservations.py).
+
+A table that migration 0055 renames is there under both names.
+"""
 
 
 def require_compatible_database() -> None:

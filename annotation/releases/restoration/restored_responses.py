@@ -18,15 +18,15 @@ from annotation.models import (
     Batch,
     Decision,
     Guidelines,
-    Handling,
     Item,
     Outcome,
-    Place,
+    PersonBatchCounts,
     Proposal,
+    ProposalImpression,
+    ProposalReaction,
     Provenance,
-    SentBack,
-    Tally,
-    Telling,
+    RevisionRequest,
+    Slot,
     Trial,
     Try,
     Verdict,
@@ -95,13 +95,13 @@ class Responses(Contents):
         positions = {id: at for _, items in of_batches for at, (*_, id) in enumerate(items, start=1)}
         self.items = dict(zip(positions, self.pages.keys(Item, len(positions)), strict=True))
         used = {(of_person.item, of_person.number): of_person.is_added for of_person in self.work.values()}
-        self.slots = dict(zip(used, self.pages.keys(Place, len(used)), strict=True))
+        self.slots = dict(zip(used, self.pages.keys(Slot, len(used)), strict=True))
         planned = {id: self._batch_of(id).overlap for id in positions}
         self._insert_items(positions, planned)
         submitted = (of_person for of_person in self.work.values() if of_person.is_submitted)
         taken_slots = {(of_person.item, of_person.number) for of_person in submitted}
         self.pages.insert(
-            Place,
+            Slot,
             "id batch_id item_id number position added taken",
             (
                 (
@@ -117,7 +117,7 @@ class Responses(Contents):
             ),
         )
         self.pages.insert(
-            Place,
+            Slot,
             "batch_id item_id number position",
             (
                 (self._batch_of(item).pk, self.items[item], number, position)
@@ -138,7 +138,7 @@ class Responses(Contents):
         for item, position in positions.items():
             batch, source, example = self.item_records[item]
             slots = planned[item] + beyond[item]
-            counts[batch] += Counter(items_count=1, places_count=slots)
+            counts[batch] += Counter(items_count=1, slots_count=slots)
             if item in decided:
                 counts[batch][f"{decided[item]}_count"] += 1
             elif submitted[item] and submitted[item] >= slots:
@@ -259,7 +259,7 @@ class Responses(Contents):
                 sent, by = self.annotation_keys[revisions[after - 1]["id"]], self.by
                 made_by = by.pk if by else self.people[of_person.person]
                 rows.append((of_person.key, sent, "", made_by, moment(revisions[after]["made_at"])))
-        self.pages.insert(SentBack, "assignment_id annotation_id note made_by_id made_at", rows)
+        self.pages.insert(RevisionRequest, "assignment_id annotation_id note made_by_id made_at", rows)
 
     def _write_tallies(self) -> None:
         """How much each person submitted and gave back, by batch."""
@@ -267,9 +267,9 @@ class Responses(Contents):
         counts = {"submitted": Count("pk", filter=submitted), "returned": Count("pk", filter=~submitted)}
         for batch in self.batches.values():
             work = Assignment.objects.filter(batch=batch).order_by().values("batch_id", "person_id")
-            tallies = [Tally(**counted) for counted in work.annotate(**counts)]
+            tallies = [PersonBatchCounts(**counted) for counted in work.annotate(**counts)]
             with self.pages.page():
-                Tally.objects.bulk_create(tallies, batch_size=500)
+                PersonBatchCounts.objects.bulk_create(tallies, batch_size=500)
 
     # -- decisions ----------------------------------------------------------------------------------
 
@@ -366,38 +366,42 @@ class Decisions(Responses):
                 proposals[record["id"]] = proposal.pk
                 for trial in record["trials"]:
                     Trial.objects.create(proposal=proposal, made_at=moment(record["made_at"]), **trial)
-        tellings: dict[tuple[int, str], Telling] = {}
+        impressions: dict[tuple[int, str], ProposalImpression] = {}
         assisted = (record for record in self.records(ANNOTATIONS) if record.get("help") is not None)
         for records in self.pages.in_pages(assisted):
             for record in records:
-                self._write_help(record, record["help"], proposals, tellings)
+                self._write_help(record, record["help"], proposals, impressions)
 
     def _write_help(
         self,
         record: Record,
         help: Record,
         proposals: Mapping[str, int],
-        tellings: dict[tuple[int, str], Telling],
+        impressions: dict[tuple[int, str], ProposalImpression],
     ) -> None:
         annotation, at = self.annotation_keys[record["id"]], moment(record["made_at"])
         assignment = Annotation.objects.values_list("assignment_id", flat=True).get(pk=annotation)
         for number, id in enumerate(help["shown"], start=1):
-            if (assignment, id) in tellings:
+            if (assignment, id) in impressions:
                 continue
-            telling = tellings[assignment, id] = Telling.objects.create(
-                assignment_id=assignment, proposal_id=proposals[id], number=number, told_at=at
+            impression = impressions[assignment, id] = ProposalImpression.objects.create(
+                assignment_id=assignment, proposal_id=proposals[id], number=number, shown_at=at
             )
             rejected = [rejection["errors"] for rejection in help["rejected"] if rejection["proposal"] == id]
             if rejected:
-                act = Handling.Act.REJECTED
-                Handling.objects.create(telling=telling, act=act, errors=rejected[0], made_at=at)
+                act = ProposalReaction.Act.REJECTED
+                ProposalReaction.objects.create(
+                    impression=impression, act=act, errors=rejected[0], made_at=at
+                )
             if help["took"] == id:
-                Handling.objects.create(telling=telling, act=Handling.Act.TOOK, made_at=at)
+                ProposalReaction.objects.create(
+                    impression=impression, act=ProposalReaction.Act.TOOK, made_at=at
+                )
         source = help["proposal"]
         Provenance.objects.create(
             annotation_id=annotation,
             **{name: help[name] for name in ("helped", "origin", "shared")},
-            telling=tellings[assignment, source] if source else None,
+            impression=impressions[assignment, source] if source else None,
         )
 
     def write_tries(self) -> None:
@@ -422,9 +426,10 @@ class Decisions(Responses):
                     Verdict.objects.create(of=check, **{**verdict, "made_at": made_at})
 
 
-_ITEM: Final = "id public_id batch_id example_id position inputs places_count submitted_count resolution"
+_ITEM: Final = "id public_id batch_id example_id position inputs slots_count submitted_count resolution"
 _ASSIGNMENT: Final = (
-    "id batch_id item_id place_id person_id state said leased_at leased_until seen_at active_seconds ended_at"
+    "id batch_id item_id slot_id person_id state response_fingerprint "
+    "leased_at leased_until seen_at active_seconds ended_at"
 )
 
 

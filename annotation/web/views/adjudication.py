@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 
 from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
-from annotation.models import Batch, Decision, Item, Person, Project, SentBack
+from annotation.models import Batch, Decision, Item, Person, Project, RevisionRequest
 from annotation.models.batch_options.adjudication import listed_reasons
 from annotation.platform.display_text import shown
 from annotation.platform.refusals import Refused
@@ -209,7 +209,7 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
     item = authorization.item(actor, request.POST["undo"], Permission.ADJUDICATE)
     if item.batch_id != batch.pk or not visibility.may_adjudicate(actor.person, item):
         raise Http404(authorization.NOT_HERE)
-    sent: Sequence[SentBack] = ()
+    sent: Sequence[RevisionRequest] = ()
     try:
         if Decision.objects.filter(item=item, made_by=actor.person).exists():
             workflow_adjudication.undo(item=item, by=actor.person, now=timezone.now())

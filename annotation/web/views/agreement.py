@@ -18,8 +18,8 @@ from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
 from annotation.charts import paper_figures, study_figures
 from annotation.charts.figure import Figure
+from annotation.explorer.item_access import Reader
 from annotation.explorer.links import complete_url
-from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import BETWEEN, SEPARATOR
 from annotation.models import Batch, Person, Project
 from annotation.platform import display_text

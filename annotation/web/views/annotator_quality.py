@@ -14,8 +14,8 @@ from django.utils.translation import gettext, gettext_noop
 from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
 from annotation.charts import paper_figures, study_figures, work_tables
+from annotation.explorer.item_access import Reader
 from annotation.explorer.links import complete_url, explorer_url
-from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import ANY, MOST_VALUES, SEPARATOR
 from annotation.models import Batch
 from annotation.platform import display_text

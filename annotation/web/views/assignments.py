@@ -17,7 +17,15 @@ from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.accounts import work_sessions
 from annotation.assistance import draft_checks, impressions, suggestions, visible_verdicts
-from annotation.models import Annotation, Assignment, Batch, CrowdEntry, Draft, Qualification, Tally
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    CrowdEntry,
+    Draft,
+    PersonBatchCounts,
+    Qualification,
+)
 from annotation.payments import earnings
 from annotation.platform.refusals import Refused
 from annotation.quality import annotator_questions, guidelines, qualification
@@ -118,7 +126,7 @@ def _end_page(request: PageRequest, actor: authorization.Actor, batch: Batch, re
     context = {
         "batch": batch,
         "task": batch.task(),
-        "progress": Tally.objects.filter(batch=batch, person=actor.person).first(),
+        "progress": PersonBatchCounts.objects.filter(batch=batch, person=actor.person).first(),
         "total": earnings.sum_shares(share for share in own if share.batch.pk == batch.pk),
         "session": work_sessions.session(person=actor.person, projects=[batch.project], now=now),
         "checks": work_sessions.checks(batch, actor.person),
@@ -144,7 +152,9 @@ def _next_batch(actor: authorization.Actor, done: Batch) -> tuple[Batch | None, 
         .select_related("project")
         .order_by("opened_at", "pk")
     )
-    begun = set(Tally.objects.filter(person=person, submitted__gt=0).values_list("batch_id", flat=True))
+    begun = set(
+        PersonBatchCounts.objects.filter(person=person, submitted__gt=0).values_list("batch_id", flat=True)
+    )
     running.sort(key=lambda batch: (batch.project_id != done.project_id, batch.pk not in begun))
     return availability.first_with_items(person, running, now=now)
 

@@ -192,7 +192,7 @@ def _without_names(comparison: ItemComparison) -> ItemComparison:
 
 def _letters(batch: Batch, compared: Sequence[ItemComparison]) -> dict[int, list[str]]:
     """By item (key), the letters of what people said: of everybody the same on the whole page, where people are known."""
-    ids = sorted(batch.tallies.values_list("person_id", flat=True))
+    ids = sorted(batch.person_counts.values_list("person_id", flat=True))
     letter_by_person = dict(zip(ids, candidates.letters(len(ids)), strict=True))
     letters_by_item = {}
     for comparison in compared:
@@ -206,4 +206,4 @@ def _letters(batch: Batch, compared: Sequence[ItemComparison]) -> dict[int, list
 
 def _names(batch: Batch) -> dict[int, str]:
     """What people are called, for those who may see names."""
-    return dict(Person.objects.filter(pk__in=batch.tallies.values("person")).values_list("pk", "name"))
+    return dict(Person.objects.filter(pk__in=batch.person_counts.values("person")).values_list("pk", "name"))

@@ -18,8 +18,8 @@ from annotation.access.roles import Permission
 from annotation.charts import paper_figures, study_figures, work_tables
 from annotation.charts.figure import Figure
 from annotation.explorer import querysets
+from annotation.explorer.item_access import Reader
 from annotation.explorer.links import complete_url, complete_url_of_batches, submitted_between, url_of_batches
-from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import ANY, MOST_VALUES, STATES, Selection
 from annotation.models import Batch, Project, Release, Source
 from annotation.payments import costs, earnings, ledger

@@ -11,7 +11,7 @@ from django.utils.safestring import mark_safe
 from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.assistance import draft_checks
-from annotation.models import Batch, PracticeDone, Project
+from annotation.models import Batch, PracticeResult, Project
 from annotation.quality import guidelines
 from annotation.queue import availability
 from annotation.queue import practice as queue_practice
@@ -79,7 +79,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         "done_address": _address(request, variant=variant, score=1),
         "asked": is_required,
         "still": still,
-        "done": PracticeDone.objects.filter(
+        "done": PracticeResult.objects.filter(
             project=project, person=request.user, task_type=task.key, variant=variant
         ).first()
         if is_required

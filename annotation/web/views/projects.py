@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.background import uploads
-from annotation.models import Batch, Job, Project, Tally
+from annotation.models import Batch, Job, PersonBatchCounts, Project
 from annotation.queue import availability, entry_requirements
 from annotation.releases import restoration
 from annotation.web.board import facts
@@ -92,7 +92,7 @@ def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
     batches = list(opened.order_by("opened_at", "pk"))
     items_left = availability.left_for(request.user, [batch.pk for batch in batches])
     after = entry_requirements.qualifications_ahead(request.user, batches)
-    tallies = Tally.objects.filter(person=request.user, batch__in=batches)
+    tallies = PersonBatchCounts.objects.filter(person=request.user, batch__in=batches)
     submitted = dict(tallies.values_list("batch", "submitted"))
     return [
         {

@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 
 from annotation.access.roles import Permission
-from annotation.explorer.querysets import Reader
-from annotation.models import Batch, Item, Membership, Project, Tally
-from annotation.quality import agreement_report
+from annotation.explorer.item_access import Reader
+from annotation.models import Batch, Item, Membership, PersonBatchCounts, Project
+from annotation.quality import compared_responses, rating_tallies
 from tasks.contract import Measure
 
 
 def opened_batches(who: Reader) -> tuple[list[Batch], list[Batch]]:
     """The project's batches of work, newest first, that were opened: those that the reader may look into, and the others."""
     project, hidden = who.project, who.hidden
-    counted = agreement_report.counted_batches(Batch.objects.filter(project=project, opened_at__isnull=False))
+    counted = compared_responses.counted_batches(
+        Batch.objects.filter(project=project, opened_at__isnull=False)
+    )
     shown_and_hidden: tuple[list[Batch], list[Batch]] = ([], [])
     for batch in counted.select_related("definition").order_by("-opened_at", "-pk"):
         if batch.installed_task() is not None:
@@ -23,12 +25,12 @@ def opened_batches(who: Reader) -> tuple[list[Batch], list[Batch]]:
 
 def compared_measures(batch: Batch) -> Sequence[Measure]:
     """The measures of agreement of a batch; none if nobody is compared."""
-    return agreement_report.measures_of(batch.task(), batch.people_compared)
+    return rating_tallies.measures_of(batch.task(), batch.people_compared)
 
 
 def started_batches(batches: Sequence[Batch]) -> set[int]:
     """Those of the batches (ids) in which anything was submitted, skipped or returned: of the others nothing can be said."""
-    tallies = Tally.objects.filter(batch__in=batches).exclude(submitted=0, skipped=0, returned=0)
+    tallies = PersonBatchCounts.objects.filter(batch__in=batches).exclude(submitted=0, skipped=0, returned=0)
     return set(tallies.values_list("batch_id", flat=True).distinct())
 
 

@@ -19,7 +19,7 @@ from annotation.accounts import next_batch
 from annotation.background import jobs
 from annotation.explorer import item_actions
 from annotation.explorer.links import explorer_url
-from annotation.models import Batch, Job, Project, Release, Tally, Upload
+from annotation.models import Batch, Job, PersonBatchCounts, Project, Release, Upload
 from annotation.platform import migration_state
 from annotation.platform.database import failures, limits
 from annotation.queue import availability, entry_requirements
@@ -102,7 +102,10 @@ def _work(actor: authorization.Actor, projects: Sequence[Project]) -> list[dict[
     after = entry_requirements.qualifications_ahead(
         actor.person, [batch for batch in batches if batch.pk in items_left]
     )
-    tallies = {tally.batch_id: tally for tally in Tally.objects.filter(person=actor.person, batch__in=mine)}
+    tallies = {
+        tally.batch_id: tally
+        for tally in PersonBatchCounts.objects.filter(person=actor.person, batch__in=mine)
+    }
     return [
         {
             "batch": batch,
@@ -120,7 +123,7 @@ def _work(actor: authorization.Actor, projects: Sequence[Project]) -> list[dict[
 
 
 def _availability(
-    batch: Batch, tally: Tally | None, items_left: Counts, after: Mapping[int, str]
+    batch: Batch, tally: PersonBatchCounts | None, items_left: Counts, after: Mapping[int, str]
 ) -> next_batch.BatchAvailability:
     return next_batch.BatchAvailability(
         left=items_left.get(batch.pk, 0),

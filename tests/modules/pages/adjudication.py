@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Batch, Decision, Item, SentBack
+from annotation.models import Batch, Decision, Item, RevisionRequest
 from annotation.queue import candidates as queue_candidates
 from annotation.queue import resolutions
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches
@@ -95,7 +95,7 @@ def decisions(world: World, client: Client) -> list[dict[str, Any]]:
 
 def sent_back(world: World, client: Client) -> list[str]:
     """The notes of responses that were sent back."""
-    return [sent.note for sent in SentBack.objects.order_by("pk")]
+    return [sent.note for sent in RevisionRequest.objects.order_by("pk")]
 
 
 def letters(world: World, client: Client, item: str) -> dict[str, str]:
@@ -106,7 +106,7 @@ def letters(world: World, client: Client, item: str) -> dict[str, str]:
 
 def author_continues(world: World, client: Client) -> None:
     """Save a draft as the author of the only response that was sent back."""
-    sent = SentBack.objects.select_related("assignment__draft").get()
+    sent = RevisionRequest.objects.select_related("assignment__draft").get()
     assignments.save_draft(
         assignment=sent.assignment,
         response={"data": {"label": "neither"}},
