@@ -102,7 +102,7 @@ class Responses(Contents):
         taken_slots = {(of_person.item, of_person.number) for of_person in submitted}
         self.pages.insert(
             Slot,
-            "id batch_id item_id number position added taken",
+            "id batch_id item_id number position added is_taken",
             (
                 (
                     self.slots[item, number],
