@@ -278,7 +278,10 @@ def by_day(
         return None
     fields = (
         text_field(gettext("Day"), lambda record: record[0].isoformat()),
-        number_field(gettext("Submissions"), lambda record: integer(record[1], address(record[0]))),
+        number_field(
+            gettext("Submissions"),
+            lambda record: integer(record[1], address(record[0]) if record[1] else ""),
+        ),
     )
     short = [date_format(day, gettext("j M")) for day in days]
     chart = Columns(short, [Series(title, [Point(number) for number in counts])], axis_over(counts))

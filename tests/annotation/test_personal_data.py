@@ -87,7 +87,7 @@ NOT_ABOUT_THEM = {
     "tasktypedefinition.made_by": _THING,
     "upload.made_by": "a file that is deleted once it is read",
     "exclusion.person": "which items they never get: follows from `assignments` and `decisions`",
-    "place.reserved_for": "an item that may come to them: before they have it, it is not theirs to know",
+    "slot.reserved_for": "an item that may come to them: before they have it, it is not theirs to know",
     "responsefact.person": "what the search index reads from `annotations`",
     "personbatchcounts.person": "sums of `assignments`",
     "logentry.user": "the log of Django's admin, in which administrators rename people",
