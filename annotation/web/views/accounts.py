@@ -23,6 +23,7 @@ from annotation.platform.refusals import Refused
 from annotation.web.forms.accounts import NewPasswordForm, PasswordField, require_own_password
 from annotation.web.views.pages import (
     PageRequest,
+    attachment,
     confirmation_page,
     count_wrong_links,
     forbid_storing,
@@ -209,12 +210,8 @@ def erase(request: PageRequest, pk: int) -> HttpResponse:
 
 def _file(person: Person) -> HttpResponse:
     data = personal_data.export(person, now=timezone.now())
-    answer = HttpResponse(
-        json.dumps(data, ensure_ascii=False, indent=1) + "\n", content_type="application/json; charset=utf-8"
-    )
-    answer["Content-Disposition"] = 'attachment; filename="askew-personal-data.json"'
-    forbid_storing(answer)
-    return answer
+    text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    return forbid_storing(attachment(text, "askew-personal-data.json", "application/json; charset=utf-8"))
 
 
 def _erase(request: PageRequest, person: Person, *, mine: bool) -> HttpResponse:

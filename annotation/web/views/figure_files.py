@@ -39,7 +39,7 @@ from annotation.web.views import (
     study_templates,
 )
 from annotation.web.views.figure_subjects import subject_of
-from annotation.web.views.pages import PageRequest, page
+from annotation.web.views.pages import PageRequest, attachment, page
 
 Context = Callable[[PageRequest, str], Mapping[str, Any]]
 """From a request and the key of what the page is about to a context with `figure_gallery`; 404 for who may not."""
@@ -85,9 +85,7 @@ def figure_file(request: PageRequest, of: str, key: str, name: str, format: str)
             raise Http404(authorization.NOT_HERE)
         subject = _with_query(figure.subject or subject_of(of, key), request.GET.urlencode())
         content = image_files.content(replace(figure, subject=subject), format)
-    response = HttpResponse(content, content_type=content_type(format))
-    response["Content-Disposition"] = f'attachment; filename="{key}-{of}-{name}.{format}"'
-    return response
+    return attachment(content, f"{key}-{of}-{name}.{format}", content_type(format))
 
 
 def _with_query(subject: Subject, query: str) -> Subject:

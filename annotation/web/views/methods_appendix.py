@@ -18,7 +18,7 @@ from annotation.quality import guidelines
 from annotation.releases import creation, methods_appendix
 from annotation.releases.methods_appendix import Study
 from annotation.study_file import release_gaps
-from annotation.web.views.pages import PageRequest, away_from_releases, page
+from annotation.web.views.pages import PageRequest, attachment, away_from_releases, page
 from tableqa.typesetting.documents import Picture, Quotation, as_latex, as_markdown, standalone
 
 NAME = "methods"
@@ -104,9 +104,7 @@ def _file_response(study: Study, name: str, format: str) -> HttpResponse:
     files = {f"{NAME}.md": as_markdown(blocks), f"{NAME}.tex": as_latex(blocks)}
     content = _archive(study, files) if format == "zip" else files[f"{NAME}.{format}"].encode()
     text = "" if format == "zip" else "; charset=utf-8"
-    response = HttpResponse(content, content_type=f"{TYPES[format]}{text}")
-    response["Content-Disposition"] = f'attachment; filename="{name}-methods.{format}"'
-    return response
+    return attachment(content, f"{name}-methods.{format}", f"{TYPES[format]}{text}")
 
 
 def _archive(study: Study, files: dict[str, str]) -> bytes:

@@ -127,7 +127,7 @@ def confirmation_page(request: HttpRequest, act: str, back: str, name: str = "")
 def show_secrets_once(request: HttpRequest, address: str, **secrets: str) -> HttpResponse:
     """Go to a page that shows secrets once (`pop_secrets`): reloading the answer to a form would create others."""
     request.session[SHOWN_ONCE] = {"at": address, **secrets}
-    return forbid_storing(redirect(address))  # type: ignore[return-value]
+    return forbid_storing(redirect(address))
 
 
 def pop_secrets(request: HttpRequest) -> dict[str, str]:
@@ -202,7 +202,13 @@ def with_retry_after(response: Response, refused: Refused) -> Response:
     return response
 
 
-def forbid_storing(response: HttpResponseBase) -> HttpResponseBase:
+def attachment(content: str | bytes, name: str, content_type: str) -> HttpResponse:
+    """A file to download."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type=content_type, headers=headers)
+
+
+def forbid_storing(response: Response) -> Response:
     """For pages whose address or content is a secret: not stored, not indexed, not told to the next site."""
     response["Cache-Control"] = "no-store"
     # Not "no-referrer": with it browsers send "Origin: null" with the form, which the CSRF check has to refuse.

@@ -27,7 +27,7 @@ from annotation.platform import display_text
 from annotation.queue import metering, workload
 from annotation.templatetags.explorer import reader_of
 from annotation.web.views.figure_gallery import figure_gallery
-from annotation.web.views.pages import PageRequest, page
+from annotation.web.views.pages import PageRequest, attachment, page
 from annotation.workflow import projects
 from tableqa.typesetting import report_tables
 
@@ -119,7 +119,10 @@ def payments(request: PageRequest, slug: str) -> HttpResponse:
     if period_form.errors:
         query = urlencode({name: request.GET[name] for name in ("first", "last") if name in request.GET})
         return redirect(f"{reverse('people', args=[project.slug])}?{query}#pay")
-    return _as_csv(earnings.sheet(project, period), f"{project.slug}-payments.csv")
+    text = report_tables.as_csv(earnings.sheet(project, period))
+    response = attachment(text, f"{project.slug}-payments.csv", "text/csv; charset=utf-8")
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def pay_context(
@@ -293,10 +296,3 @@ def save_rates(request: PageRequest, project: Project, form: RatesForm) -> None:
         now=timezone.now(),
     )
     messages.success(request, gettext("Pay and limits saved."))
-
-
-def _as_csv(sheet: report_tables.Sheet, name: str) -> HttpResponse:
-    response = HttpResponse(report_tables.as_csv(sheet), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    response["Cache-Control"] = "no-store"
-    return response

@@ -25,7 +25,7 @@ from annotation.study_file.schema import Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.web.forms.study_file import StudyForm
 from annotation.web.views.figure_gallery import copies
-from annotation.web.views.pages import PageRequest, forbid_storing, page, public_link, refusals_on
+from annotation.web.views.pages import PageRequest, attachment, forbid_storing, page, public_link, refusals_on
 
 
 @page("GET", "POST")
@@ -66,16 +66,13 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
         "missing": release_gaps.gaps_visible_to(request.user, project) if "missing" in request.GET else [],
         "under_way": list(under_way.order_by("-pk")[:5]),
     }
-    return forbid_storing(render(request, "studying/study.html", context))  # type: ignore[return-value]
+    return forbid_storing(render(request, "studying/study.html", context))
 
 
 def _download(request: PageRequest, project: Project) -> HttpResponse:
     here = current_state.of_project(project, now=timezone.now(), derived=False, with_remaining=False)
     text = project_export.export_study(here, gold=_sees_gold(request, project))
-    name = f'attachment; filename="{project.slug}-study.yaml"'
-    return HttpResponse(
-        text, content_type="application/yaml; charset=utf-8", headers={"Content-Disposition": name}
-    )
+    return attachment(text, f"{project.slug}-study.yaml", "application/yaml; charset=utf-8")
 
 
 def _costs(plan: Plan) -> Figure | None:
@@ -90,8 +87,7 @@ def _file(plan: Plan, project: Project, format: str) -> HttpResponse | None:
             return None
         subject = Subject(f"Project {project.name}", f"{project.slug}-study")
         content = image_files.content(replace(table, subject=subject), format)
-    name = f'attachment; filename="{project.slug}-study-{table.name}.{format}"'
-    return HttpResponse(content, content_type=content_type(format), headers={"Content-Disposition": name})
+    return attachment(content, f"{project.slug}-study-{table.name}.{format}", content_type(format))
 
 
 def _uncounted_names(request: PageRequest, project: Project) -> set[str]:
