@@ -29,7 +29,7 @@ from annotation.queue import batch_progress, workload
 from annotation.web.forms.batch_settings import BatchesForm, LeasesForm, SharesForm
 from annotation.web.views import qualification as qualifying_results
 from annotation.web.views.figure_gallery import figure_gallery, pseudonyms
-from annotation.web.views.pages import PageRequest, hidden_fields, kind_title, page, paginate, refusals_to
+from annotation.web.views.pages import PageRequest, confirm, kind_title, page, paginate, refusals_to
 from annotation.workflow import automatic_decisions, batch_settings
 from annotation.workflow import batches as workflow_batches
 from tableqa.typesetting.report_tables import NOTHING
@@ -68,14 +68,9 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
                 if leases
                 else _effects_of_shares(batch, of_shares, lines, counted)
             )
-            return _confirm(
-                request,
-                batch,
-                title=gettext("Change the allocation?"),
-                effects=effects,
-                verb=gettext("Apply"),
-                back="batch_people",
-            )
+            title, back = gettext("Change the allocation?"), reverse("batch_people", args=[batch.public_id])
+            verb = gettext("Apply")
+            return confirm(request, batch.project, batch, title=title, effects=effects, verb=verb, back=back)
         with refusals_to(request):
             message = _take_back(request, batch, of_leases) if leases else _share(request, batch, of_shares)
             messages.success(request, message)
@@ -226,20 +221,17 @@ def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
             batch=batch, leases=queue_allocation.leases_of(batch, chosen), to=taker, by=request.user, now=now
         )
         return _moved_in_words(moved)
-    total_moved = queue_allocation.MoveResult(0, 0, 0)
-    for person in chosen:
-        one_moved = queue_allocation.move(
-            batch=batch,
-            person=person,
-            to=takers,
-            leases=action == "move_all",
-            by=request.user,
-            now=now,
-        )
-        total_moved = queue_allocation.MoveResult(
-            *(a + b for a, b in zip(_counts(total_moved), _counts(one_moved), strict=True))
-        )
-    return _moved_in_words(total_moved)
+    leases = action == "move_all"
+    results = [
+        queue_allocation.move(batch=batch, person=person, to=takers, leases=leases, by=request.user, now=now)
+        for person in chosen
+    ]
+    moved = queue_allocation.MoveResult(
+        sum(result.moved for result in results),
+        sum(result.opened for result in results),
+        sum(result.returned for result in results),
+    )
+    return _moved_in_words(moved)
 
 
 def _take_back(request: PageRequest, batch: Batch, form: LeasesForm) -> str:
@@ -251,10 +243,6 @@ def _take_back(request: PageRequest, batch: Batch, form: LeasesForm) -> str:
         batch=batch, leases=assignments, to=form.taker(), by=request.user, now=timezone.now()
     )
     return _moved_in_words(moved)
-
-
-def _counts(moved: queue_allocation.MoveResult) -> tuple[int, int, int]:
-    return moved.moved, moved.opened, moved.returned
 
 
 def _moved_in_words(moved: queue_allocation.MoveResult) -> str:
@@ -286,21 +274,10 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
         which = (
             touched[0].name if len(touched) == 1 else gettext("{number} batches").format(number=len(touched))
         )
-        return render(
-            request,
-            "assigning/confirm.html",
-            {
-                "batch": None,
-                "project": project,
-                "title": gettext(QUESTIONS[action]).format(which=which),
-                "said": _effects_on_batches(
-                    action, batches, hidden=visibility.hidden_batches(request.user, batches, Fact.COUNTS)
-                ),
-                "verb": verb,
-                "hidden": hidden_fields(request),
-                "back": reverse("project", args=[project.slug]),
-            },
-        )
+        hidden = visibility.hidden_batches(request.user, batches, Fact.COUNTS)
+        effects = _effects_on_batches(action, batches, hidden=hidden)
+        title, back = gettext(QUESTIONS[action]).format(which=which), reverse("project", args=[project.slug])
+        return confirm(request, project, None, title=title, effects=effects, verb=verb, back=back)
     now = timezone.now()
     changed, refused = workflow_batches.act(batches=batches, action=action, by=request.user, now=now)
     if changed:
@@ -461,22 +438,6 @@ def _counted_batches(request: PageRequest, project: Project) -> tuple[list[Batch
 
 
 # -- underneath -------------------------------------------------------------------------------------
-
-
-def _confirm(
-    request: PageRequest, batch: Batch, *, title: str, effects: Sequence[str], verb: str, back: str
-) -> HttpResponse:
-    """What is about to be done, and the same form again without its fields in sight."""
-    context: dict[str, Any] = {
-        "project": batch.project,
-        "batch": batch,
-        "title": title,
-        "said": effects,
-        "verb": verb,
-        "hidden": hidden_fields(request),
-        "back": reverse(back, args=[batch.public_id]),
-    }
-    return render(request, "assigning/confirm.html", context)
 
 
 def _names(people: Sequence[Person]) -> str:

@@ -21,7 +21,7 @@ from annotation.queue import entry_requirements, practice, resolutions
 from annotation.web.forms.adjudication import RuleForm
 from annotation.web.forms.batch_settings import ChangeForm, NamedChangeForm
 from annotation.web.forms.batches import settings_in_words
-from annotation.web.views.pages import PageRequest, hidden_fields, page, refusals_on
+from annotation.web.views.pages import PageRequest, confirm, page, refusals_on
 from annotation.workflow import automatic_decisions, batches
 from annotation.workflow import batch_settings as workflow_batch_settings
 from tasks.contract import TaskType, decision_rules
@@ -140,20 +140,12 @@ def _form(batch: Batch, section: Section, data: Any, *, counted: bool) -> Change
 def _change(request: PageRequest, batch: Batch, section: Section, form: ChangeForm) -> HttpResponse:
     """Save the section, or ask first where that changes something for people who are at work."""
     new_terms = form.cleaned_data["wanted"]
-    here = _address(batch, section.name)
     if section.is_confirmed and batch.opened_at is not None and "confirmed" not in request.POST:
         counted = visibility.sees_counts(request.user, batch)
         if effects := workflow_batch_settings.effects(batch, new_terms, counted=counted):
-            context = {
-                "project": batch.project,
-                "batch": batch,
-                "title": gettext("Change {name}?").format(name=batch.name),
-                "said": effects,
-                "verb": gettext("Change batch"),
-                "hidden": hidden_fields(request),
-                "back": here,
-            }
-            return render(request, "assigning/confirm.html", context)
+            title, verb = gettext("Change {name}?").format(name=batch.name), gettext("Change batch")
+            back = _address(batch, section.name)
+            return confirm(request, batch.project, batch, title=title, effects=effects, verb=verb, back=back)
     now = timezone.now()
     with transaction.atomic():
         if isinstance(form, NamedChangeForm):

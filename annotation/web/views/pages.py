@@ -1,7 +1,7 @@
 """What every page shares: who is let in, in whose time it speaks, how refusals become words, how lists are cut."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -119,9 +119,36 @@ def confirmation_page(request: HttpRequest, act: str, back: str, name: str = "")
     """A page that says what an act does and asks for it again; None if the person has confirmed it."""
     if "confirmed" in request.POST:
         return None
-    lists = [(key, values) for key, values in request.POST.lists() if key != "csrfmiddlewaretoken"]
-    sent = [(key, value) for key, values in lists for value in values]
-    return render(request, f"confirm/{act}.html", {"back": back, "sent": sent, "name": name})
+    return render(request, f"confirm/{act}.html", {"back": back, "sent": _sent(request), "name": name})
+
+
+def confirm(
+    request: HttpRequest,
+    project: Project,
+    batch: Batch | None,
+    *,
+    title: str,
+    effects: Sequence[str],
+    verb: str,
+    back: str,
+) -> HttpResponse:
+    """A page that says what a change does, with what was sent as hidden fields; its button adds `confirmed`."""
+    context = {
+        "project": project,
+        "batch": batch,
+        "title": title,
+        "said": effects,
+        "verb": verb,
+        "hidden": [*_sent(request), ("confirmed", "yes")],
+        "back": back,
+    }
+    return render(request, "assigning/confirm.html", context)
+
+
+def _sent(request: HttpRequest) -> list[tuple[str, str]]:
+    """The fields of a form that was sent, without the token that each page makes anew."""
+    lists = [(name, values) for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"]
+    return [(name, str(value)) for name, values in lists for value in values]
 
 
 def show_secrets_once(request: HttpRequest, address: str, **secrets: str) -> HttpResponse:
@@ -169,14 +196,6 @@ def kind_instruction(batch: Batch) -> str:
     if task is None:
         return ""
     return instruction(task, batch.variant, batch.settings, has_model=bool(batch.loop_model))
-
-
-def hidden_fields(request: HttpRequest) -> list[tuple[str, str]]:
-    """What was sent, as hidden fields of a page that asks whether to do it; `confirmed` is added."""
-    posted = {name: values for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"}
-    return [(name, str(value)) for name, values in posted.items() for value in values] + [
-        ("confirmed", "yes")
-    ]
 
 
 def public_link(request: HttpRequest, path: str) -> str:
