@@ -10,7 +10,8 @@ from typing import Literal
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max
-from django.utils.html import escape
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
 from annotation.access import audit_log
@@ -106,21 +107,21 @@ def localized_guidelines(version: Guidelines | None, task: TaskType) -> Localize
     return LocalizedGuidelines(text, here) if text else LocalizedGuidelines(written, lacking=True)
 
 
-def localized_html(version: Guidelines | None, task: TaskType, *, top: int) -> str:
+def localized_html(version: Guidelines | None, task: TaskType) -> SafeString:
     """What somebody reads, as HTML; where their language is lacking, it says so first."""
     guidelines_text = localized_guidelines(version, task)
-    html = as_html(guidelines_text.text, top=top)
+    html = as_html(guidelines_text.text)
     if not guidelines_text.lacking:
         return html
     lacking = gettext("The guidelines are not available in your language. This is the original text.")
     written = settings.LANGUAGE_CODE.split("-")[0]
-    return f'<p class="soft small">{escape(lacking)}</p><div lang="{written}">{html}</div>'
+    return format_html('<p class="soft small">{}</p><div lang="{}">{}</div>', lacking, written, html)
 
 
-def as_html(text: str, *, top: int) -> str:
-    """Markdown as HTML, its first headings at level `top` of the page that has them.
+def as_html(text: str) -> SafeString:
+    """Markdown as HTML, its first headings at level 2 of the page that has them.
 
-    HTML in the text is shown as text: guidelines are written by people, not trusted.
+    HTML in the text is shown as text: guidelines are written by people, not trusted. The renderer escapes it.
     """
     from markdown_it import MarkdownIt
 
@@ -128,10 +129,10 @@ def as_html(text: str, *, top: int) -> str:
     tokens = markdown.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(int(token.tag[1]) + top - 1, 6)}"
+            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
         if token.attrs.pop("style", "") == "text-align:right":  # of a column; pages allow no inline style
             token.attrSet("class", "n")
-    return str(markdown.renderer.render(tokens, markdown.options, {}))
+    return SafeString(markdown.renderer.render(tokens, markdown.options, {}))  # nosec
 
 
 # -- reading ----------------------------------------------------------------------------------------

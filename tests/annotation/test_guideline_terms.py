@@ -32,7 +32,7 @@ def plain(text: str) -> str:
 
 
 def terms(task: TaskType) -> set[str]:
-    html = guidelines.localized_html(None, task, top=2)
+    html = guidelines.localized_html(None, task)
     return {
         plain(text) for _, text in re.findall(r"<(strong|em|h\d|td|th)\b[^>]*>(.*?)</\1>", html, re.DOTALL)
     }

@@ -145,7 +145,7 @@ def test_people_read_the_managers_text_in_their_language_and_are_told_where_it_i
         assert guidelines.localized_guidelines(only, task) == guidelines.LocalizedGuidelines(
             "# Ours\n", lacking=True
         )
-        assert "gibt es nicht in Ihrer Sprache" in guidelines.localized_html(only, task, top=2)
+        assert "gibt es nicht in Ihrer Sprache" in guidelines.localized_html(only, task)
     assert guidelines.localized_guidelines(both, task) == guidelines.LocalizedGuidelines("# Ours\n")
 
 

@@ -11,7 +11,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext
 
 from annotation.access import authorization, visibility
@@ -313,10 +312,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         "table": table if "table" in task.shows else None,
         "compared": compare_inputs(task, plain),
         "changes": in_words(plain.example.table, operations),
-        # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "guidelines_html": mark_safe(  # nosec
-            guidelines.localized_html(guidelines.newest(batch.project, task), task, top=2)
-        ),
+        "guidelines_html": guidelines.localized_html(guidelines.newest(batch.project, task), task),
     }
     return render(
         request, "adjudicating/own.html", context, status=(422 if waits else 409) if problems else 200

@@ -10,7 +10,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext
 
 from annotation.access import authorization
@@ -253,8 +252,7 @@ def _page(
         "checks": work_sessions.checks(batch, assignment.person) if batch.gold_feedback else None,
         "is_limited": any(name.endswith("_per_day") for name in (*batch.caps, *batch.project.caps)),
         "changed_guidelines": version.number if last and last.guidelines.number < version.number else None,
-        # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "guidelines_html": mark_safe(guidelines.localized_html(version, task, top=2)),  # nosec
+        "guidelines_html": guidelines.localized_html(version, task),
     }
     return render(request, "annotating/annotate.html", context, status=status)
 

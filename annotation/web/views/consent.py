@@ -7,7 +7,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext
 
 from annotation.access import authorization
@@ -95,8 +94,7 @@ def _consent_page(
         "project": project,
         "newest": newest,
         "shown": consent_text,
-        # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "text": mark_safe(guidelines.as_html(consent_text.text, top=2)) if consent_text else "",  # nosec
+        "text": guidelines.as_html(consent_text.text) if consent_text else "",
         "annotates": Permission.ANNOTATE in may,
         "mine": quality_consent.current_consent(project, request.user) if newest else None,
         "manages": manages,

@@ -8,7 +8,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext
 
 from annotation.access import authorization
@@ -143,8 +142,7 @@ def _guidelines_page(
         "practice": bool(practice.exercises(task, next(iter(task.variants), ""))),
         "shown": version,
         "newest": newest,
-        # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "text": mark_safe(quality_guidelines.localized_html(version, task, top=2)),  # nosec
+        "text": quality_guidelines.localized_html(version, task),
         "form": form,
         "may_edit": manages,
         "editing": manages and (form.is_bound or "edit" in request.GET),

@@ -9,7 +9,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone, translation
-from django.utils.safestring import mark_safe
 
 from annotation.access import authorization
 from annotation.access.roles import Permission
@@ -47,7 +46,7 @@ def project_methods(request: PageRequest, slug: str) -> HttpResponse:
         blocks = [
             block for block in methods_appendix.blocks(study) if not isinstance(block, Picture | Quotation)
         ]
-        preview = mark_safe(guidelines.as_html(as_markdown(blocks), top=2))  # nosec: HTML in texts is shown as text
+        preview = guidelines.as_html(as_markdown(blocks))
     addressed = [
         (gap.title, reverse(name, args=[slug]) if needed in may else "")
         for gap in gaps

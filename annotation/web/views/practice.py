@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.safestring import mark_safe
 
 from annotation.access import authorization
 from annotation.access.roles import Permission
@@ -68,7 +67,6 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         "progress": {"submitted": index, "total": len(exercises)},
         "loop": draft_checks.describe_practice_loop(task),
     }
-    text = guidelines.localized_html(guidelines.newest(project, task), task, top=2)
     # Where a batch asks for practice first, it is gone through as a whole; the way leads back to the batch.
     back = back_to(request, actor)
     is_required = queue_practice.is_required(project, task, variant)
@@ -91,8 +89,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         "data": data,
         "table": sheet(task, exercise.item, data) if "table" in task.shows else None,
         "compared": compare_inputs(task, exercise.item),
-        # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "guidelines_html": mark_safe(text),  # nosec
+        "guidelines_html": guidelines.localized_html(guidelines.newest(project, task), task),
     }
     return render(request, "practising/practice.html", context)
 
