@@ -2,11 +2,14 @@
 
 fields = (*texts(name=gettext("Link")), *integers(entered=gettext("Joined")), *times(created=gettext("Created (UTC)")))
 table("crowd-links", gettext("Crowd links"), fields, [{"name": "A", "entered": 3, "created": now}])
+
+A record is a mapping or an object; as in queries, `batch__name` is the name of its batch.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext
@@ -59,16 +62,25 @@ def percent_field(title: str, point: Callable[[Any], Point | None], *, counted: 
 
 
 def _fields(titles: dict[str, str], cell: Callable[[Any], Cell], *, numeric: bool) -> tuple[Field, ...]:
-    """A column for each key of a record, with its title."""
+    """A column for each path of a record, with its title."""
 
-    def of(key: str) -> Callable[[Any], Cell]:
-        return lambda record: cell(record[key])
+    def of(path: str) -> Callable[[Any], Cell]:
+        return lambda record: cell(value_at(record, path))
 
     return tuple(Field(Column(title, numeric=numeric), of(key)) for key, title in titles.items())
 
 
+def value_at(record: Any, path: str) -> Any:
+    """What a record has at a path such as `batch__name`, of keys or attributes; None where a part of it is None."""
+    value = record
+    for name in path.split("__"):
+        if value is not None:
+            value = value[name] if isinstance(value, Mapping) else getattr(value, name)
+    return value
+
+
 def texts(**titles: str) -> tuple[Field, ...]:
-    """Columns of texts, by the keys of a record."""
+    """Columns of texts, by the paths of a record."""
     return _fields(titles, text, numeric=False)
 
 
@@ -116,9 +128,11 @@ def integer(value: int | None, address: str = "") -> Cell:
     return Cell(display_text.number(f"{value:,}"), float(value), address=address if value else "")
 
 
-def decimal(value: float | None, digits: int = 2) -> Cell:
+def decimal(value: float | Decimal | None, digits: int = 2) -> Cell:
     """A number with so many decimals, or that there is none."""
-    return text(NOTHING) if value is None else Cell(display_text.decimal(value, digits), round(value, 6))
+    if value is None:
+        return text(NOTHING)
+    return Cell(display_text.decimal(float(value), digits), round(float(value), 6))
 
 
 def estimate_cell(point: Point | None, digits: int, *, unit: str = "", no_interval: str = "") -> Cell:

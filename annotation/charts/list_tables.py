@@ -3,8 +3,7 @@
 People have their pseudonyms in the rows: a file may go into a paper.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.utils.text import capfirst
@@ -38,17 +37,19 @@ Line = Mapping[str, Any]
 def flow(lines: Sequence[Line]) -> Figure | None:
     """Where the items of each batch are.
 
-    A line has name, title, state, takes_from and the numbers submitted, places, waiting, in_progress, adjudication,
-    accepted, excluded and items, which are None where the reader may not know them.
+    A line has batch, title and takes_from (a batch or None), and `counts` and `stage`, which are None, or a stage without
+    counts, where the reader may not know them.
     """
     fields = (
-        *texts(name=gettext("Batch")),
-        *translated(title=gettext("Task type"), state=gettext("State")),
-        *optional_texts(takes_from=gettext("Takes accepted items from")),
-        *integers(submitted=gettext("Responses"), places=gettext("Planned responses")),
-        *integers(waiting=gettext("Waiting"), in_progress=gettext("In progress")),
-        *integers(adjudication=gettext("To adjudicate"), accepted=gettext("Accepted")),
-        *integers(excluded=gettext("Excluded"), items=gettext("Items")),
+        *texts(batch__name=gettext("Batch")),
+        *translated(title=gettext("Task type"), batch__state=gettext("State")),
+        *optional_texts(takes_from__name=gettext("Takes accepted items from")),
+        *integers(counts__submitted=gettext("Responses"), counts__places=gettext("Planned responses")),
+        *integers(
+            stage__counts__waiting=gettext("Waiting"), stage__counts__in_progress=gettext("In progress")
+        ),
+        *integers(counts__adjudication=gettext("To adjudicate"), counts__decided=gettext("Accepted")),
+        *integers(counts__excluded=gettext("Excluded"), counts__items=gettext("Items")),
     )
     return table("batches", gettext("Batches"), fields, lines)
 
@@ -65,19 +66,21 @@ def proposals(lines: Sequence[Line], states: Sequence[str]) -> Figure | None:
 
 
 def flags(lines: Sequence[Line]) -> Figure | None:
-    """Notes on items: a line has note, question, example, person and time."""
-    return table("flags", gettext("Flags"), (*texts(note=gettext("Note")), *_on_an_item()), lines)
+    """Notes on items: a line has the flag and the person."""
+    fields = (*texts(flag__note=gettext("Note")), *_on_an_item("flag", "made_at"))
+    return table("flags", gettext("Flags"), fields, lines)
 
 
 def skips(lines: Sequence[Line]) -> Figure | None:
-    """Items that people skipped: a line has reason, question, example, person and time."""
-    fields = (*translated(reason=gettext("Reason")), *_on_an_item())
+    """Items that people skipped: a line has the skip and the person."""
+    fields = (*translated(skip__reason=gettext("Reason")), *_on_an_item("skip", "ended_at"))
     return table("skips", gettext("Skipped items"), fields, lines)
 
 
-def _on_an_item() -> tuple[Field, ...]:
-    of_item = texts(question=gettext("Question"), example=gettext("Example"), person=gettext("Person"))
-    return (*of_item, *times(time=gettext("Time (UTC)")))
+def _on_an_item(event: str, time: str) -> tuple[Field, ...]:
+    example = {"question": gettext("Question"), "external_id": gettext("Example")}
+    of_item = texts(**{f"{event}__item__example__{name}": title for name, title in example.items()})
+    return (*of_item, *texts(person=gettext("Person")), *times(**{f"{event}__{time}": gettext("Time (UTC)")}))
 
 
 def results(lines: Sequence[Line]) -> Figure | None:
@@ -107,36 +110,36 @@ def gold_accuracy(shares: Sequence[tuple[str, Proportion]]) -> Figure | None:
 
 def allocation(name: str, title: str, heads: Sequence[str], lines: Sequence[Line]) -> Figure | None:
     """Who was given how much: a line has `names`, one for each head, and the `account` (`workload.Account`)."""
-    numbers = {
-        "assigned": gettext("Assigned"),
-        "submitted": gettext("Submitted"),
-        "skipped": gettext("Skipped"),
-        "open": gettext("In progress"),
-        "returned": gettext("Returned"),
-        "kept": gettext("Reserved"),
-    }
-    records = [{**line, **asdict(line["account"])} for line in lines]
-    return table(name, title, (*texts_of("names", heads), *integers(**numbers)), records)
+    fields = (
+        *texts_of("names", heads),
+        *integers(account__assigned=gettext("Assigned"), account__submitted=gettext("Submitted")),
+        *integers(account__skipped=gettext("Skipped"), account__open=gettext("In progress")),
+        *integers(account__returned=gettext("Returned"), account__kept=gettext("Reserved")),
+    )
+    return table(name, title, fields, lines)
 
 
 def invitations(lines: Sequence[Line]) -> Figure | None:
-    """Open invitations without names and addresses: a line has roles, created_by, created and expires."""
+    """Open invitations without names and addresses: a line has invitation and created_by."""
     fields = (
-        *texts(roles=gettext("Roles"), created_by=gettext("Created by")),
-        *times(created=gettext("Created (UTC)"), expires=gettext("Expires (UTC)")),
+        text_field(
+            gettext("Roles"), lambda line: ", ".join(map(display_text.shown, line["invitation"].roles))
+        ),
+        *texts(created_by=gettext("Created by")),
+        *times(invitation__made_at=gettext("Created (UTC)"), invitation__expires_at=gettext("Expires (UTC)")),
     )
     note = gettext("Names and addresses are left out.")
     return table("invitations", gettext("Open invitations"), fields, lines, note)
 
 
-def crowd_links(lines: Sequence[Line]) -> Figure | None:
-    """How many people came by each crowd link: a line has name, entered, most, completed and screened."""
+def crowd_links(links: Iterable[Any]) -> Figure | None:
+    """How many people came by each crowd link, which has the counts entered, completed and screened."""
     fields = (
         *texts(name=gettext("Link")),
         *integers(entered=gettext("Joined"), most=gettext("Maximum")),
         *integers(completed=gettext("Completed"), screened=gettext("Screened out")),
     )
-    return table("crowd-links", gettext("Crowd links"), fields, lines)
+    return table("crowd-links", gettext("Crowd links"), fields, links)
 
 
 def perturbations(name: str, title: str, lines: Sequence[Line]) -> Figure | None:
@@ -153,15 +156,15 @@ def perturbations(name: str, title: str, lines: Sequence[Line]) -> Figure | None
     return table(name, title, fields, lines)
 
 
-def sources(lines: Sequence[Line]) -> Figure | None:
-    """What was imported: a line has name, split, questions, tables and licence."""
+def sources(imported: Iterable[Any]) -> Figure | None:
+    """The sources that were imported."""
     fields = (
         *texts(name=gettext("Source")),
         *optional_texts(split=gettext("Split")),
-        *integers(questions=gettext("Questions"), tables=gettext("Tables")),
+        *integers(examples_count=gettext("Questions"), tables_count=gettext("Tables")),
         *texts(licence=gettext("Licence")),
     )
-    return table("sources", gettext("Sources"), fields, lines)
+    return table("sources", gettext("Sources"), fields, imported)
 
 
 def released_sources(lines: Sequence[Line]) -> Figure | None:

@@ -4,7 +4,7 @@ People have their pseudonyms in the rows: a file may go into a paper. A list tha
 a note that says which these are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.utils.text import capfirst
@@ -28,12 +28,14 @@ Line = Mapping[str, Any]
 
 
 def releases(lines: Sequence[Line], note: str = "") -> Figure | None:
-    """The releases of a project: a line has name, state, formats, is_simulated, created and created_by."""
+    """The releases of a project: a line has release, state and created_by."""
     fields = (
-        *texts(name=gettext("Release"), state=gettext("State")),
-        text_field(gettext("Format"), lambda line: ", ".join(line["formats"])),
-        text_field(gettext("With simulated annotators"), lambda line: _yes_or_no(line["is_simulated"])),
-        *times(created=gettext("Created (UTC)")),
+        *texts(release__name=gettext("Release"), state=gettext("State")),
+        text_field(gettext("Format"), lambda line: ", ".join(line["release"].formats)),
+        text_field(
+            gettext("With simulated annotators"), lambda line: _yes_or_no(line["release"].allow_simulated)
+        ),
+        *times(release__made_at=gettext("Created (UTC)")),
         *texts(created_by=gettext("Created by")),
     )
     return table("releases", gettext("Releases"), fields, lines, note)
@@ -117,8 +119,7 @@ def item_history(moments: Sequence[Any]) -> Figure | None:
     """What happened to an item: moments of `item_history.of_item`, with the pseudonyms of people."""
     fields = (
         _time(),
-        text_field(gettext("Person"), lambda moment: moment.who),
-        text_field(gettext("Event"), lambda moment: moment.what),
+        *texts(who=gettext("Person"), what=gettext("Event")),
         text_field(gettext("Details"), lambda moment: _in_one_line(moment.words)),
     )
     return table("history", gettext("History"), fields, moments)
@@ -140,24 +141,20 @@ def compared_responses(lines: Sequence[Line], note: str = "") -> Figure | None:
     return table("responses", gettext("Responses"), fields, lines, note)
 
 
-def gold_answers(lines: Sequence[Line], note: str = "") -> Figure | None:
-    """The gold answers of a batch: a line has question, example, words, why and answered."""
+def gold_answers(golds: Iterable[Any], note: str = "") -> Figure | None:
+    """The gold answers of a batch with what is expected in words (`words`), and how often it was `answered`."""
     fields = (
-        *texts(question=gettext("Question"), example=gettext("Example")),
-        text_field(gettext("Expected"), lambda line: _in_one_line(line["words"])),
+        *texts(item__example__question=gettext("Question"), item__example__external_id=gettext("Example")),
+        text_field(gettext("Expected"), lambda gold: _in_one_line(gold.words)),
         *optional_texts(why=gettext("Explanation")),
         *integers(answered=gettext("Responses")),
     )
-    return table("gold-answers", gettext("Gold answers"), fields, lines, note)
+    return table("gold-answers", gettext("Gold answers"), fields, golds, note)
 
 
-def questions(examples: Sequence[Any], note: str = "") -> Figure | None:
+def questions(examples: Iterable[Any], note: str = "") -> Figure | None:
     """The questions of a source, with id and answers."""
-    fields = (
-        text_field(gettext("Question"), lambda example: example.question),
-        text_field(gettext("Example"), lambda example: example.external_id),
-        text_field(gettext("Answer"), lambda example: example.answer),
-    )
+    fields = texts(question=gettext("Question"), external_id=gettext("Example"), answer=gettext("Answer"))
     return table("questions", gettext("Questions"), fields, examples, note)
 
 

@@ -20,6 +20,7 @@ from annotation.charts.fields import (
     text_field,
     texts,
     translated,
+    value_at,
     with_n,
 )
 from annotation.charts.figure import Figure
@@ -157,43 +158,44 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
 
 
 def pay(rows: Sequence[Line]) -> Figure | None:
-    """Work and pay: a line has person, batch, items, skipped, hours, by_kind (seconds), hourly, and amount (in currency)."""
+    """Work and pay: a line has the member, and the share (`earnings.Share`) that they have in a batch."""
     fields = (
-        *texts(person=gettext("Person"), batch=gettext("Batch")),
-        *integers(items=gettext("Items"), skipped=gettext("Skipped")),
-        _hours_field(),
-        number_field(gettext("Items per hour"), lambda row: decimal(row["hourly"], 0)),
-        number_field(gettext("Pay"), lambda row: decimal(row["amount"])),
-        *texts(currency=gettext("Currency")),
+        *texts(member__pseudonym=gettext("Person"), share__batch__name=gettext("Batch")),
+        *integers(share__items=gettext("Items"), share__skipped=gettext("Skipped")),
+        _hours_field("share"),
+        number_field(gettext("Items per hour"), lambda row: decimal(value_at(row, "share__an_hour"), 0)),
+        number_field(gettext("Pay"), lambda row: decimal(value_at(row, "share__amount"))),
+        *texts(share__currency=gettext("Currency")),
     )
     return table("pay", gettext("Pay by person and batch"), fields, rows)
 
 
 def costs(rows: Sequence[Line]) -> Figure | None:
-    """What each batch cost.
-
-    A line has batch, address, hours, by_kind (seconds), accepted, items_address, and by currency amounts and per_hundred.
-    """
+    """What each batch cost: a line has the cost (`earnings.Cost`) and its total, address and items_address."""
     fields = (
         Field(
-            Column(gettext("Batch"), numeric=False), lambda row: Cell(row["batch"], address=row["address"])
+            Column(gettext("Batch"), numeric=False),
+            lambda row: Cell(row["cost"].batch.name, address=row["address"]),
         ),
-        _hours_field(),
-        number_field(gettext("Items accepted"), lambda row: integer(row["accepted"], row["items_address"])),
-        _amount_field(gettext("Cost"), "amounts"),
-        _amount_field(gettext("Cost per 100 accepted"), "per_hundred"),
+        _hours_field("total"),
+        number_field(
+            gettext("Items accepted"), lambda row: integer(row["cost"].accepted, row["items_address"])
+        ),
+        _amount_field(gettext("Cost"), "total__amounts"),
+        _amount_field(gettext("Cost per 100 accepted"), "cost__per_hundred"),
         *optional_texts(currency=gettext("Currency")),
     )
     return table("costs", gettext("Cost by batch"), fields, _by_currency(rows))
 
 
 def members(rows: Sequence[Line]) -> Figure | None:
-    """Who is in a project: a line has person, roles, submitted, in_progress, hours, by_kind (seconds), and amounts."""
+    """Who is in a project: a line has the member, their account (`workload.Account`) and total (`earnings.Total`)."""
     fields = (
-        *texts(person=gettext("Person"), roles=gettext("Roles")),
-        *integers(submitted=gettext("Submitted"), in_progress=gettext("In progress")),
-        _hours_field(),
-        _amount_field(gettext("Pay"), "amounts"),
+        *texts(member__pseudonym=gettext("Person")),
+        text_field(gettext("Roles"), lambda row: ", ".join(map(display_text.shown, row["member"].roles))),
+        *integers(account__submitted=gettext("Submitted"), account__open=gettext("In progress")),
+        _hours_field("total"),
+        _amount_field(gettext("Pay"), "total__amounts"),
         *optional_texts(currency=gettext("Currency")),
     )
     return table("members", gettext("Members"), fields, _by_currency(rows))
@@ -201,15 +203,16 @@ def members(rows: Sequence[Line]) -> Figure | None:
 
 def _by_currency(rows: Sequence[Line]) -> list[Line]:
     """A row for each currency of its amounts, or one without any."""
-    return [{**row, "currency": currency} for row in rows for currency in (row["amounts"] or {"": None})]
+    return [{**row, "currency": currency} for row in rows for currency in (row["total"].amounts or [""])]
 
 
-def _amount_field(title: str, key: str) -> Field:
-    return number_field(title, lambda row: decimal(row[key].get(row["currency"])))
+def _amount_field(title: str, path: str) -> Field:
+    return number_field(title, lambda row: decimal(value_at(row, path).get(row["currency"])))
 
 
-def _hours_field() -> Field:
-    return number_field(gettext("Hours"), lambda row: _hours(row["hours"], row["by_kind"]))
+def _hours_field(part: str) -> Field:
+    hours, by_kind = f"{part}__hours", f"{part}__by_kind"
+    return number_field(gettext("Hours"), lambda row: _hours(value_at(row, hours), value_at(row, by_kind)))
 
 
 def model_costs(rows: Sequence[Line], states: Sequence[str]) -> Figure | None:

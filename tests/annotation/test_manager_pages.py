@@ -239,18 +239,19 @@ def test_hours_without_timed_work_are_a_dash_on_every_page(world: World) -> None
 
 
 def test_timed_hours_keep_their_decimals() -> None:
-    row = {
-        "person": "P1",
-        "batch": "Types",
+    member = {"pseudonym": "P1"}
+    share = {
+        "batch": {"name": "Types"},
         "items": 1,
         "skipped": 0,
         "by_kind": {},
-        "hourly": None,
+        "an_hour": None,
         "amount": None,
         "currency": "",
     }
 
-    figure = work_tables.pay([{**row, "hours": 0.0}, {**row, "hours": 0.5}])
+    shares = [{**share, "hours": 0.0}, {**share, "hours": 0.5}]
+    figure = work_tables.pay([{"member": member, "share": share} for share in shares])
 
     assert figure is not None
     assert [line[4].text for line in figure.sheet.rows] == ["–", "0.50"]

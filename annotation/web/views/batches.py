@@ -333,8 +333,12 @@ def _figures(
     proposed = _proposals_context(batch) if batch.help and batch.pk not in who.hidden else {}
     called = pseudonyms(batch.project)
     lists = {
-        "flags_table": list_tables.flags([_flag_row(flag, called) for flag in flags]),
-        "skips_table": list_tables.skips([_skip_row(skip, called) for skip in skips]),
+        "flags_table": list_tables.flags(
+            [{"flag": flag, "person": called.get(flag.person.pk, NOTHING)} for flag in flags]
+        ),
+        "skips_table": list_tables.skips(
+            [{"skip": skip, "person": called.get(skip.person_id, NOTHING)} for skip in skips]
+        ),
     }
     figures: list[Figure | None] = [table["statistics"], counts_table, costs.get("model_costs_table")]
     figures += [proposed.get("proposed_table"), *lists.values()]
@@ -438,22 +442,6 @@ def _remarks(who: Reader, batch: Batch) -> dict[str, Any]:
     if Permission.SET_UP not in who.acts:
         return {name: remarks.none() for name, remarks in rows.items()}
     return {name: remarks.filter(who.sight.condition(Fact.NAMES, "item__")) for name, remarks in rows.items()}
-
-
-def _flag_row(flag: Flag, called: Mapping[int | None, str]) -> dict[str, Any]:
-    return {"note": flag.note, "time": flag.made_at, **_on_item(flag.item, flag.person, called)}
-
-
-def _skip_row(skip: Assignment, called: Mapping[int | None, str]) -> dict[str, Any]:
-    return {"reason": skip.reason, "time": skip.ended_at, **_on_item(skip.item, skip.person, called)}
-
-
-def _on_item(item: Item, person: Person, called: Mapping[int | None, str]) -> dict[str, str]:
-    return {
-        "question": item.example.question,
-        "example": item.example.external_id,
-        "person": called.get(person.pk, NOTHING),
-    }
 
 
 def _flags(batch: Batch) -> Any:

@@ -219,23 +219,7 @@ def rows(board: Board, project: Project) -> list[dict[str, Any]]:
 
 def table(board: Board, project: Project) -> Figure | None:
     """All rows of the table as a figure."""
-    return list_tables.flow([_line_of(row) for row in rows(board, project)])
-
-
-def _line_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    counts, stage = row["counts"], row["stage"]
-    keys = {"adjudication": "adjudication", "accepted": "decided"}
-    keys |= {name: name for name in ("submitted", "places", "excluded", "items")}
-    current = stage.counts if counts is not None and stage is not None else None
-    return {
-        "name": row["batch"].name,
-        "title": row["title"],
-        "state": row["batch"].state,
-        "takes_from": row["takes_from"].name if row["takes_from"] is not None else "",
-        "waiting": None if current is None else current.waiting,
-        "in_progress": None if current is None else current.in_progress,
-        **{name: None if counts is None else counts[key] for name, key in keys.items()},
-    }
+    return list_tables.flow(rows(board, project))
 
 
 def _all_items(board: Board, project: Project, batch: Batch) -> SafeString | str:

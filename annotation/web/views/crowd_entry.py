@@ -161,8 +161,7 @@ def _links(project: Project) -> Any:
 
 
 def _figures(request: PageRequest, project: Project, links: Iterable[Any]) -> dict[str, Any]:
-    counts = ("name", "entered", "most", "completed", "screened")
-    table = list_tables.crowd_links([{name: getattr(link, name) for name in counts} for link in links])
+    table = list_tables.crowd_links(links)
     return {"links_table": table, **figure_gallery(request, "crowd", project.slug, [table])}
 
 

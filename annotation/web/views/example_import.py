@@ -70,18 +70,7 @@ def _ready_sources(project: Project) -> QuerySet[Source]:
 
 
 def _figures(request: PageRequest, project: Project, project_sources: Iterable[Source]) -> dict[str, Any]:
-    table = list_tables.sources(
-        [
-            {
-                "name": source.name,
-                "split": source.split,
-                "questions": source.examples_count,
-                "tables": source.tables_count,
-                "licence": source.licence,
-            }
-            for source in project_sources
-        ]
-    )
+    table = list_tables.sources(project_sources)
     return {"sources_table": table, **figure_gallery(request, "sources", project.slug, [table])}
 
 
@@ -307,7 +296,7 @@ def _figures_of_source(request: PageRequest, source: Source) -> dict[str, Any]:
     is_asked = visibility.visibility_of(authorization.actor(request), source.project).is_asked
     for example in page_of_examples:
         example.answer = "" if is_asked else in_words(example.gold)
-    table = record_tables.questions(list(page_of_examples), part_of_list(page_of_examples))
+    table = record_tables.questions(page_of_examples, part_of_list(page_of_examples))
     return {
         "examples": page_of_examples,
         "questions_table": table,

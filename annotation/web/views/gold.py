@@ -106,19 +106,7 @@ def _figures(request: PageRequest, batch: Batch, now: datetime) -> dict[str, Any
     called = pseudonyms(batch.project)
     table = list_tables.gold_accuracy([(called.get(row["key"], NOTHING), row["share"]) for row in accuracy])
     golds = _gold_page(request, batch)
-    answers = record_tables.gold_answers(
-        [
-            {
-                "question": row.item.example.question,
-                "example": row.item.example.external_id,
-                "words": row.words,
-                "why": row.why,
-                "answered": row.answered,
-            }
-            for row in golds
-        ],
-        part_of_list(golds),
-    )
+    answers = record_tables.gold_answers(golds, part_of_list(golds))
     return {
         "told": quality,
         "golds": golds,

@@ -18,7 +18,6 @@ from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.charts import list_tables
 from annotation.models import CrowdLink, Invitation, Membership, Project
-from annotation.platform import display_text
 from annotation.queue import allocation as queue_allocation
 from annotation.queue import workload
 from annotation.web.forms.accounts import InviteForm, RolesForm
@@ -99,12 +98,7 @@ def _figures(request: PageRequest, project: Project, invitations: Iterable[Invit
     called = pseudonyms(project)
     invited = list_tables.invitations(
         [
-            {
-                "roles": ", ".join(map(display_text.shown, invitation.roles)),
-                "created_by": called.get(invitation.made_by_id, NOTHING),
-                "created": invitation.made_at,
-                "expires": invitation.expires_at,
-            }
+            {"invitation": invitation, "created_by": called.get(invitation.made_by_id, NOTHING)}
             for invitation in invitations
         ]
     )

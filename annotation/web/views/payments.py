@@ -23,7 +23,6 @@ from annotation.explorer.selection import MOST_VALUES
 from annotation.models import Batch, CrowdEntry, Membership, ModelRequest, Person, Project
 from annotation.models.batch_options import budget, work_limits
 from annotation.payments import costs, earnings
-from annotation.platform import display_text
 from annotation.queue import metering, workload
 from annotation.templatetags.explorer import reader_of
 from annotation.web.views.figure_gallery import figure_gallery
@@ -220,44 +219,21 @@ def _members_table(
 ) -> Figure | None:
     """All members by pseudonym, with their work and pay of all time."""
     members = Membership.objects.filter(project=project, removed_at__isnull=True).order_by("pseudonym")
-    lines = []
-    for member in members:
-        account = by_person.get(member.person_id, workload.Account())
-        total = earned_by.get(member.person_id)
-        lines.append(
-            {
-                "person": member.pseudonym,
-                "roles": ", ".join(map(display_text.shown, member.roles)),
-                "submitted": account.submitted,
-                "in_progress": account.open,
-                "hours": None if total is None else total.hours,
-                "by_kind": {} if total is None else total.by_kind,
-                "amounts": {}
-                if total is None
-                else {currency: float(each) for currency, each in total.amounts.items()},
-            }
-        )
+    lines = [
+        {
+            "member": member,
+            "account": by_person.get(member.person_id, workload.Account()),
+            "total": earned_by.get(member.person_id, earnings.Total()),
+        }
+        for member in members
+    ]
     return work_tables.members(lines)
 
 
 def _pay_table(people: Sequence[Mapping[str, Any]]) -> Figure | None:
     """Work and pay as a figure, in which people have their pseudonyms: a file may go into a paper."""
     return work_tables.pay(
-        [
-            {
-                "person": row["member"].pseudonym,
-                "batch": share.batch.name,
-                "items": share.items,
-                "skipped": share.skipped,
-                "hours": share.hours,
-                "by_kind": share.by_kind,
-                "hourly": share.an_hour,
-                "amount": None if share.amount is None else float(share.amount),
-                "currency": share.currency,
-            }
-            for row in people
-            for share, _ in row["shares"]
-        ]
+        [{"member": row["member"], "share": share} for row in people for share, _ in row["shares"]]
     )
 
 
@@ -265,14 +241,10 @@ def _cost_table(who: Reader, batch_costs: Sequence[earnings.Cost]) -> Figure | N
     return work_tables.costs(
         [
             {
-                "batch": cost.batch.name,
+                "cost": cost,
+                "total": cost.total,
                 "address": reverse("batch", args=[cost.batch.public_id]),
-                "hours": cost.total.hours,
-                "by_kind": cost.total.by_kind,
-                "accepted": cost.accepted,
                 "items_address": complete_url(who, batch=cost.batch, state="accepted"),
-                "amounts": {currency: float(each) for currency, each in cost.total.amounts.items()},
-                "per_hundred": {currency: float(each) for currency, each in cost.per_hundred.items()},
             }
             for cost in batch_costs
         ]

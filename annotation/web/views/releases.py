@@ -90,11 +90,8 @@ def _figures_of_releases(request: PageRequest, project: Project) -> dict[str, An
     called = pseudonyms(project)
     lines = [
         {
-            "name": release.name,
+            "release": release,
             "state": _state(release),
-            "formats": release.formats,
-            "is_simulated": release.allow_simulated,
-            "created": release.made_at,
             "created_by": called.get(release.made_by_id, gettext("an administrator"))
             if release.made_by_id
             else gettext("the command line"),
