@@ -6,11 +6,10 @@ query(chosen) == "state=excluded"   the same selection, in one canonical form
 
 from __future__ import annotations
 
-import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from django.utils.translation import gettext, gettext_noop
@@ -67,6 +66,8 @@ YEARS: Final = range(1900, 9999)
 SEPARATOR: Final = ":"
 BETWEEN: Final = "~"
 
+T = TypeVar("T")
+Day = TypeVar("Day", date, datetime)
 Params = Mapping[str, Sequence[str]]
 """Parameters with all of their values."""
 
@@ -233,60 +234,35 @@ class _Parser:
             parsed.append((measure, *labels))
         return tuple(parsed)
 
-    def number(self, name: str) -> float | None:
+    def read(self, name: str, as_value: Callable[[str], T], problem: str) -> T | None:
+        """The value as `as_value` reads it; None, with this problem, where that raises ValueError."""
         value = self.one(name)
-        if not value:
-            return None
         try:
-            number = float(value)
+            return as_value(value) if value else None
         except ValueError:
-            number = math.nan
-        if not 0 <= number < 1e9:
-            self.problems.append(
-                gettext("{name}: {value} is not a number of seconds.").format(name=name, value=value)
-            )
+            self.problems.append(problem.format(name=name, value=value))
             return None
-        return number
+
+    def number(self, name: str) -> float | None:
+        return self.read(name, _seconds, gettext("{name}: {value} is not a number of seconds."))
 
     def day(self, name: str) -> date | None:
-        value = self.one(name)
-        try:
-            day = date.fromisoformat(value) if value else None
-        except ValueError:
-            self.problems.append(
-                gettext("{name}: {value} is not a date. Write it as 2026-11-24.").format(
-                    name=name, value=value
-                )
-            )
-            return None
-        return day if day is None or self.is_in_range(name, value, day) else None
+        problem = gettext("{name}: {value} is not a date. Write it as 2026-11-24.")
+        return self.in_range(name, self.read(name, date.fromisoformat, problem))
 
     def moment(self, name: str) -> datetime | None:
-        value = self.one(name)
-        if not value:
-            return None
-        try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
-            moment = None
-        if moment is None or moment.tzinfo is None:
-            self.problems.append(
-                gettext("{name}: {value} is not a time. Write it as 2026-11-24T09:30:00+01:00.").format(
-                    name=name, value=value
-                )
-            )
-            return None
-        return moment if self.is_in_range(name, value, moment) else None
+        problem = gettext("{name}: {value} is not a time. Write it as 2026-11-24T09:30:00+01:00.")
+        return self.in_range(name, self.read(name, _moment, problem))
 
-    def is_in_range(self, name: str, value: str, day: date) -> bool:
-        if day.year in YEARS:
-            return True
+    def in_range(self, name: str, day: Day | None) -> Day | None:
+        if day is None or day.year in YEARS:
+            return day
         self.problems.append(
             gettext(
                 "{name}: {value} is out of range. Use a date between the years {first} and {last}."
-            ).format(name=name, value=value, first=YEARS[0], last=YEARS[-1])
+            ).format(name=name, value=self.many(name)[0], first=YEARS[0], last=YEARS[-1])
         )
-        return False
+        return None
 
     def require_order(self, values: Mapping[str, Any]) -> None:
         """Note ends of a range that no value lies between."""
@@ -306,45 +282,42 @@ class _Parser:
             )
 
 
+def _seconds(value: str) -> float:
+    seconds = float(value)
+    if not 0 <= seconds < 1e9:
+        raise ValueError(value)
+    return seconds
+
+
+def _moment(value: str) -> datetime:
+    moment = datetime.fromisoformat(value)
+    if moment.tzinfo is None:
+        raise ValueError(value)
+    return moment
+
+
 def rests_on_responses(chosen: Selection) -> bool:
     """Whether the selection has one of `OF_RESPONSES`."""
     return chosen.without(*OF_RESPONSES) != chosen
 
 
+_RENAMED: Final = {
+    "task_types": "type",
+    "batches": "batch",
+    "sources": "source",
+    "states": "state",
+    "labels": "label",
+    "pairs": "pair",
+    "people": "person",
+    "findings": "finding",
+    "verdicts": "verdict",
+    "releases": "release",
+    "actions": "action",
+    "items": "item",
+    "examples": "example",
+}
 PARAMETERS: Final = {
-    "q": "q",
-    "type": "task_types",
-    "batch": "batches",
-    "source": "sources",
-    "state": "states",
-    "label": "labels",
-    "pair": "pairs",
-    "person": "people",
-    "differs": "differs",
-    "skipped": "skipped",
-    "flagged": "flagged",
-    "gold": "gold",
-    "unsure": "unsure",
-    "finding": "findings",
-    "verdict": "verdicts",
-    "seconds_from": "seconds_from",
-    "seconds_to": "seconds_to",
-    "since": "since",
-    "until": "until",
-    "submitted_from": "submitted_from",
-    "submitted_before": "submitted_before",
-    "in_progress": "in_progress",
-    "answered": "answered",
-    "adjudicated": "adjudicated",
-    "assignment": "assignment",
-    "release": "releases",
-    "part": "part",
-    "action": "actions",
-    "item": "items",
-    "example": "examples",
-    "sort": "sort",
-    "after": "after",
-    "before": "before",
+    _RENAMED.get(attribute.name, attribute.name): attribute.name for attribute in fields(Selection)
 }
 """Query parameters and the fields of `Selection` that they fill."""
 TEXTS: Final = (
