@@ -1,6 +1,7 @@
 """Links to a selection: the one way in which numbers of other pages lead to what they count."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urlencode
 
@@ -63,6 +64,11 @@ def submitted_between(begin: datetime | None, end: datetime | None) -> dict[str,
 
 def _selection(filters: Mapping[str, str | list[str]]) -> Selection:
     return parse({name: [value] if isinstance(value, str) else value for name, value in filters.items()})
+
+
+def list_url(address: str, chosen: Selection, *, after: str = "", before: str = "", **more: str) -> str:
+    """The address of the page of a list behind an item (public id), or before it."""
+    return with_query(address, query(replace(chosen, after=after, before=before)), **more)
 
 
 def with_query(address: str, chosen: str, **more: str) -> str:

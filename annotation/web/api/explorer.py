@@ -1,6 +1,6 @@
 """The items of a project with their responses, filtered as on the page Explorer."""
 
-from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from django.urls import reverse
@@ -15,9 +15,9 @@ from rest_framework.views import APIView
 from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.explorer import export, index, item_access, querysets, result_counts, result_pages
-from annotation.explorer.links import with_query
-from annotation.explorer.rows import Row, items_to_decide, rows
-from annotation.explorer.selection import PARAMETERS, BadSelection, Selection, parse, query
+from annotation.explorer.links import list_url
+from annotation.explorer.rows import items_to_decide, rows
+from annotation.explorer.selection import PARAMETERS, BadSelection, parse
 from annotation.platform.refusals import refuse
 from annotation.queue import candidates
 from annotation.web.api.pagination import ByNewest
@@ -112,12 +112,13 @@ class Items(APIView):
         if read := items_to_decide(listed_rows):
             candidates.record_reading(read, by=actor.person, now=now)
         people = {key: name for name, key in who.people.items()}
+        turn = partial(list_url, reverse("api_items", args=[slug]), chosen, page_size=str(size))
+        following = turn(after=listed_rows[-1].item.public_id) if page.has_next else None
+        previous = turn(before=listed_rows[0].item.public_id) if page.has_previous and listed_rows else None
         return Response(
             {
-                "next": _turn(request, slug, chosen, size, after=listed_rows[-1]) if page.has_next else None,
-                "previous": _turn(request, slug, chosen, size, before=listed_rows[0])
-                if page.has_previous and listed_rows
-                else None,
+                "next": following and request.build_absolute_uri(following),
+                "previous": previous and request.build_absolute_uri(previous),
                 "count": number,
                 "is_behind": is_behind,
                 "results": [
@@ -136,21 +137,3 @@ def _size(value: str) -> int:
     if not value.isdecimal() or not int(value[:9]):
         refuse("invalid_request", "{name}: write a number from 1 to {most}.", name=PAGE_SIZE, most=200)
     return min(int(value[:9]), ByNewest.max_page_size)
-
-
-def _turn(
-    request: Request,
-    slug: str,
-    chosen: Selection,
-    size: int,
-    *,
-    after: Row | None = None,
-    before: Row | None = None,
-) -> str:
-    selection = replace(
-        chosen,
-        after=after.item.public_id if after is not None else "",
-        before=before.item.public_id if before is not None else "",
-    )
-    address = with_query(reverse("api_items", args=[slug]), query(selection), page_size=str(size))
-    return request.build_absolute_uri(address)

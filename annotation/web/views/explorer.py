@@ -24,7 +24,7 @@ from annotation.explorer import (
     saved_views,
 )
 from annotation.explorer.item_access import Reader
-from annotation.explorer.links import with_query
+from annotation.explorer.links import list_url, with_query
 from annotation.explorer.rows import Row, items_to_decide, rows
 from annotation.explorer.selection import STATES, BadSelection, Selection, parse, query
 from annotation.models import Batch, Gold, Item, Project
@@ -161,10 +161,10 @@ def _explorer_page(request: PageRequest, project: Project, batch: Batch | None) 
         "most": result_counts.MOST_COUNTED,
         "chips": filters.chips(who, written, names, address),
         "form": filters.form(who, written, names, batch),
-        "previous": _turn(address, written, before=listed_rows[0])
+        "previous": list_url(address, written, before=listed_rows[0].item.public_id)
         if listed_rows and page_of_keys.has_previous
         else "",
-        "next": _turn(address, written, after=listed_rows[-1])
+        "next": list_url(address, written, after=listed_rows[-1].item.public_id)
         if listed_rows and page_of_keys.has_next
         else "",
         "detail": _detail(request, who, opened) if opened is not None else None,
@@ -221,15 +221,6 @@ def _note_reading(request: PageRequest, listed_rows: Sequence[Row]) -> None:
     """Whoever read responses to an item here never gets it as an annotator."""
     if read := items_to_decide(listed_rows):
         candidates.record_reading(read, by=request.user, now=timezone.now())
-
-
-def _turn(address: str, chosen: Selection, *, after: Row | None = None, before: Row | None = None) -> str:
-    """The address of the page behind a row, or before it."""
-    cursor: dict[str, Any] = {
-        "after": after.item.public_id if after is not None else "",
-        "before": before.item.public_id if before is not None else "",
-    }
-    return with_query(address, query(replace(chosen, **cursor)))
 
 
 def _line(row: Row, names: Names, address: str, chosen: str) -> dict[str, Any]:
