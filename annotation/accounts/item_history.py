@@ -455,11 +455,6 @@ OF_ITEM: Final = ("item__public_id", "item__batch__name", "item__example__questi
 """What names the item of an assignment or gold response."""
 
 
-def subject_kinds() -> list[str]:
-    """The kinds of things that the project's log can be about."""
-    return sorted(THINGS)
-
-
 THINGS: Final = {
     "annotation": gettext_noop("response"),
     "apitoken": gettext_noop("API token"),

@@ -55,23 +55,21 @@ def facets(who: Reader, chosen: Selection) -> list[Facet]:
     candidates = [_states(who, items)]
     if len(who.listed) > 1:
         rows: QuerySet[Any, Any] = items.order_by().values_list("batch_id").annotate(number=Count("pk"))
-        candidates.append(_facet("batch", "", ((who.batches[key].public_id, number) for key, number in rows)))
+        candidates.append(_facet("batch", ((who.batches[key].public_id, number) for key, number in rows)))
     candidates += _response_facets(who, keys)
     assignments = Assignment.objects.filter(item__in=keys)
     named = Assignment.objects.filter(who.sight.condition(Fact.NAMES, "item__"), item__in=keys)
     by_person: QuerySet[Any, Any] = (
         named.submitted().order_by().values_list("person_id").annotate(number=Count("pk"))
     )
-    candidates.append(
-        _facet("person", "", ((people[key], number) for key, number in by_person if key in people))
-    )
+    candidates.append(_facet("person", ((people[key], number) for key, number in by_person if key in people)))
     skipped = assignments.filter(state=Assignment.State.SKIPPED).order_by().values_list("reason")
     reasons = skipped.annotate(number=Count("item", distinct=True))
-    candidates.append(_facet("skipped", "", ((reason, number) for reason, number in reasons if reason)))
+    candidates.append(_facet("skipped", ((reason, number) for reason, number in reasons if reason)))
     differing = IndexedItem.objects.filter(item__in=keys, differs__isnull=False).order_by()
     compared: QuerySet[Any, Any] = differing.values_list("differs").annotate(number=Count("pk"))
     candidates.append(
-        _facet("differs", "", (("yes" if differs else "no", number) for differs, number in compared))
+        _facet("differs", (("yes" if differs else "no", number) for differs, number in compared))
     )
     return [replace(facet, at_least=at_least) for facet in candidates if facet.values]
 
@@ -100,15 +98,15 @@ def _response_facets(who: Reader, keys: Any) -> list[Facet]:
     for kind, name, value, number in rows:
         counted.setdefault((kind, name), []).append((value, number))
     label_facets = [
-        _facet("label", name, ((f"{name}{SEPARATOR}{value}", number) for value, number in values))
+        _facet("label", ((f"{name}{SEPARATOR}{value}", number) for value, number in values), name)
         for (kind, name), values in sorted(counted.items())
         if kind == kinds.LABEL
     ]
     others = ((kinds.FINDING, "finding"), (kinds.VERDICT, "verdict"), (kinds.UNSURE, "unsure"))
-    return label_facets + [_facet(parameter, "", counted.get((kind, ""), ())) for kind, parameter in others]
+    return label_facets + [_facet(parameter, counted.get((kind, ""), ())) for kind, parameter in others]
 
 
-def _facet(name: str, measure: str, values: Iterable[tuple[str, int]]) -> Facet:
+def _facet(name: str, values: Iterable[tuple[str, int]], measure: str = "") -> Facet:
     """The most frequent values first; a label that cannot be written in an address is left out."""
     usable = [
         (value, number) for value, number in values if number and (name != "label" or BETWEEN not in value)

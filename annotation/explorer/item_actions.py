@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from annotation.access import audit_log, visibility
@@ -255,7 +255,7 @@ def _log(
 def may_undo(actor: Actor, action: ItemAction, *, now: datetime) -> bool:
     """Whether somebody may undo an action now: its person, or a manager, for 30 minutes."""
     is_theirs = action.made_by_id == actor.person.pk
-    leads = is_theirs or action.project_id in _managed_projects(actor)
+    leads = is_theirs or action.project_id in projects_with_permission(actor, Permission.SET_UP)
     return leads and acts_on_items(actor, action.project) and now - action.made_at <= UNDO_WITHIN
 
 
@@ -384,10 +384,6 @@ def _users(items: Sequence[Item]) -> dict[int, str]:
             chosen.append(item.decision)
     users = decision_undo.users_of(chosen) if chosen else {}
     return {item: users[decision.pk] for item, decision in decisions.items() if decision.pk in users}
-
-
-def _managed_projects(actor: Actor) -> list[int]:
-    return projects_with_permission(actor, Permission.SET_UP)
 
 
 # -- doing and undoing ------------------------------------------------------------------------------
@@ -554,12 +550,8 @@ def _restore_waiting(item: Item, before: Mapping[str, Any], now: datetime) -> No
             asked_at=datetime.fromisoformat(waiting["asked_at"]),
         )
         return
-    complete = Item.objects.filter(pk=item.pk, submitted_count__gt=0, submitted_count__gte=_places(item))
+    complete = Item.objects.filter(pk=item.pk, submitted_count__gt=0, submitted_count__gte=F("slots_count"))
     complete.update(due_at=slots.due_at(item.batch, now))
-
-
-def _places(item: Item) -> int:
-    return Item.objects.values_list("slots_count", flat=True).get(pk=item.pk)
 
 
 def _conflict_refusal() -> Refused:

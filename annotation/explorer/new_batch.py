@@ -31,30 +31,23 @@ class ChosenExamples:
     def in_words(self) -> str:
         """What the form begins with, as sentences."""
         number = len(self.only)
-        sentences = [
-            ngettext(
-                "{number} example is selected. See Sampling.",
-                "{number} examples are selected. See Sampling.",
-                number,
-            ).format(number=f"{number:,}")
-        ]
-        if self.made:
-            sentences.append(
-                ngettext(
-                    "{number} of them is the result of a decision.",
-                    "{number} of them are results of decisions.",
-                    self.made,
-                ).format(number=f"{self.made:,}")
-            )
-        if self.left_out:
-            sentences.append(
-                ngettext(
-                    "{number} item is left out: this task type does not take its example.",
-                    "{number} items are left out: this task type does not take their examples.",
-                    self.left_out,
-                ).format(number=f"{self.left_out:,}")
-            )
-        return " ".join(sentences)
+        selected = ngettext(
+            "{number} example is selected. See Sampling.",
+            "{number} examples are selected. See Sampling.",
+            number,
+        )
+        decided = ngettext(
+            "{number} of them is the result of a decision.",
+            "{number} of them are results of decisions.",
+            self.made,
+        )
+        left_out = ngettext(
+            "{number} item is left out: this task type does not take its example.",
+            "{number} items are left out: this task type does not take their examples.",
+            self.left_out,
+        )
+        further = [(words, n) for words, n in ((decided, self.made), (left_out, self.left_out)) if n]
+        return " ".join(words.format(number=f"{n:,}") for words, n in ((selected, number), *further))
 
 
 def examples_of(who: Reader, keys: Sequence[int], task: TaskType) -> ChosenExamples:

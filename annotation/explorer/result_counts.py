@@ -28,7 +28,9 @@ def count_within_items(who: Reader, chosen: Selection, items: int) -> int | None
 
     items: how many items match, by `count_up_to_limit`. Each has one of these at least, so for many nothing more is counted.
     """
-    if chosen.part == "undecided" or (not chosen.part and _is_about_several_pairs(chosen)):
+    # Pairs of several labels, or some of them by others than the people chosen.
+    is_about_several = len(chosen.pairs) > 1 or bool(chosen.pairs and chosen.people)
+    if chosen.part == "undecided" or (not chosen.part and is_about_several):
         return None
     rows = None if chosen.part or chosen.pairs else _within(who, chosen)
     if rows is None and not chosen.part and not chosen.pairs:
@@ -39,11 +41,6 @@ def count_within_items(who: Reader, chosen: Selection, items: int) -> int | None
         return _counted_in_releases(who, chosen) if chosen.part else _counted_pairs(who, chosen)
     listed = matching(who, chosen.without(*PLACE)).order_by().values("pk")
     return int(rows.order_by().filter(item__in=listed).values("pk")[: MOST_COUNTED + 1].count())
-
-
-def _is_about_several_pairs(chosen: Selection) -> bool:
-    """Whether pairs of responses are of several labels, or some of them are of others than the people chosen."""
-    return len(chosen.pairs) > 1 or bool(chosen.pairs and chosen.people)
 
 
 def _within(who: Reader, chosen: Selection) -> QuerySet[Any] | None:

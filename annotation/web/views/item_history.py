@@ -54,7 +54,7 @@ class LogForm(forms.Form):
 
     def __init__(self, *args: object, project: Project, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        choices = [(thing, gettext(item_history.THINGS[thing])) for thing in item_history.subject_kinds()]
+        choices = [(thing, gettext(item_history.THINGS[thing])) for thing in sorted(item_history.THINGS)]
         self.fields["thing"].choices = [("", gettext("everything")), *choices]  # type: ignore[attr-defined]
 
 
