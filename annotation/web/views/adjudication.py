@@ -25,14 +25,14 @@ from annotation.queue import resolutions
 from annotation.queue.candidates import Candidate
 from annotation.templatetags.explorer import reader_of
 from annotation.web.forms.adjudication import DecisionForm, SendBackForm
-from annotation.web.views.assignments import EDITS, drawable_operations
+from annotation.web.views.assignments import drawable_operations, edit_operations
 from annotation.web.views.pages import PageRequest, kind_title, page, paginate_wide, refusals_on
 from annotation.web.views.table_comparison import compare_inputs, contrast_table, for_scripts, variant_of
 from annotation.web.views.tables import chosen_cells, drawn, in_words, pointed_at, sheet
 from annotation.workflow import adjudication as workflow_adjudication
 from tableqa.core.json_text import read_json
-from tableqa.operations import OperationError, normalise
-from tasks.contract import SHOWN, InvalidResponse, Making, Problem, TaskType
+from tableqa.operations import OperationError
+from tasks.contract import SHOWN, InvalidResponse, Problem, TaskType
 from tasks.contract import Item as PlainItem
 
 AHEAD = 500
@@ -284,7 +284,11 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         if not waits:
             problems = [Problem("", "decided", _was_decided(item))]
         elif action == "submit" and not problems:
-            response = {**task.unparsed_envelope(data, plain), **_base(request)}
+            response = task.unparsed_envelope(data, plain)
+            if table_base := request.POST.get(
+                "base"
+            ):  # what the response was made on: another table is refused
+                response = {**response, "base": table_base}
             following = _following_item(person, item)
             problems = _decide(request, item, person, response, [base] if data_of_base else [])
             if not problems:
@@ -595,19 +599,4 @@ def _posted_data(
     with contextlib.suppress(ValueError, TypeError):
         carried = dict(read_json(request.POST.get("carried", "{}")))
     data = task.form_data(request.POST, carried)
-    edit = EDITS.get(action) or (task.form_edits().get(action) if isinstance(task, Making) else None)
-    name = task.operations_field
-    if edit is None or not name:
-        return data, []
-    try:
-        operations = edit(request.POST, item, drawable_operations(task, data))
-        data[name] = [operation.to_dict() for operation in normalise(operations, item.example.table)]
-    except OperationError as error:
-        return data, [Problem("operations", error.code, str(error))]
-    return data, []
-
-
-def _base(request: PageRequest) -> dict[str, str]:
-    """The table that the response was made on, as the page says it: another one is refused."""
-    base = request.POST.get("base", "")
-    return {"base": base} if base else {}
+    return data, edit_operations(task, item, data, request.POST, action)

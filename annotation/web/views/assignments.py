@@ -322,21 +322,12 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     task, item = assignment.batch.task(), assignment.plain_item
     now = timezone.now()
     data = task.form_data(request.POST, _draft_data(assignment))
-    problems: list[Problem] = []
     if action.startswith("take:"):
         proposals = impressions.show_proposals(assignment=assignment, now=now)
         data = next(
             (dict(proposal["data"]) for proposal in proposals if action == f"take:{proposal['id']}"), data
         )
-    edit = EDITS.get(action) or (task.form_edits().get(action) if isinstance(task, Making) else None)
-    if edit is not None and task.operations_field:
-        try:
-            operations = edit(request.POST, item, drawable_operations(task, data))
-            data[task.operations_field] = [
-                operation.to_dict() for operation in normalise(operations, item.example.table)
-            ]
-        except OperationError as error:
-            problems.append(Problem("operations", error.code, str(error)))
+    problems = edit_operations(task, item, data, request.POST, action)
     response = {
         **task.unparsed_envelope(data, item),
         "version": _version(request, task),
@@ -448,6 +439,23 @@ def _save_draft(assignment: Assignment, response: Mapping[str, Any]) -> None:
         now=timezone.now(),
         scripts=False,
     )
+
+
+def edit_operations(
+    task: TaskType, item: Item, data: dict[str, Any], post: Mapping[str, str], action: str
+) -> list[Problem]:
+    """Do what a button of a page without scripts does to the operations in `data`. Returns what was wrong with it."""
+    edit = EDITS.get(action) or (task.form_edits().get(action) if isinstance(task, Making) else None)
+    if edit is None or not task.operations_field:
+        return []
+    try:
+        operations = edit(post, item, drawable_operations(task, data))
+        data[task.operations_field] = [
+            operation.to_dict() for operation in normalise(operations, item.example.table)
+        ]
+    except OperationError as error:
+        return [Problem("operations", error.code, str(error))]
+    return []
 
 
 def _apply(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
