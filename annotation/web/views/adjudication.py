@@ -277,7 +277,8 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         return redirect("adjudication", batch.public_id)
     task, plain = batch.task(), item.plain()
     base, candidates = request.GET.get("from", ""), queue_candidates.of_item(item)
-    data = data_of_base = _data_of(candidates, base)
+    responses = {candidate.letter: candidate.annotation.response for candidate in candidates}
+    data = data_of_base = dict((responses.get(base) or {"data": {}})["data"])
     problems: list[Problem] = []
     if entered:
         data, problems = _posted_data(request, task, plain, action)
@@ -321,12 +322,6 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
     return render(
         request, "adjudicating/own.html", context, status=(422 if waits else 409) if problems else 200
     )
-
-
-def _data_of(candidates: Sequence[Candidate], letter: str) -> dict[str, Any]:
-    """The data of the response with that letter; empty if there is none."""
-    responses = {candidate.letter: candidate.annotation.response for candidate in candidates}
-    return dict((responses.get(letter) or {"data": {}})["data"])
 
 
 def _decide(

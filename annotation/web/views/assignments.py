@@ -409,8 +409,15 @@ def _unmet_page(
 
 def _draft_refusal(assignment: Assignment, response: Mapping[str, Any]) -> Refused | None:
     """Why what was typed cannot be kept; None where it is."""
+    draft = getattr(assignment, "draft", None)
     try:
-        _save_draft(assignment, response)
+        assignments.save_draft(
+            assignment=assignment,
+            revision=draft.revision if draft else 0,
+            response=response,
+            now=timezone.now(),
+            scripts=False,
+        )
     except Refused as refused:
         return refused
     return None
@@ -426,18 +433,6 @@ def _unsaved_page(
         problems=[Problem("", refused.code, refused.detail)],
         data=data,
         status=refused.status,
-    )
-
-
-def _save_draft(assignment: Assignment, response: Mapping[str, Any]) -> None:
-    """Write down what was typed on the newest draft."""
-    draft = getattr(assignment, "draft", None)
-    assignments.save_draft(
-        assignment=assignment,
-        revision=draft.revision if draft else 0,
-        response=response,
-        now=timezone.now(),
-        scripts=False,
     )
 
 

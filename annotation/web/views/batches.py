@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -438,20 +439,15 @@ def _remarks(who: Reader, batch: Batch) -> dict[str, Any]:
 
     What colleagues note and skip tells what they think of an item: as blind as their responses.
     """
-    rows = {"flags": _flags(batch), "skips": _skips(batch)}
+    flags = Flag.objects.filter(item__batch=batch).order_by("-made_at", "-pk")
+    skipped = Assignment.objects.filter(batch=batch, state=Assignment.State.SKIPPED)
+    rows: dict[str, QuerySet[Any]] = {
+        "flags": flags.select_related("made_by", "assignment__person", "item__example"),
+        "skips": skipped.select_related("person", "item__example").order_by("-ended_at", "-pk"),
+    }
     if Permission.SET_UP not in who.acts:
         return {name: remarks.none() for name, remarks in rows.items()}
     return {name: remarks.filter(who.sight.condition(Fact.NAMES, "item__")) for name, remarks in rows.items()}
-
-
-def _flags(batch: Batch) -> Any:
-    flags = Flag.objects.filter(item__batch=batch)
-    return flags.select_related("made_by", "assignment__person", "item__example").order_by("-made_at", "-pk")
-
-
-def _skips(batch: Batch) -> Any:
-    skipped = Assignment.objects.filter(batch=batch, state=Assignment.State.SKIPPED)
-    return skipped.select_related("person", "item__example").order_by("-ended_at", "-pk")
 
 
 # -- opening and closing ----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.urls import reverse
-from django.utils.formats import localize, number_format
+from django.utils.formats import number_format
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
@@ -208,8 +208,8 @@ def rows(board: Board, project: Project) -> list[dict[str, Any]]:
             "title": kind_title(batch),
             "stage": stages.get(batch.pk),
             "counts": None if batch.pk in board.hidden else board.progress[batch.pk],
-            "items": "" if batch.pk in board.hidden else _all_items(board, project, batch),
-            "places": "" if batch.pk in board.hidden else _all_slots(board, project, batch),
+            "items": _link_to_all(board, project, batch, "items", state=list(STATES)),
+            "places": _link_to_all(board, project, batch, "places", assignment="planned"),
             "takes_from": names.get(batch.feeds_from_id) if batch.feeds_from_id is not None else None,
             "blocked": reasons[batch.pk].sentence if batch.pk in reasons else "",
         }
@@ -222,20 +222,15 @@ def table(board: Board, project: Project) -> Figure | None:
     return list_tables.flow(rows(board, project))
 
 
-def _all_items(board: Board, project: Project, batch: Batch) -> SafeString | str:
-    """The number of items of a batch, as a link to them where the explorer has the same."""
-    counts = board.progress[batch.pk]
-    if not _lists_all(board, batch.pk):
-        return localize(counts["items"])
-    return linked(counts["items"], explorer_url(project, batch=batch, state=list(STATES)))
-
-
-def _all_slots(board: Board, project: Project, batch: Batch) -> SafeString | str:
-    """The number of slots of a batch, as a link to their items where the explorer lists them."""
-    counts = board.progress[batch.pk]
-    if not _lists_all(board, batch.pk):
-        return localize(counts["places"])
-    return linked(counts["places"], explorer_url(project, batch=batch, assignment="planned"))
+def _link_to_all(
+    board: Board, project: Project, batch: Batch, counted: str, **filters: str | list[str]
+) -> SafeString | str:
+    """The number of items or slots of a batch, as a link to them where the explorer lists the same; "" where hidden."""
+    number = board.progress[batch.pk][counted]
+    if batch.pk in board.hidden:
+        return ""
+    address = explorer_url(project, batch=batch, **filters) if _lists_all(board, batch.pk) else ""
+    return linked(number, address)
 
 
 def _lists_all(board: Board, key: int) -> bool:

@@ -193,12 +193,20 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
     except Refused as refused:
         messages.error(request, refused.detail)
         return redirect("gold", batch.public_id)
-    name, search = request.GET.get("example", ""), _search_text(request)
+    name, text = request.GET.get("example", ""), request.GET.get("q") or request.GET.get("within") or ""
+    search = text.strip().replace("\0", "")[:200]  # an example that was found by it carries it along
     if not name:
         first = None if {"choose", "q", "page"} & request.GET.keys() else _next_candidate(batch, search)
         if first is not None:
             return redirect(_address(batch, first, search))
-        return render(request, "first_day/gold_choose.html", _choose_context(request, batch, search))
+        context: dict[str, Any] = {
+            "batch": batch,
+            "project": batch.project,
+            "task": batch.task(),
+            "asked": search,
+        }
+        context["examples"] = paginate(request, _candidates(batch, search).select_related("source"))
+        return render(request, "first_day/gold_choose.html", context)
     usable = Example.objects.usable().select_related("stored_table")
     example = usable.filter(public_id=name, source__project=batch.project).first()
     if example is None:
@@ -256,12 +264,6 @@ def _address(batch: Batch, example: Example, search: str) -> str:
     return f"{reverse('gold_new', args=[batch.public_id])}?{urlencode(query)}"
 
 
-def _search_text(request: PageRequest) -> str:
-    """The search for examples; an example that was found by it carries it along."""
-    text = request.GET.get("q") or request.GET.get("within") or ""
-    return text.strip().replace("\0", "")[:200]
-
-
 def _candidates(batch: Batch, search: str) -> QuerySet[Example]:
     """The examples that have no gold answer in the batch and can get one, in their order."""
     if batch.purpose == Batch.Purpose.WORK:
@@ -295,16 +297,6 @@ def _next_candidate(batch: Batch, search: str, *, after: Example | None = None) 
             continue
         return example
     return None
-
-
-def _choose_context(request: PageRequest, batch: Batch, search: str) -> dict[str, Any]:
-    return {
-        "batch": batch,
-        "project": batch.project,
-        "task": batch.task(),
-        "asked": search,
-        "examples": paginate(request, _candidates(batch, search).select_related("source")),
-    }
 
 
 @page()

@@ -92,7 +92,8 @@ def explorer_undo(request: PageRequest, public_id: str) -> HttpResponse:
     except Refused as refused:
         messages.error(request, refused.detail)
     else:
-        _report_undo(request, done)
+        level = messages.success if done.number else messages.warning
+        level(request, " ".join([_undone_in_words(done.number), *_refusals_in_words(done)]))
     back = request.POST.get("back", "")
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         return redirect(back)
@@ -234,11 +235,6 @@ def _report_result(request: PageRequest, kind: str, done: ActionResult) -> None:
     messages.success(
         request, " ".join([done_in_words(kind, done.number), *rest]), extra_tags=done.action.public_id
     )
-
-
-def _report_undo(request: PageRequest, done: ActionResult) -> None:
-    level = messages.success if done.number else messages.warning
-    level(request, " ".join([_undone_in_words(done.number), *_refusals_in_words(done)]))
 
 
 def _undone_in_words(number: int) -> str:

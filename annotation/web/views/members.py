@@ -75,7 +75,10 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
     if new:
         context |= _links(request, project, new)
     context |= {"project": project, "contents": {name: gettext(title) for name, title in CONTENTS.items()}}
-    context |= _invitations(request, project)
+    context["invitations"] = paginate(request, _open_invitations(project), "invitations")
+    former_members = Membership.objects.filter(project=project, removed_at__isnull=False)
+    former_members = former_members.select_related("person").order_by("-removed_at", "pk")
+    context["left"] = paginate(request, former_members, "left")
     if may_set_up:
         context |= _figures(request, project, context["invitations"])
         context |= {"rates": rates, "correction": correction, "corrects": corrects}
@@ -126,16 +129,6 @@ def _members(request: PageRequest, project: Project, context: dict[str, Any]) ->
         member.account = context.get("by_person", {}).get(member.person_id, workload.Account())
         member.earned = context.get("earned_by", {}).get(member.person_id)
     return members
-
-
-def _invitations(request: PageRequest, project: Project) -> dict[str, Any]:
-    former_members = Membership.objects.filter(project=project, removed_at__isnull=False).select_related(
-        "person"
-    )
-    return {
-        "invitations": paginate(request, _open_invitations(project), "invitations"),
-        "left": paginate(request, former_members.order_by("-removed_at", "pk"), "left"),
-    }
 
 
 def _open_invitations(project: Project) -> QuerySet[Invitation]:

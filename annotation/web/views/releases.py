@@ -41,7 +41,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     actor = authorization.actor(request)
     needed = Permission.RELEASE if request.method == "POST" else Permission.SEE_PROGRESS
     project = authorization.project(actor, slug, needed)
-    barred = _release_refusal(actor.person, project)
+    barred = _refusal(visibility.require_no_open_work, actor.person, project)
     simulated = Assignment.objects.filter(
         batch__project=project, person__is_simulated=True, annotation__isnull=False
     ).exists()
@@ -156,12 +156,8 @@ STATES_OF: Final[dict[str, list[str]]] = {
 """The states of the items that a gap counts, by its kind."""
 
 
-def _release_refusal(person: Person, project: Project) -> str:
-    """Why this person may neither make nor read a release now; empty where they may."""
-    return _refusal(visibility.require_no_open_work, person, project)
-
-
 def _refusal(check: Callable[[Person, Any], None], person: Person, about: Project | Release) -> str:
+    """Why a check refuses something to this person; empty where it does not."""
     try:
         check(person, about)
     except Refused as refused:
@@ -208,7 +204,7 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
 def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     """The part of the page's context that holds its figures; nothing for those who may not read the release now."""
     release = authorization.release(authorization.actor(request), public_id)
-    if release.ready_at is None or _release_refusal(request.user, release.project):
+    if release.ready_at is None or visibility.has_open_work(request.user, release.project):
         return {}
     return _release_context(request, release)
 
