@@ -44,8 +44,7 @@ SINGLE_OUTCOME = ("labels", "answers")
 @page("GET", "POST")
 def adjudication(request: PageRequest, public_id: str) -> HttpResponse:
     """The items of a batch that wait for this adjudicator: those that matter most first. A POST undoes a decision."""
-    actor = authorization.actor(request)
-    batch = authorization.batch(actor, public_id, Permission.ADJUDICATE)
+    batch = authorization.batch(authorization.actor(request), public_id, Permission.ADJUDICATE)
     if request.POST.get("undo"):
         return _undo(request, batch)
     waiting = resolutions.waiting(batch)
@@ -53,8 +52,8 @@ def adjudication(request: PageRequest, public_id: str) -> HttpResponse:
         "batch": batch,
         "project": batch.project,
         "task": batch.task(),
-        "items": paginate_wide(request, visibility.adjudicable(actor.person, waiting)),
-        **_caught_up(request, actor.person, batch),
+        "items": paginate_wide(request, visibility.adjudicable(request.user, waiting)),
+        **_caught_up(request, request.user, batch),
     }
     return render(request, "adjudicating/queue.html", context)
 
@@ -62,10 +61,9 @@ def adjudication(request: PageRequest, public_id: str) -> HttpResponse:
 @page("GET")
 def project_adjudication(request: PageRequest, slug: str) -> HttpResponse:
     """The same over all batches of a project."""
-    actor = authorization.actor(request)
-    project = authorization.project(actor, slug, Permission.ADJUDICATE)
+    project = authorization.project(authorization.actor(request), slug, Permission.ADJUDICATE)
     waiting = resolutions.waiting_in(project)
-    items = paginate_wide(request, visibility.adjudicable(actor.person, waiting))
+    items = paginate_wide(request, visibility.adjudicable(request.user, waiting))
     for item in items:
         item.kind = kind_title(item.batch)
     waits = _in_total(request, project, waiting)
@@ -366,13 +364,12 @@ def _own_assignment(
 
 def _own_adjudication(request: PageRequest, public_id: str) -> tuple[Item, Person, bool]:
     """The item, the adjudicator, and whether it waits. Http404 for who made or annotated it, or may still annotate there."""
-    actor = authorization.actor(request)
-    item = authorization.item(actor, public_id, Permission.ADJUDICATE)
-    if not visibility.may_adjudicate(actor.person, item):
+    item = authorization.item(authorization.actor(request), public_id, Permission.ADJUDICATE)
+    if not visibility.may_adjudicate(request.user, item):
         raise Http404(authorization.NOT_HERE)
     if waits := resolutions.waiting(item.batch).filter(pk=item.pk).exists():
-        queue_candidates.record_reading([item], by=actor.person, now=timezone.now())
-    return item, actor.person, waits
+        queue_candidates.record_reading([item], by=request.user, now=timezone.now())
+    return item, request.user, waits
 
 
 def _item_context(request: PageRequest, item: Item, candidates: Sequence[Candidate]) -> dict[str, Any]:

@@ -161,10 +161,9 @@ def _next_batch(actor: authorization.Actor, done: Batch) -> tuple[Batch | None, 
 @page("POST")
 def resume(request: PageRequest, public_id: str) -> HttpResponse:
     """Open an item again: a draft whose lease ran out, or a submission that is withdrawn for it."""
-    actor = authorization.actor(request)
     now = timezone.now()
     try:
-        assignment = authorization.assignment(actor, public_id)
+        assignment = authorization.assignment(authorization.actor(request), public_id)
         if assignment.state == Assignment.State.SUBMITTED and assignment.annotation is not None:
             assignments.undo(annotation=assignment.annotation, now=now)
         else:

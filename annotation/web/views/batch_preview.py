@@ -23,8 +23,7 @@ from tasks.contract import Item
 @page("GET", "POST")
 def try_batch(request: PageRequest, public_id: str) -> HttpResponse:
     """One item (?number=) on the page of annotating; a post without scripts is looked at on the same page."""
-    actor = authorization.actor(request)
-    batch = authorization.batch(actor, public_id, Permission.SET_UP)
+    batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
     if not visibility.may_see_agreement(request.user, batch):
         messages.warning(request, gettext("You annotate in this batch, so you cannot preview its items."))
         return redirect("batch", batch.public_id)

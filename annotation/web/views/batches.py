@@ -304,8 +304,7 @@ COUNTS = {"accepted": "decided"}
 
 def agreement_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     """The part of the page's context that holds its figures, as far as this person may see them."""
-    actor = authorization.actor(request)
-    batch = authorization.batch(actor, public_id, Permission.SEE_PROGRESS)
+    batch = authorization.batch(authorization.actor(request), public_id, Permission.SEE_PROGRESS)
     who = reader_of(request, batch.project)
     snapshot = (
         None if batch.pk in who.hidden else snapshots.snapshot_view(batch, "agreement", now=timezone.now())
@@ -356,9 +355,8 @@ def report(request: PageRequest, public_id: str) -> HttpResponse:
 
 def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     """The context of the report of a batch."""
-    actor = authorization.actor(request)
-    batch = authorization.batch(actor, public_id, Permission.SEE_PROGRESS)
-    sees = visibility.may_see_agreement(actor.person, batch)
+    batch = authorization.batch(authorization.actor(request), public_id, Permission.SEE_PROGRESS)
+    sees = visibility.may_see_agreement(request.user, batch)
     nameless = sees and batch.pk in reader_of(request, batch.project).sight.without_people
     snapshot = snapshots.snapshot_view(batch, "report", now=timezone.now()) if sees and not nameless else None
     stored_reports = snapshot.data["reports"] if snapshot and snapshot.data else []

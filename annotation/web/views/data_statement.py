@@ -43,8 +43,7 @@ class AboutMeForm(forms.Form):
 @page("GET", "POST")
 def statement(request: PageRequest, slug: str) -> HttpResponse:
     """The questions that only people can answer, and below them the statement as a release would have it now."""
-    actor = authorization.actor(request)
-    project = authorization.project(actor, slug, Permission.SET_UP)
+    project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
     form = StatementForm(request.POST or project.statement)
     if request.method == "POST" and form.is_valid():
         with refusals_on(form):
@@ -69,8 +68,7 @@ def statement(request: PageRequest, slug: str) -> HttpResponse:
 @page("GET", "POST")
 def about_me(request: PageRequest, slug: str) -> HttpResponse:
     """What the person may say of themselves in this project, what becomes of it, and taking it back."""
-    actor = authorization.actor(request)
-    project = authorization.project(actor, slug, Permission.ANNOTATE)
+    project = authorization.project(authorization.actor(request), slug, Permission.ANNOTATE)
     membership = Membership.objects.get(project=project, person=request.user)
     form = AboutMeForm(request.POST or membership.characteristics)
     if request.method == "POST" and form.is_valid():

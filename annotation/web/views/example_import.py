@@ -148,8 +148,7 @@ def _preview_url(project: Project, questions: Upload, tables: Upload | None) -> 
 @page("GET", "POST")
 def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     """The first examples of uploaded files, with everything that was detected to correct; and the import."""
-    actor = authorization.actor(request)
-    project = authorization.project(actor, slug, Permission.IMPORT)
+    project = authorization.project(authorization.actor(request), slug, Permission.IMPORT)
     questions = authorization.upload(project, public_id)
     archive = authorization.upload(project, request.GET["tables"]) if "tables" in request.GET else None
     named = request.GET.get("preview", "").replace("\0", "")

@@ -24,9 +24,8 @@ def report(request: PageRequest, slug: str) -> HttpResponse:
 
 def report_of(request: PageRequest, slug: str) -> dict[str, Any]:
     """The context of the page."""
-    actor = authorization.actor(request)
-    project = authorization.project(actor, slug, Permission.RELEASE)
-    looked, left_out = fooling_rates.of_project(project, actor.person)
+    project = authorization.project(authorization.actor(request), slug, Permission.RELEASE)
+    looked, left_out = fooling_rates.of_project(project, request.user)
     figures = fooling_rates.figures(looked)
     context = {
         "project": project,
@@ -38,9 +37,8 @@ def report_of(request: PageRequest, slug: str) -> dict[str, Any]:
 
 
 def _every_group(request: PageRequest, slug: str) -> HttpResponse:
-    actor = authorization.actor(request)
-    project = authorization.project(actor, slug, Permission.RELEASE)
-    looked, _ = fooling_rates.of_project(project, actor.person)
+    project = authorization.project(authorization.actor(request), slug, Permission.RELEASE)
+    looked, _ = fooling_rates.of_project(project, request.user)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-fooling.csv"'
     csv.writer(response, lineterminator="\r\n").writerows(fooling_rates.csv_rows(looked))

@@ -44,8 +44,7 @@ MOST_TRIED = 5
 @page("GET", "POST")
 def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
     """What is known to be right in the batch, and the ways to say more of it."""
-    actor = authorization.actor(request)
-    batch = authorization.batch(actor, public_id, Permission.SET_UP)
+    batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
     here = redirect("gold", batch.public_id)
     if not visibility.may_see_agreement(request.user, batch):
         # Whoever annotates here is measured by it.
@@ -184,8 +183,7 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
 
     Without one, the first example without a gold answer that fits; the list of them with ?choose= and ?q=.
     """
-    actor = authorization.actor(request)
-    batch = authorization.batch(actor, public_id, Permission.SET_UP)
+    batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
     if not visibility.may_see_agreement(request.user, batch):
         return redirect("gold", batch.public_id)
     try:
@@ -302,8 +300,7 @@ def _next_candidate(batch: Batch, search: str, *, after: Example | None = None) 
 @page()
 def feedback(request: PageRequest, public_id: str) -> HttpResponse:
     """What somebody who annotates is told of their answers to gold, where the batch tells."""
-    actor = authorization.actor(request)
-    batch = authorization.batch(actor, public_id, Permission.ANNOTATE)
+    batch = authorization.batch(authorization.actor(request), public_id, Permission.ANNOTATE)
     if not batch.gold_feedback:
         raise Http404(authorization.NOT_HERE)
     task, answers = batch.task(), gold.feedback_for(batch, request.user)

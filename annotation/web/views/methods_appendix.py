@@ -59,8 +59,7 @@ def project_methods(request: PageRequest, slug: str) -> HttpResponse:
 @page("GET")
 def project_methods_file(request: PageRequest, slug: str, format: str) -> HttpResponse:
     """The appendix of a project as LaTeX, as Markdown, or both with pictures in an archive."""
-    actor = authorization.actor(request)
-    project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
+    project = authorization.project(authorization.actor(request), slug, Permission.SEE_PROGRESS)
     if (away := away_from_releases(request, project)) is not None:
         return away
     with translation.override(settings.LANGUAGE_CODE):

@@ -54,12 +54,11 @@ def my_work(request: PageRequest) -> HttpResponse:
 @page()
 def worked_examples_page(request: PageRequest, public_id: str) -> HttpResponse:
     """Examples of accepted and returned work for the task type of a batch: for pages without scripts."""
-    actor = authorization.actor(request)
-    batch = authorization.batch(actor, public_id, Permission.ANNOTATE)
+    batch = authorization.batch(authorization.actor(request), public_id, Permission.ANNOTATE)
     context = {
         "batch": batch,
         "task": batch.task(),
-        "examples": worked_examples.worked_examples(batch, actor.person),
+        "examples": worked_examples.worked_examples(batch, request.user),
     }
     return render(request, "annotating/worked_examples.html", context)
 
