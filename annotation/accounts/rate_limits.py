@@ -51,18 +51,6 @@ WRONG_LINK: Final = _limit("links that do not work, from one address", 30, 10)
 WRONG_TOKEN: Final = _limit("tokens that are not valid, from one address", 60, 5)
 REGISTER: Final = _limit("making an account by one invitation", 20, 60)
 CROWD_ENTRY: Final = _limit("coming in by one crowd link from one address", 60, 10)
-LIMITS: Final = (
-    SIGN_IN_HERE,
-    SIGN_IN_ACCOUNT,
-    SIGN_IN_ADDRESS,
-    OWN_PASSWORD,
-    RESET_ACCOUNT,
-    RESET_ADDRESS,
-    WRONG_LINK,
-    WRONG_TOKEN,
-    REGISTER,
-    CROWD_ENTRY,
-)
 
 KNOWN_FOR = timedelta(days=90)
 """How long an address from which somebody signed in is no new one: attempts from elsewhere do not count there."""
