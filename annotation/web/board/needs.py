@@ -71,10 +71,10 @@ def needs(state: State) -> list[Need]:
     return [
         need
         for permission, group in (
-            (Permission.IMPORT, _data(state)),
+            (Permission.IMPORT, [] if state.sources else [Need("import")]),
             (Permission.SEE_PROGRESS, _failures(state)),
-            (Permission.ADJUDICATE, _decisions(state)),
-            (Permission.SET_UP, _questions(state)),
+            (Permission.ADJUDICATE, [Need("adjudicate", state.mine)] if state.mine else []),
+            (Permission.SET_UP, [Need("questions", state.questions)] if state.questions else []),
             (Permission.INVITE, _people(state)),
             (Permission.SET_UP, _batches(state)),
             (Permission.RELEASE, _releases(state)),
@@ -99,27 +99,12 @@ def leading(actions: Mapping[int, Need]) -> int | None:
     return next(iter([*urgent, *actions]), None)
 
 
-def _data(state: State) -> Iterator[Need]:
-    if not state.sources:
-        yield Need("import")
-
-
 def _failures(state: State) -> Iterator[Need]:
     counts: Counter[str] = Counter()
     for kind, number in state.failed:
         counts[JOBS.get(kind, "failed_job")] += number
     for kind, number in counts.items():
         yield Need(kind, number)
-
-
-def _decisions(state: State) -> Iterator[Need]:
-    if state.mine:
-        yield Need("adjudicate", state.mine)
-
-
-def _questions(state: State) -> Iterator[Need]:
-    if state.questions:
-        yield Need("questions", state.questions)
 
 
 def _batches(state: State) -> Iterator[Need]:
@@ -169,17 +154,14 @@ def _waiting_for_others(state: State) -> Iterator[Need]:
 def label(need: Need) -> str:
     """The words of the button."""
     number = number_format(need.number, force_grouping=True)
-    if need.stage is not None and need.kind in ("open", "close", "paused"):
-        return _about_one(need.kind).format(batch=need.stage.name)
-    return _count_in_words(need.kind, need.number).format(number=number)
-
-
-def _about_one(kind: str) -> str:
-    return {
+    about_one = {
         "open": gettext("“{batch}” is ready to open"),
         "close": gettext("“{batch}” is ready to close"),
         "paused": gettext("“{batch}” is paused"),
-    }[kind]
+    }
+    if need.stage is not None and need.kind in about_one:
+        return about_one[need.kind].format(batch=need.stage.name)
+    return _count_in_words(need.kind, need.number).format(number=number)
 
 
 def _count_in_words(kind: str, n: int) -> str:
