@@ -112,7 +112,9 @@ def draw(
     rows = _rows(boxes, ends, wide)
     places = {
         **{
-            box.name: _box_rectangle(box, rows, wide, ends_wide + gap + (box.column - 1) * (wide + gap))
+            box.name: _Rectangle(
+                ends_wide + gap + (box.column - 1) * (wide + gap), rows[box.row][0], wide, _height(box, wide)
+            )
             for box in boxes
         },
         **{end.name: _end_rectangle(end, rows, columns * (wide + gap) + gap, ends_wide) for end in ends},
@@ -164,11 +166,6 @@ def _gap(arrows: Sequence[Arrow]) -> int:
     words = (line for arrow in arrows for line in (arrow.above, *(below for below, _ in arrow.below)))
     longest = max(map(len, words), default=0)
     return max(GAP, int(longest * LETTER * WIDE_SMALL) + TIP + BEND)
-
-
-def _box_rectangle(box: Box, rows: Sequence[tuple[int, int]], wide: int, left_edge: int) -> _Rectangle:
-    top, _ = rows[box.row]
-    return _Rectangle(left_edge, top, wide, _height(box, wide))
 
 
 def _end_rectangle(end: End, rows: Sequence[tuple[int, int]], between: int, wide: int) -> _Rectangle:

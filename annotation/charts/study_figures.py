@@ -58,13 +58,10 @@ def share(proportion: Proportion) -> Cell:
 def median(estimate: medians.Estimate) -> Cell:
     """A median as a cell of a column of estimates, with one decimal."""
     estimate_point = Point(estimate.value, estimate.low, estimate.high, estimate.n)
-    return estimate_cell(estimate_point, 1, no_interval=_no_interval(estimate.n))
-
-
-def _no_interval(n: int) -> str:
-    if n > 1:
-        return gettext("Every resample has the same median.")
-    return gettext("A single value has no interval.")
+    reason = gettext("A single value has no interval.")
+    if estimate.n > 1:
+        reason = gettext("Every resample has the same median.")
+    return estimate_cell(estimate_point, 1, no_interval=reason)
 
 
 def names(*titles: str) -> tuple[Column, ...]:

@@ -10,11 +10,6 @@ from tableqa.operations.merged_tables import woven
 from tasks.contract import Item, TaskType
 
 
-def item_table(task: TaskType, item: Item) -> dict[str, Any]:
-    """The table of an item as it was given, with the cells that the item points at."""
-    return drawn(item.example.table, marked=pointed_at(task, item))
-
-
 def sheet(
     task: TaskType, item: Item, data: Mapping[str, Any], operations: Sequence[Operation] = ()
 ) -> dict[str, Any]:

@@ -117,7 +117,9 @@ def _preview(project: Project, form: DefinitionForm, row: TaskTypeDefinition | N
         "is_preview": True,
         "data": {},
         "assignment": {"shows": shows},
-        "table": tables.item_table(task, item) if "table" in shows else None,
+        "table": tables.drawn(item.example.table, marked=tables.pointed_at(task, item))
+        if "table" in shows
+        else None,
     }
 
 
