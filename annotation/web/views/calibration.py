@@ -64,7 +64,7 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
                 gettext("{name} is set aside. Releases and agreement leave it out.").format(name=batch.name),
             )
             return redirect("calibration", batch.public_id)
-    figures = _figures(request, batch)
+    figures = figures_of(request, batch)
     compared, letters = figures["compared_items"], figures["letters"]
     who = reader_of(request, batch.project)
     names = _names(batch) if manages else {}
@@ -99,14 +99,7 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
     return render(request, "first_day/calibration.html", context)
 
 
-def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
-    """The part of the page's context that holds its figures; nothing for those who annotate in the batch."""
-    return _figures(
-        request, authorization.batch(authorization.actor(request), public_id, Permission.SEE_PROGRESS)
-    )
-
-
-def _figures(request: PageRequest, batch: Batch) -> dict[str, Any]:
+def figures_of(request: PageRequest, batch: Batch) -> dict[str, Any]:
     """The compared responses of the page and the agreement, with both as figures; none that the reader must not see."""
     actor, now = authorization.actor(request), timezone.now()
     may = authorization.permissions_in(actor, batch.project)

@@ -90,7 +90,7 @@ def _consent_page(
         raise Http404(authorization.NOT_HERE)
     manages = Permission.SET_UP in may
     context: dict[str, Any] = {
-        **(_figures(request, project) if manages else {"versions": []}),
+        **(figures_of(request, project) if manages else {"versions": []}),
         "project": project,
         "newest": newest,
         "shown": consent_text,
@@ -104,12 +104,8 @@ def _consent_page(
     return render(request, "first_day/consent.html", context)
 
 
-def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
+def figures_of(request: PageRequest, project: Project) -> dict[str, Any]:
     """The part of the page's context that holds its figure: the versions, for managers."""
-    return _figures(request, authorization.project(authorization.actor(request), slug, Permission.SET_UP))
-
-
-def _figures(request: PageRequest, project: Project) -> dict[str, Any]:
     versions, called = quality_consent.versions(project), pseudonyms(project)
     lines = [
         {

@@ -147,21 +147,16 @@ def links(request: PageRequest, slug: str) -> HttpResponseBase:
             return redirect("crowd_link", project.slug, link.public_id)
     page_of_links = paginate(request, _links(project))
     context = {"project": project, "links": page_of_links, "form": form, "now": timezone.now()}
-    return render(request, "crowd/links.html", context | _figures(request, project, page_of_links))
-
-
-def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
-    """The part of the page's context that holds its figures: how many people came by each link."""
-    project = authorization.project(authorization.actor(request), slug, Permission.INVITE)
-    return _figures(request, project, _links(project))
+    return render(request, "crowd/links.html", context | figures_of(request, project, page_of_links))
 
 
 def _links(project: Project) -> Any:
     return _with_counts(CrowdLink.objects.filter(project=project)).order_by("-made_at", "-pk")
 
 
-def _figures(request: PageRequest, project: Project, links: Iterable[Any]) -> dict[str, Any]:
-    table = list_tables.crowd_links(links)
+def figures_of(request: PageRequest, project: Project, links: Iterable[Any] | None = None) -> dict[str, Any]:
+    """The part of the page's context that holds its figures: how many people came by each of these links, or by all."""
+    table = list_tables.crowd_links(_links(project) if links is None else links)
     return {"links_table": table, **figure_gallery(request, "crowd", project.slug, [table])}
 
 

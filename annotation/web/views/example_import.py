@@ -52,25 +52,22 @@ def sources(request: PageRequest, slug: str) -> HttpResponse:
     context = {
         "project": project,
         "sources": page,
-        **_figures(request, project, page),
+        **figures_of(request, project, page),
         "under_way": list(under_way.order_by("-pk")[:20]),
         "may_import": Permission.IMPORT in authorization.permissions_in(actor, project),
     }
     return render(request, "importing/sources.html", context)
 
 
-def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
-    """The part of the page's context that holds its figures: the sources."""
-    project = authorization.project(authorization.actor(request), slug, Permission.SEE_PROGRESS)
-    return _figures(request, project, _ready_sources(project))
-
-
 def _ready_sources(project: Project) -> QuerySet[Source]:
     return Source.objects.ready().filter(project=project).order_by("-pk")
 
 
-def _figures(request: PageRequest, project: Project, project_sources: Iterable[Source]) -> dict[str, Any]:
-    table = list_tables.sources(project_sources)
+def figures_of(
+    request: PageRequest, project: Project, listed: Iterable[Source] | None = None
+) -> dict[str, Any]:
+    """The part of the page's context that holds its figures: these sources of the project, or all."""
+    table = list_tables.sources(_ready_sources(project) if listed is None else listed)
     return {"sources_table": table, **figure_gallery(request, "sources", project.slug, [table])}
 
 
@@ -278,17 +275,13 @@ def source(request: PageRequest, public_id: str) -> HttpResponse:
         "reports": example_import.reports_of(source, sight),
         "losses": [gettext(loss) for loss in example_import.losses_of(source)],
         "format": gettext(READERS[source.reader].title) if source.reader in READERS else source.reader,
-        **_figures_of_source(request, source),
+        **figures_of_source(request, source),
     }
     return render(request, "importing/source.html", context)
 
 
-def figures_of_source(request: PageRequest, public_id: str) -> dict[str, Any]:
+def figures_of_source(request: PageRequest, source: Source) -> dict[str, Any]:
     """The part of the context of a source that holds its figure: the questions of the page."""
-    return _figures_of_source(request, authorization.source(authorization.actor(request), public_id))
-
-
-def _figures_of_source(request: PageRequest, source: Source) -> dict[str, Any]:
     examples = Example.objects.filter(source=source).originals().order_by("position")
     fields = ("public_id", "external_id", "question", "answers", "more", "table_digest")
     page_of_examples = paginate(request, examples.only(*fields))

@@ -7,13 +7,14 @@ Files are in English, say what they are about, and people have their pseudonyms 
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.http import Http404, HttpResponse
 from django.utils import translation
 
 from annotation.access import authorization
+from annotation.access.roles import Permission
 from annotation.charts import image_files
 from annotation.charts.figure import Subject, content_type
 from annotation.web.views import (
@@ -44,14 +45,24 @@ from annotation.web.views.pages import PageRequest, attachment, page
 Context = Callable[[PageRequest, str], Mapping[str, Any]]
 """From a request and the key of what the page is about to a context with `figure_gallery`; 404 for who may not."""
 
+T = TypeVar("T")
+
+
+def _context(
+    load: Callable[..., T], figures: Callable[[PageRequest, T], Mapping[str, Any]], *permission: Permission
+) -> Context:
+    """The figures of what a key names, for those who have this permission there."""
+    return lambda request, key: figures(request, load(authorization.actor(request), key, *permission))
+
+
 PAGES: Mapping[str, Context] = {
     "agreement": lambda request, key: agreement.agreement_of(request, key, named=False),
     "batch": batches.agreement_of,
     "batch_people": allocation.figures_of,
-    "calibration": calibration.figures_of,
+    "calibration": _context(authorization.batch, calibration.figures_of, Permission.SEE_PROGRESS),
     "compare": release_comparison.figures_of,
-    "consent": consent.figures_of,
-    "crowd": crowd_entry.figures_of,
+    "consent": _context(authorization.project, consent.figures_of, Permission.SET_UP),
+    "crowd": _context(authorization.project, crowd_entry.figures_of, Permission.INVITE),
     "dashboard": lambda request, key: dashboards.dashboard_of(request, key, named=False),
     "evaluations": model_evaluation.report_of,
     "fooling": fooling_rates.report_of,
@@ -59,15 +70,15 @@ PAGES: Mapping[str, Context] = {
     "guidelines": guidelines.figures_of,
     "item": item_history.figures_of_item,
     "log": item_history.figures_of_log,
-    "people": members.figures_of,
-    "perturbations": perturbation_runs.figures_of,
+    "people": _context(authorization.project, members.figures_of, Permission.SET_UP),
+    "perturbations": _context(authorization.project, perturbation_runs.figures_of, Permission.SEE_PROGRESS),
     "project": projects.figures_of,
     "quality": lambda request, key: annotator_quality.quality_of(request, key, named=False),
     "release": releases.figures_of,
-    "releases": releases.figures_of_releases,
+    "releases": _context(authorization.project, releases.figures_of_releases, Permission.SEE_PROGRESS),
     "report": batches.report_of,
-    "source": example_import.figures_of_source,
-    "sources": example_import.figures_of,
+    "source": _context(authorization.source, example_import.figures_of_source),
+    "sources": _context(authorization.project, example_import.figures_of, Permission.SEE_PROGRESS),
     "template": study_templates.figures_of,
 }
 """The pages that have figures, by the name that their addresses have."""

@@ -80,7 +80,7 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
     former_members = former_members.select_related("person").order_by("-removed_at", "pk")
     context["left"] = paginate(request, former_members, "left")
     if may_set_up:
-        context |= _figures(request, project, context["invitations"])
+        context |= figures_of(request, project, context["invitations"])
         context |= {"rates": rates, "correction": correction, "corrects": corrects}
         context["crowd_links"] = list(CrowdLink.objects.filter(project=project).order_by("-pk")[:SHOWN])
         context["now"] = timezone.now()
@@ -89,20 +89,16 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
     return forbid_storing(answer) if new else answer
 
 
-def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
-    """The part of the page's context that holds its figures: work, pay and costs."""
-    project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
-    return _figures(request, project, _open_invitations(project))
-
-
-def _figures(request: PageRequest, project: Project, invitations: Iterable[Invitation]) -> dict[str, Any]:
+def figures_of(
+    request: PageRequest, project: Project, invitations: Iterable[Invitation] | None = None
+) -> dict[str, Any]:
     """Allocation, pay and costs with their figures, and that of these invitations: those of the page, or all for a file."""
     work = allocation.allocation(request, project)
     called = pseudonyms(project)
     invited = list_tables.invitations(
         [
             {"invitation": invitation, "created_by": called.get(invitation.made_by_id, NOTHING)}
-            for invitation in invitations
+            for invitation in (_open_invitations(project) if invitations is None else invitations)
         ]
     )
     money = payments.pay_context(

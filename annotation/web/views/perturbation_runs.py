@@ -39,17 +39,11 @@ def perturbations(request: PageRequest, slug: str) -> HttpResponse:
         "project": project,
         "form": form,
         "runs": page_of_runs,
-        **_figures(request, project, page_of_runs),
+        **figures_of(request, project, page_of_runs),
         "under_way": [visibility.job(actor, job.public_id) for job in under_way.order_by("-pk")[:20]],
         "may_perturb": Permission.SET_UP in authorization.permissions_in(actor, project),
     }
     return render(request, "perturbing/perturbations.html", context)
-
-
-def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
-    """The part of the page's context that holds its figures: what each run made."""
-    project = authorization.project(authorization.actor(request), slug, Permission.SEE_PROGRESS)
-    return _figures(request, project, _runs(project))
 
 
 def _runs(project: Project) -> QuerySet[PerturbationRun]:
@@ -57,9 +51,12 @@ def _runs(project: Project) -> QuerySet[PerturbationRun]:
     return runs.prefetch_related("sources").select_related("made_by", "feeds_from").order_by("-pk")
 
 
-def _figures(request: PageRequest, project: Project, runs: Iterable[PerturbationRun]) -> dict[str, Any]:
+def figures_of(
+    request: PageRequest, project: Project, runs: Iterable[PerturbationRun] | None = None
+) -> dict[str, Any]:
+    """The part of the page's context that holds its figures: what each of these runs made, or each of all."""
     counts, hidden = [], visibility.hidden_batches(request.user, project.batches.all(), Fact.COUNTS)
-    for run in runs:
+    for run in _runs(project) if runs is None else runs:
         rows = [_row(*kind_counts) for kind_counts in run.counts.items() if run.feeds_from_id not in hidden]
         title = gettext("Automatic perturbations of {sources}").format(
             sources=", ".join(source.name for source in run.sources.all())

@@ -65,7 +65,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     gaps = release_gaps.gaps_visible_to(actor.person, project) if may_release else []
     context = {
         "project": project,
-        **_figures_of_releases(request, project),
+        **figures_of_releases(request, project),
         "form": form,
         "request_id": request.POST.get("request") or new_public_id(),
         "barred": barred,
@@ -77,14 +77,8 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     return render(request, "releasing/releases.html", context)
 
 
-def figures_of_releases(request: PageRequest, slug: str) -> dict[str, Any]:
+def figures_of_releases(request: PageRequest, project: Project) -> dict[str, Any]:
     """The part of the context of the list of releases that holds its figures."""
-    return _figures_of_releases(
-        request, authorization.project(authorization.actor(request), slug, Permission.SEE_PROGRESS)
-    )
-
-
-def _figures_of_releases(request: PageRequest, project: Project) -> dict[str, Any]:
     rows = Release.objects.filter(project=project).select_related("job", "made_by")
     page_of_releases = paginate(request, rows.order_by("-made_at", "-pk"))
     called = pseudonyms(project)
