@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from django.utils.translation import gettext
 
@@ -240,6 +240,7 @@ class Distribution:
     labels: Sequence[str]
     spreads: Sequence[Spread]
     axis: Axis
+    notes: ClassVar[Sequence[str]] = ()
 
     @property
     def series(self) -> list[Series]:
@@ -263,11 +264,6 @@ class Distribution:
     def description(self) -> str:
         """The chart in words, for those who do not see it: the highest and the lowest mean."""
         return _highest_and_lowest(self.labels, self.series)
-
-    @property
-    def notes(self) -> list[str]:
-        """What has to be known to read the marks."""
-        return []
 
 
 @dataclass(frozen=True)
@@ -298,10 +294,9 @@ class Heat:
     whole: bool = False
     addresses: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
-    @property
-    def series(self) -> list[Series]:
-        """None: a heat map has no legend."""
-        return []
+    series: ClassVar[Sequence[Series]] = ()
+    """None: a heat map has no legend."""
+    notes: ClassVar[Sequence[str]] = ()
 
     @property
     def squares(self) -> list[list[Square]]:
@@ -344,11 +339,6 @@ class Heat:
         return gettext("Highest {written} ({there}), lowest {written_2} ({where})").format(
             written=self._written(most), there=highest_square, written_2=self._written(least), where=where
         )
-
-    @property
-    def notes(self) -> list[str]:
-        """What has to be known to read the marks."""
-        return []
 
 
 Chart: TypeAlias = Bars | Lines | Columns | Heat | Distribution
