@@ -341,24 +341,19 @@ def _effects_on_batches(action: str, batches: Sequence[Batch], *, hidden: Collec
         if batch.pk in hidden:
             effects.append(f"{batch.name}: {visibility.why_no_counts()}")
             continue
-        batch_counts = counts[batch.pk]
-        numbers = {
-            "open": ngettext("{found} item", "{found} items", batch_counts["items"]).format(
-                found=number_format(batch_counts["items"], force_grouping=True)
-            ),
-            "pause": gettext("{found} in progress").format(
-                found=number_format(batch_counts["leased"], force_grouping=True)
-            ),
-            "resume": ngettext("{found} free slot", "{found} free slots", batch_counts["free"]).format(
-                found=number_format(batch_counts["free"], force_grouping=True)
+        numbers = counts[batch.pk]
+        n = {name: number_format(number, force_grouping=True) for name, number in numbers.items()}
+        about = {
+            "open": ngettext("{found} item", "{found} items", numbers["items"]).format(found=n["items"]),
+            "pause": gettext("{found} in progress").format(found=n["leased"]),
+            "resume": ngettext("{found} free slot", "{found} free slots", numbers["free"]).format(
+                found=n["free"]
             ),
             "close": gettext("{found} in progress, {found_2} complete, {found_3} incomplete").format(
-                found=number_format(batch_counts["leased"], force_grouping=True),
-                found_2=number_format(batch_counts["complete"], force_grouping=True),
-                found_3=number_format(batch_counts["open"], force_grouping=True),
+                found=n["leased"], found_2=n["complete"], found_3=n["open"]
             ),
         }
-        effects.append(f"{batch.name}: {numbers[action]}.")
+        effects.append(f"{batch.name}: {about[action]}.")
     return effects
 
 

@@ -64,14 +64,8 @@ def inquiries(request: PageRequest, slug: str) -> HttpResponse:
         request, annotator_questions.readable_inquiries(project, request.user, answers=answers)
     )
     sight = visibility.visibility_of(actor, project)
-    asked_about = Item.objects.filter(
-        pk__in=[
-            listed_inquiry.assignment.item_id
-            for listed_inquiry in page_of_inquiries
-            if listed_inquiry.assignment
-        ]
-    )
-    nameless = asked_about.exclude(sight.condition(Fact.NAMES))
+    items = [listed.assignment.item_id for listed in page_of_inquiries if listed.assignment]
+    nameless = Item.objects.filter(pk__in=items).exclude(sight.condition(Fact.NAMES))
     context = {
         "project": project,
         "answers": answers,

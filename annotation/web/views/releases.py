@@ -182,14 +182,7 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
             "may_evaluate": may_evaluate,
             "undownloadable": _refusal(visibility.require_nothing_to_judge, request.user, release),
             "has_runs": may_evaluate and runs.finished_runs(release).exists(),
-            "earlier": next(
-                (
-                    earlier_release
-                    for earlier_release in earlier_first(release)
-                    if earlier_release.pk < release.pk
-                ),
-                None,
-            ),
+            "earlier": next((other for other in earlier_first(release) if other.pk < release.pk), None),
         }
         return render(request, "releasing/release.html", context)
     return redirect("releases", release.project.slug)
@@ -272,14 +265,11 @@ def _agreement(release: Release) -> dict[str, Any]:
         "more_agreement": gettext("Further statistics"),
         "undefined": gettext("Undefined statistics"),
     }
-    tables = {
-        name: statistics(part, batches=True, name=name.replace("_", "-"), title=titles[name])
-        for name, part in parts.items()
-        if part
-    }
     return {
-        **dict.fromkeys(titles),
-        **tables,
+        **{
+            name: statistics(parts[name], batches=True, name=name.replace("_", "-"), title=title)
+            for name, title in titles.items()
+        },
         "number_more": len(parts["more_agreement"]),
         "number_undefined": len(parts["undefined"]),
     }
