@@ -25,9 +25,15 @@ from annotation.queue import resolutions
 from annotation.queue.candidates import Candidate
 from annotation.templatetags.explorer import reader_of
 from annotation.web.forms.adjudication import DecisionForm, SendBackForm
-from annotation.web.views.assignments import drawable_operations, edit_operations
+from annotation.web.views.assignments import edit_operations
 from annotation.web.views.pages import PageRequest, kind_title, page, paginate_wide, refusals_on
-from annotation.web.views.table_comparison import compare_inputs, contrast_table, for_scripts, variant_of
+from annotation.web.views.table_comparison import (
+    compare_inputs,
+    contrast_table,
+    drawable_operations,
+    for_scripts,
+    variants_of,
+)
 from annotation.web.views.tables import chosen_cells, drawn, in_words, pointed_at, sheet
 from annotation.workflow import adjudication as workflow_adjudication
 from tableqa.core.json_text import read_json
@@ -379,10 +385,8 @@ def _item_context(request: PageRequest, item: Item, candidates: Sequence[Candida
     shows = task.payload(plain)
     contrast = comparison = None
     if "table" in task.shows:
-        each = [
-            variant_of(candidate.letter, task, (candidate.annotation.response or {})["data"])
-            for candidate in candidates
-        ]
+        responses = [(candidate.annotation.response or {})["data"] for candidate in candidates]
+        each = variants_of([candidate.letter for candidate in candidates], task, responses)
         pointed = pointed_at(task, plain)
         contrast = contrast_table(plain.example.table, each, pointed=pointed, part=_part(request))
         comparison = for_scripts(plain.example.table, each, pointed=pointed) if contrast else None

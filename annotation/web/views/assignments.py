@@ -30,7 +30,7 @@ from annotation.platform.refusals import Refused
 from annotation.quality import annotator_questions, guidelines, qualification
 from annotation.queue import availability, entry_requirements, reservations
 from annotation.web.views.pages import PageRequest, kind_title, page
-from annotation.web.views.table_comparison import compare_inputs
+from annotation.web.views.table_comparison import compare_inputs, drawable_operations
 from annotation.web.views.tables import in_words, sheet
 from annotation.workflow import assignments
 from tableqa.operations import (
@@ -42,7 +42,6 @@ from tableqa.operations import (
     RemoveRow,
     RenameHeader,
     SetCell,
-    from_list,
     normalise,
     replay,
 )
@@ -260,15 +259,6 @@ def _draft_data(assignment: Assignment) -> dict[str, Any]:
     draft = getattr(assignment, "draft", None)
     data = draft.response.get("data") if draft is not None else None
     return dict(data) if isinstance(data, Mapping) else {}
-
-
-def drawable_operations(task: TaskType, data: Mapping[str, Any]) -> list[Operation]:
-    """The operations of a draft; a draft may hold anything, and what is no operation is not drawn."""
-    name = task.operations_field
-    try:
-        return list(from_list(data.get(name, []))) if name else []
-    except OperationError:
-        return []
 
 
 def _last_annotation(batch: Batch, person_id: int) -> Annotation | None:

@@ -26,7 +26,7 @@ from annotation.web.forms.entry_requirements import SetAsideForm
 from annotation.web.views.agreement_figures import figures_in_table
 from annotation.web.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
 from annotation.web.views.pages import PageRequest, page, paginate, refusals_on, refusals_to
-from annotation.web.views.table_comparison import contrast_table, variant_of
+from annotation.web.views.table_comparison import contrast_table, variants_of
 from annotation.web.views.tables import pointed_at
 from tableqa.core.canonical_json import canonical
 from tableqa.operations import OperationError
@@ -166,7 +166,7 @@ def _contrast(comparison: ItemComparison, task: TaskType, letters: Sequence[str]
     """
     if comparison.differ is False or "table" not in task.shows:
         return None
-    did = [variant_of(letter, task, each.data) for letter, each in zip(letters, comparison.said, strict=True)]
+    did = variants_of(letters, task, [each.data for each in comparison.said])
     if not any(each.operations or list(each.marked) for each in did):
         return None
     try:

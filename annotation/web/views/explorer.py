@@ -36,7 +36,7 @@ from annotation.web.views import filters
 from annotation.web.views.item_actions import address_of, menu
 from annotation.web.views.pages import ROWS, PageRequest, kind_title, page
 from annotation.web.views.saved_views import REFUSED_VIEW
-from annotation.web.views.table_comparison import contrast_table, for_scripts, thumbnail, variant_of
+from annotation.web.views.table_comparison import contrast_table, for_scripts, thumbnail, variants_of
 from annotation.web.views.tables import pointed_at
 from tableqa.operations import OperationError
 
@@ -152,6 +152,8 @@ def _explorer_page(request: PageRequest, project: Project, batch: Batch | None) 
     _note_reading(request, listed_rows)
     written = chosen if batch is None else replace(chosen, batches=())
     opened = _open_item(request, who)
+    selected = query(chosen.without("after", "before"))
+    export_address = reverse("explorer_export", args=[project.slug])
     context |= {
         "chosen": chosen,
         "lines": [_line(row, names, address, query(written)) for row in listed_rows],
@@ -168,24 +170,14 @@ def _explorer_page(request: PageRequest, project: Project, batch: Batch | None) 
         if listed_rows and page_of_keys.has_next
         else "",
         "detail": _detail(request, who, opened) if opened is not None else None,
-        "views": _views(who, query(chosen.without("after", "before"))),
-        "view_query": query(chosen.without("after", "before")),
+        "views": _views(who, selected),
+        "view_query": selected,
         "hidden": any(key in who.hidden for key in _keys(who, chosen)),
         "judges": who.judges,
         "actions": menu(actor, project),
         "query": query(written),
         "facets_address": with_query(f"{address}facets/", query(written.without("after", "before"))),
-        "formats": [
-            (
-                name,
-                with_query(
-                    reverse("explorer_export", args=[project.slug]),
-                    query(chosen.without("after", "before")),
-                    format=name,
-                ),
-            )
-            for name in export.FORMATS
-        ],
+        "formats": [(name, with_query(export_address, selected, format=name)) for name in export.FORMATS],
     }
     return render(request, "explorer/explorer.html", context)
 
@@ -247,15 +239,9 @@ def _thumbnail(row: Row) -> dict[str, Any] | None:
     if row.task is None or row.plain is None or row.task.operations_field is None:
         return None
     letters = candidates.letters(len(row.responses))
-    task = row.task
+    variants = variants_of(letters, row.task, [response.data for response in row.responses])
     try:
-        return thumbnail(
-            row.plain.example.table,
-            [
-                variant_of(letter, task, response.data)
-                for letter, response in zip(letters, row.responses, strict=True)
-            ],
-        )
+        return thumbnail(row.plain.example.table, variants)
     except OperationError:  # of a response from elsewhere
         return None
 
@@ -320,11 +306,8 @@ def _contrast(row: Row, letters: Sequence[str]) -> dict[str, Any]:
     """
     if row.task is None or row.plain is None or "table" not in row.task.shows:
         return {"contrast": None, "comparison": None}
-    task, table, pointed = row.task, row.plain.example.table, pointed_at(row.task, row.plain)
-    did = [
-        variant_of(letter, task, response.data)
-        for letter, response in zip(letters, row.responses, strict=True)
-    ]
+    table, pointed = row.plain.example.table, pointed_at(row.task, row.plain)
+    did = variants_of(letters, row.task, [response.data for response in row.responses])
     try:
         contrast = contrast_table(table, did, pointed=pointed, whole=12)
     except OperationError:

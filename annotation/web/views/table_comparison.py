@@ -40,14 +40,23 @@ class TableVariant:
     marked: Iterable[Sequence[str]] = ()
 
 
-def variant_of(letter: str, task: TaskType, data: Mapping[str, Any]) -> TableVariant:
-    """What a response to an item of the kind did to its table; what is no operation is not drawn."""
+def variants_of(
+    letters: Iterable[str], task: TaskType, responses: Iterable[Mapping[str, Any]]
+) -> list[TableVariant]:
+    """What responses (their data) to an item did to its table."""
+    return [
+        TableVariant(letter, drawable_operations(task, data), chosen_cells(task, data))
+        for letter, data in zip(letters, responses, strict=True)
+    ]
+
+
+def drawable_operations(task: TaskType, data: Mapping[str, Any]) -> list[Operation]:
+    """The operations of a draft or response; a draft may hold anything, and what is no operation is not drawn."""
     name = task.operations_field
     try:
-        operations = list(from_list(data.get(name, []))) if name else []
+        return list(from_list(data.get(name, []))) if name else []
     except OperationError:
-        operations = []
-    return TableVariant(letter, operations, chosen_cells(task, data))
+        return []
 
 
 Marks = Mapping[tuple[str, str], list[str]]
