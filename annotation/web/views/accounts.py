@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -20,7 +20,7 @@ from annotation.access import authorization
 from annotation.accounts import erasure, personal_data, rate_limits, sign_up
 from annotation.models import Membership, Person
 from annotation.platform.refusals import Refused
-from annotation.web.forms.accounts import NewPasswordForm, PasswordField, require_own_password
+from annotation.web.forms.accounts import NewPasswordForm, PasswordField, RegisterForm, require_own_password
 from annotation.web.views.pages import (
     PageRequest,
     attachment,
@@ -43,11 +43,7 @@ from annotation.web.views.pages import (
 class ForgottenForm(forms.Form):
     """The address that one signs in with."""
 
-    email = forms.EmailField(
-        label=gettext_lazy("E-mail"),
-        max_length=254,
-        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
-    )
+    email = RegisterForm.base_fields["email"]
 
 
 @never_cache
