@@ -26,7 +26,7 @@ class Flow:
     left_out: int = 0
 
 
-def arrange(stages: Sequence[Stage], blocked: Mapping[int, Blockage], most: int = MOST) -> Flow:
+def arrange(stages: Sequence[Stage], blocked: Mapping[int, Blockage]) -> Flow:
     """Batches in topological order from left to right; a batch shares the row of the one it takes items from.
 
     Chains over the same sources are next to each other. Chains with something blocked come first, finished ones last.
@@ -39,7 +39,7 @@ def arrange(stages: Sequence[Stage], blocked: Mapping[int, Blockage], most: int 
     placed_count, height = 0, 0
     for chain in chains:
         branches = sum(stage.key not in after for stage in chain)
-        if placed_count and (placed_count + len(chain) > most or height + branches > MOST_ROWS):
+        if placed_count and (placed_count + len(chain) > MOST or height + branches > MOST_ROWS):
             continue
         placed_count += len(chain)
         height += branches

@@ -171,12 +171,12 @@ def paginate(
     return Paginator(rows, size).get_page(request.GET.get(name))
 
 
-def paginate_wide(request: HttpRequest, rows: QuerySet[Any, Any], name: str = "page") -> Page[Any]:
+def paginate_wide(request: HttpRequest, rows: QuerySet[Any, Any]) -> Page[Any]:
     """The same of rows that are joined to much: a database that sorts a long list would carry all of it along.
 
     The keys come first, then the rows of this page alone: one statement more.
     """
-    page_of_rows: Page[Any] = paginate(request, rows.values_list("pk", flat=True), name)
+    page_of_rows: Page[Any] = paginate(request, rows.values_list("pk", flat=True))
     whole = {row.pk: row for row in rows.order_by().filter(pk__in=list(page_of_rows.object_list))}
     page_of_rows.object_list = [whole[key] for key in page_of_rows.object_list if key in whole]
     return page_of_rows
