@@ -320,18 +320,11 @@ PARAMETERS: Final = {
     _RENAMED.get(attribute.name, attribute.name): attribute.name for attribute in fields(Selection)
 }
 """Query parameters and the fields of `Selection` that they fill."""
-TEXTS: Final = (
-    "type",
-    "batch",
-    "source",
-    "person",
-    "skipped",
-    "finding",
-    "release",
-    "action",
-    "item",
-    "example",
+SEVERAL: Final = tuple(
+    name for name, attribute in PARAMETERS.items() if isinstance(getattr(Selection, attribute), tuple)
 )
+"""Parameters that take several values."""
+TEXTS: Final = tuple(name for name in SEVERAL if name not in ("state", "label", "pair", "verdict"))
 """Parameters that take several texts, of any form."""
 
 

@@ -17,29 +17,12 @@ from annotation.access.roles import Permission
 from annotation.explorer import export, index, item_access, querysets, result_counts, result_pages
 from annotation.explorer.links import list_url
 from annotation.explorer.rows import items_to_decide, rows
-from annotation.explorer.selection import PARAMETERS, BadSelection, parse
+from annotation.explorer.selection import PARAMETERS, SEVERAL, BadSelection, parse
 from annotation.platform.refusals import refuse
 from annotation.queue import candidates
 from annotation.web.api.pagination import ByNewest
 
 PAGE_SIZE: Final = "page_size"
-SINGLE: Final = frozenset(
-    {
-        "q",
-        "differs",
-        "flagged",
-        "gold",
-        "unsure",
-        "in_progress",
-        "answered",
-        "adjudicated",
-        "assignment",
-        "part",
-    }
-    | {"seconds_from", "seconds_to", "since", "until", "submitted_from", "submitted_before"}
-    | {"sort", "after", "before"}
-)
-"""Parameters that take one value; the others can be repeated."""
 
 
 class ItemResponseShape(serializers.Serializer[Any]):
@@ -89,7 +72,7 @@ class Items(APIView):
     @extend_schema(
         responses=ItemsShape,
         parameters=[
-            OpenApiParameter(name, OpenApiTypes.STR, many=name not in SINGLE, explode=True)
+            OpenApiParameter(name, OpenApiTypes.STR, many=name in SEVERAL, explode=True)
             for name in PARAMETERS
         ]
         + [OpenApiParameter(PAGE_SIZE, OpenApiTypes.INT)],
