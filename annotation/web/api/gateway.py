@@ -12,14 +12,14 @@ import asyncio
 import logging
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-from cachetools import TTLCache
+from cachetools import LRUCache, TTLCache
 from django.conf import settings
 from django.db import close_old_connections, connections
 from django.utils import timezone, translation
@@ -54,6 +54,8 @@ PER_SECOND = 10
 """Requests of one person; more are answered 429."""
 MOST_LEASES = 2_000
 """Items that are kept, the latest used."""
+MOST_PACES = 10_000
+"""People whose last requests are kept, the latest ones."""
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -69,7 +71,7 @@ class Gateway:
     def __init__(self) -> None:
         self.threads = ThreadPoolExecutor(THREADS, "gateway")
         self._leases: TTLCache[str, Assignment] = TTLCache(MOST_LEASES, tickets.SECONDS)
-        self._paces: OrderedDict[str, deque[float]] = OrderedDict()
+        self._paces: LRUCache[str, deque[float]] = LRUCache(MOST_PACES)
 
     async def answer(self, request: Request) -> Response:
         """A preview or a check. A client that hangs up withdraws a preview; a check is kept all the same."""
@@ -145,14 +147,11 @@ class Gateway:
 
     def _check_pace(self, holder: str) -> None:
         now, pace = time.monotonic(), self._paces.setdefault(holder, deque())
-        self._paces.move_to_end(holder)
         while pace and pace[0] <= now - 1:
             pace.popleft()
         if len(pace) >= PER_SECOND:
             raise Refused("too_many_requests", "Too many requests at once.", retry_after=1)
         pace.append(now)
-        while len(self._paces) > 10_000:
-            self._paces.popitem(last=False)
 
     async def _in_thread(self, call: Callable[[], T], language: str) -> T:
         def run() -> T:
