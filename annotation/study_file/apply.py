@@ -43,7 +43,7 @@ from annotation.study_file.comparison import Change, SourceProbe, resolve_source
 from annotation.study_file.current_state import ProjectState
 from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
-from annotation.study_file.schema import BatchSpec, GoldItem, PersonEntry, Run, SourceFile, Study
+from annotation.study_file.schema import BatchSpec, GoldItem, PersonEntry, Run, Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import batch_settings, batches, perturbation_runs, projects, task_types
 from tableqa.data.answers import are_sentences
@@ -51,9 +51,6 @@ from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked_outc
 from tableqa.readers.ingestion import checksum_of, with_split
 from tableqa.readers.interface import Credit
 from tasks.contract import InvalidResponse, TaskType, UnknownTaskType, response_data, task_type
-
-Files = Mapping[str, Path] | Mapping[int, Path]
-"""Where the files of sources are, by the name of the source or its position in the study."""
 
 
 @dataclass(frozen=True)
@@ -80,16 +77,19 @@ class ApplyResult:
     left_out: list[str] = field(default_factory=list)
 
 
-def probe_sources(study: Study, *, folder: Path, files: Files | None = None) -> dict[int, SourceProbe]:
+def probe_sources(
+    study: Study, *, folder: Path, files: Mapping[str, Path] | Mapping[int, Path] | None = None
+) -> dict[int, SourceProbe]:
     """What the files of the sources hold, by the position of the source. Reads every example of them, and keeps none.
 
-    `folder` is where the study file lies, `files` says in place of it where the files of a source are.
+    `folder` is where the study file lies; `files` are paths of sources in place of it, by their name or position.
     """
     probes, example_ids = {}, study.examples()
     for index, source in enumerate(study.sources):
-        path = _path(source, index, folder, files or {})
-        if path is None:
+        chosen = [path for key, path in (files or {}).items() if key in (index, source.name)]
+        if not chosen and not source.path:
             continue
+        path = chosen[0] if chosen else folder / source.path
         try:
             if source.reader not in READERS:
                 continue
@@ -113,7 +113,9 @@ def probe_sources(study: Study, *, folder: Path, files: Files | None = None) -> 
                     first.append(example.answers)
                 if example.id in example_ids:
                     named[example.id] = example
-            probes[index] = SourceProbe(checksum, number, are_sentences(first), named=named)
+            probes[index] = SourceProbe(
+                checksum, number, are_sentences(first), named=named, path=path, tables=tables
+            )
         except (Refused, ReaderError, ValueError) as error:
             probes[index] = SourceProbe(wrong=f"{error}")
         except OSError as error:
@@ -121,11 +123,6 @@ def probe_sources(study: Study, *, folder: Path, files: Files | None = None) -> 
                 wrong=f"{path} cannot be opened ({error.strerror}). Check the path and its permissions."
             )
     return probes
-
-
-def _path(source: SourceFile, index: int, folder: Path, files: Files) -> Path | None:
-    chosen = next((path for key, path in files.items() if key in (index, source.name)), None)
-    return chosen or (folder / source.path if source.path else None)
 
 
 def plan_for_project(
@@ -177,20 +174,19 @@ def apply(
     project: Project | None,
     by: Person,
     now: datetime,
-    folder: Path | None = None,
-    files: Files | None = None,
+    probes: Mapping[int, SourceProbe] | None = None,
     invite: bool = True,
     tell: Callable[[Change], None] = lambda change: None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ApplyResult:
     """Bring a project to what a study says; without one, make it. Applying twice is applying once.
 
-    `folder` is where the study file lies; without it no source is imported. Without `invite` no personal links are made.
+    `probes` are those of the sources (`probe_sources`); without them none is imported. Without `invite` no personal links
+    are made.
     Raises Refused(invalid_request) before anything is done where something stands in the way.
     """
-    probes = None if folder is None else probe_sources(study, folder=folder, files=files)
     plan = plan_for_project(study, project, now=now, probes=probes)
-    _refuse_obstacles(plan)
+    plan.require_possible()
     if project is None:
         project = projects.create_project(
             slug=study.slug, name=study.name, manager=by, now=now, time_zone=study.time_zone
@@ -202,7 +198,7 @@ def apply(
         applied = ApplyResult(project)
     applied.waits = plan.waits
     steps = [step for step in plan.does if invite or step.verb != "invite"]
-    applier = _Applier(plan.study, project, by, now, applied, folder, files or {})
+    applier = _Applier(plan.study, project, by, now, applied, probes or {})
     for at, change in enumerate(steps):
         progress(at, len(steps))
         try:
@@ -222,7 +218,7 @@ def apply_whole(plan: Plan, *, project: Project, by: Person, now: datetime) -> N
 
     Raises Refused, with nothing changed, where something stands in the way or a change is refused.
     """
-    _refuse_obstacles(plan)
+    plan.require_possible()
     applier = _Applier(plan.study, project, by, now, ApplyResult(project))
     with transaction.atomic():
         for change in plan.does:
@@ -260,16 +256,6 @@ def effects(plan: Plan, project: Project, *, uncounted: Collection[str] = ()) ->
     }
 
 
-def _refuse_obstacles(plan: Plan) -> None:
-    if plan.cannot:
-        refuse("invalid_request", "\n".join(map(_blocking_reason, plan.cannot)))
-
-
-def _blocking_reason(change: Change) -> str:
-    line = f"line {change.line}: " if change.line else ""
-    return f"{line}{change.section} {change.name}: {change.words}"
-
-
 def _columns(terms: Mapping[str, Any], project: Project) -> dict[str, Any]:
     """Terms as a batch stores them: batches in place of their names."""
     batches = Batch.objects.filter(project=project)
@@ -300,8 +286,7 @@ class _Applier:
     by: Person
     now: datetime
     applied: ApplyResult
-    folder: Path | None = None
-    files: Files = field(default_factory=dict)
+    probes: Mapping[int, SourceProbe] = field(default_factory=dict)
 
     def do(self, change: Change, *, in_background: bool = False) -> None:
         """Make one change. Sources and perturbations write many transactions, and go on where they stopped.
@@ -360,14 +345,13 @@ class _Applier:
 
     def source(self, change: Change) -> None:
         source_file = self.study.sources[change.place]
-        assert self.folder is not None, "a source is only planned where files can be read"  # nosec
-        path = _path(source_file, change.place, self.folder, self.files)
-        assert path is not None, "a source is only planned where its file is known"  # nosec
+        probe = self.probes[change.place]
+        assert probe.path is not None, "a source is only planned where its files can be read"  # nosec
         done = example_import.import_examples(
             project=self.project,
             reader=source_file.reader,
-            path=path,
-            tables=self.folder / source_file.tables if source_file.tables else None,
+            path=probe.path,
+            tables=probe.tables,
             name=source_file.name,
             split=source_file.split,
             limit=source_file.limit,
@@ -532,7 +516,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     done = [str(change) for change in applied.done]
     if applied.failed is not None:
         before = f" Before that: {' '.join(done)}" if done else ""
-        refuse("invalid_request", f"{_blocking_reason(applied.failed)} {applied.why}{before}")
+        refuse("invalid_request", f"{applied.failed.with_line()} {applied.why}{before}")
     return {"done": done + [str(change) for change in applied.waits]}
 
 

@@ -5,6 +5,7 @@ Nothing is ever taken away: what a project has and the file does not name stays 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from django.utils.translation import gettext, gettext_noop
@@ -39,6 +40,7 @@ class SourceProbe:
     """What was found of a source's files: their checksum and how many examples they hold, or why they cannot be read.
 
     `named` are those of its examples that the study names, by their id; `has_sentences`: most answers are sentences.
+    `path` and `tables` are the files.
     """
 
     checksum: str = ""
@@ -46,6 +48,8 @@ class SourceProbe:
     has_sentences: bool = False
     wrong: str = ""
     named: Mapping[str, tableqa.Example] = field(default_factory=dict)
+    path: Path | None = None
+    tables: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,10 @@ class Change:
 
     def __str__(self) -> str:
         return f"{self.verb:<7}{self.section} {self.name}: {self.words}"
+
+    def with_line(self) -> str:
+        line = f"line {self.line}: " if self.line else ""
+        return f"{line}{self.section} {self.name}: {self.words}"
 
 
 def planned_change(verb: Verb, study: Study, section: str, name: str, words: str, index: int = 0) -> Change:

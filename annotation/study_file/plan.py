@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from annotation.models.batch_options import changeable
+from annotation.platform.refusals import Refused
 from annotation.study_file.batch_changes import BatchComparison
 from annotation.study_file.comparison import (
     Change,
@@ -50,6 +51,11 @@ class Plan:
     def cannot(self) -> tuple[Change, ...]:
         """What stands in the way; nothing is applied then."""
         return tuple(change for change in self.changes if change.verb == "cannot")
+
+    def require_possible(self) -> None:
+        """Refused(invalid_request) with every obstacle where something stands in the way."""
+        if self.cannot:
+            raise Refused("invalid_request", "\n".join(change.with_line() for change in self.cannot))
 
     @property
     def hours(self) -> float:

@@ -17,9 +17,10 @@ from annotation.background import uploads
 from annotation.imports import example_import
 from annotation.models import Example, Job, Source, Upload
 from annotation.platform.refusals import Refused
-from annotation.study_file import apply, current_state
+from annotation.study_file import current_state
 from annotation.study_file.parser import parse
 from tableqa.readers.interface import Credit
+from tests.annotation.applied_studies import apply_with_files
 from tests.annotation.cast import NOON, World
 
 TABLE = '"Name,Wins\nAnn,3"'
@@ -254,7 +255,7 @@ def test_a_study_file_imports_a_source_with_the_same_choices(world: World, tmp_p
     said = {key: value for key, value in dataclasses.asdict(entry).items() if value and key != "checksum"}
     text = f"study: 1\nproject: {{slug: again, name: Again}}\nsources: {json.dumps([said])}\n"
 
-    applied = apply.apply(
+    applied = apply_with_files(
         parse(text, folder=tmp_path), project=None, by=world.mara, now=NOON, folder=tmp_path
     )
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from annotation.study_file import apply
 from annotation.study_file.parser import parse
+from tests.annotation.applied_studies import apply_with_files
 from tests.annotation.cast import NOON, make_world
 
 STUDY = """\
@@ -82,7 +82,9 @@ def test_applying_a_study_file_passes_at_most_eight_modules(tmp_path: Path) -> N
     study = parse(STUDY)
     results = []
     modules = modules_passed(
-        lambda: results.append(apply.apply(study, project=None, by=world.mara, now=NOON, folder=tmp_path))
+        lambda: results.append(
+            apply_with_files(study, project=None, by=world.mara, now=NOON, folder=tmp_path)
+        )
     )
     (result,) = results
     assert result.failed is None, result.why

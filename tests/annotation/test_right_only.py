@@ -19,13 +19,14 @@ from annotation.models import Batch, Job, ModelAnswer
 from annotation.platform.refusals import Refused
 from annotation.queue import sampling
 from annotation.releases import creation, raw_records, verification
-from annotation.study_file import apply, current_state, plan, project_export
+from annotation.study_file import current_state, plan, project_export
 from annotation.study_file.parser import parse
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import automatic_decisions, batches
 from predictor import client
 from predictor.protocol import Prediction, PredictRequest
 from tasks.contract import task_type
+from tests.annotation.applied_studies import apply_with_files
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.predictor.scripted import SHA, Scripted, answer, scripted
 
@@ -443,14 +444,14 @@ def test_the_plan_of_a_study_counts_the_correct_answers(
 
 
 def test_a_study_file_names_the_option_and_waits(world: World, server: Scripted, tmp_path: Path) -> None:
-    applied = apply.apply(
+    applied = apply_with_files(
         parse(STUDY, folder=tmp_path), project=None, by=world.mara, now=NOON, folder=tmp_path
     )
     batch = Batch.objects.select_related("project").get(name="Reworded")
     assert (batch.loop_right_only, batch.opens_when_drawn, batch.items_count) == (True, True, 0)
     text = project_export.export_study(current_state.of_project(applied.project, now=NOON))
     assert "loop_right_only: true" in text
-    again = apply.apply(
+    again = apply_with_files(
         parse(STUDY, folder=tmp_path), project=applied.project, by=world.mara, now=NOON, folder=tmp_path
     )
     assert not again.done

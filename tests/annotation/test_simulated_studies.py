@@ -11,9 +11,9 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.models import Assignment, Batch, Person, Project, Qualification
-from annotation.study_file import apply
 from annotation.study_file.parser import parse
 from annotation.workflow import batches
+from tests.annotation.applied_studies import apply_with_files
 from tests.annotation.test_study_files import STUDIES
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,7 +26,7 @@ def test_a_shipped_study_is_simulated_to_its_end(path: Path, settings: Any) -> N
     }
     mara = Person.objects.create_person("Mara Lind", "mara@example.org", "tilted tables")
     study, now = parse(path.read_text("utf-8"), folder=path.parent), timezone.now()
-    applied = apply.apply(study, project=None, by=mara, now=now, folder=path.parent)
+    applied = apply_with_files(study, project=None, by=mara, now=now, folder=path.parent)
     assert applied.failed is None, f"{applied.failed}: {applied.why}"
     project = Project.objects.get(slug=study.slug)
 

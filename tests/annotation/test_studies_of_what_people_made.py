@@ -14,11 +14,11 @@ from annotation.management import demo_world
 from annotation.models import Batch, Event, Example, Item, Person, PinnedExample, Project
 from annotation.platform.refusals import Refused
 from annotation.queue import reservations
-from annotation.study_file import apply as study_file_apply
 from annotation.study_file import current_state, project_export
 from annotation.study_file.parser import parse
 from annotation.study_file.schema import BatchSpec, makers
 from annotation.workflow import assignments, automatic_decisions, batches, projects
+from tests.annotation.applied_studies import apply_with_files
 from tests.annotation.cast import NOON, envelope, make_world
 from tests.annotation.test_study_files import apply, exported, plan_of
 from tests.undone import undone
@@ -241,7 +241,7 @@ def test_the_demo_project_is_made_again_elsewhere_but_for_what_people_have_yet_t
     by = Person.objects.create_person("Mara Lind", "mara@example.org")
     said = parse(text)
     folder = demo_world.FIXTURES
-    applied = study_file_apply.apply(said, project=None, by=by, now=NOON, folder=folder, files=files)
+    applied = apply_with_files(said, project=None, by=by, now=NOON, folder=folder, files=files)
 
     assert applied.failed is None, applied.why
     assert [one.name for one in applied.waits] == [waits]
@@ -253,7 +253,7 @@ def test_the_demo_project_is_made_again_elsewhere_but_for_what_people_have_yet_t
     make_one(slug, "Change the answer")
     project = Project.objects.get(slug=slug)
     close(slug, *makers(said.batches, ["wtq-excerpt"]))
-    again = study_file_apply.apply(said, project=project, by=by, now=NOON, folder=folder, files=files)
+    again = apply_with_files(said, project=project, by=by, now=NOON, folder=folder, files=files)
 
     assert (again.failed, again.waits) == (None, ())
     whole = parse(exported(slug))

@@ -24,6 +24,7 @@ from annotation.study_file.costs import Cost
 from annotation.study_file.current_state import Counts, ProjectState
 from annotation.study_file.parser import parse
 from annotation.study_file.schema import GoldItem, PersonEntry
+from tests.annotation.applied_studies import apply_with_files
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.previews import importer
 from tests.annotation.test_study_files import SMALL, plan_of
@@ -57,7 +58,7 @@ def begun() -> bool:
 def refused(text: str, folder: Path, world: World) -> str:
     before = Event.objects.count()
     with pytest.raises(Refused) as raised:
-        apply.apply(parse(text, folder=folder), project=None, by=world.mara, now=NOON, folder=folder)
+        apply_with_files(parse(text, folder=folder), project=None, by=world.mara, now=NOON, folder=folder)
     assert (begun(), Event.objects.count()) == (False, before), "nothing is begun"
     return raised.value.detail
 
@@ -143,7 +144,7 @@ class TestWhileSomethingIsInTheWayNothingIsBegun:
 class TestGoldGoesAlong:
     def test_from_a_source_that_the_batch_is_not_drawn_from(self, films: World, tmp_path: Path) -> None:
         text = HEAD + TYPES + "    sample: {sources: [films], size: 2}\n    gold: {percent: 10}\n"
-        applied = apply.apply(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
+        applied = apply_with_files(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
         batch = Batch.objects.get(project=applied.project)
         for name in ("nu-8", "nu-0"):  # nu-0 is in both sources: the one that no batch is drawn from is meant
             example = Example.objects.get(
@@ -155,7 +156,7 @@ class TestGoldGoesAlong:
 
         assert apply.plan_for_project(parse(exported), applied.project, now=NOON).does == ()
         elsewhere = exported.replace("slug: small", "slug: elsewhere")
-        again = apply.apply(parse(elsewhere), project=None, by=films.mara, now=NOON, folder=tmp_path)
+        again = apply_with_files(parse(elsewhere), project=None, by=films.mara, now=NOON, folder=tmp_path)
 
         assert again.failed is None, again.why
         assert list(
@@ -169,7 +170,7 @@ class TestGoldGoesAlong:
 
     def test_with_what_stands_frozen_beside_it(self, films: World, tmp_path: Path) -> None:
         text = HEAD + TYPES + "    sample: {sources: [films], size: 2}\n    gold: {percent: 10}\n"
-        applied = apply.apply(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
+        applied = apply_with_files(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
         batch = Batch.objects.get(project=applied.project)
         gold.set_gold(
             batch=batch,
@@ -182,7 +183,7 @@ class TestGoldGoesAlong:
         )
         here = current_state.of_project(applied.project, now=NOON)
         elsewhere = project_export.export_study(here).replace("slug: small", "slug: elsewhere")
-        again = apply.apply(parse(elsewhere), project=None, by=films.mara, now=NOON, folder=tmp_path)
+        again = apply_with_files(parse(elsewhere), project=None, by=films.mara, now=NOON, folder=tmp_path)
 
         item = Item.objects.get(batch__project=again.project, is_gold=True)
         assert item.inputs == {"suggestions": {"model": {"label": "reasoning"}}}
@@ -223,7 +224,7 @@ def test_gold_beyond_the_sample_of_a_qualification_is_left_out_of_the_work(
         f"    gold: {{items: [{items}]}}\n{TYPES}    requires: Entry\n    sample: {{sources: [films]}}\n"
     ).replace("nu-0,", "nu-0, source: films,")
 
-    apply.apply(parse(text, folder=tmp_path), project=None, by=films.mara, now=NOON, folder=tmp_path)
+    apply_with_files(parse(text, folder=tmp_path), project=None, by=films.mara, now=NOON, folder=tmp_path)
 
     of = {
         name: set(Item.objects.filter(batch__name=name).values_list("example", flat=True))
@@ -238,7 +239,7 @@ class TestWhatIsSaidOfAFileElsewhere:
         text = HEAD + TYPES + "    decide: at_close\n    overlap: 2\n"
         text += "  - name: All\n    type: question_type\n    strategy: everyone\n    decide: when_complete\n"
         text += "  - name: Late\n    type: question_type\n    strategy: everyone\n"
-        applied = apply.apply(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
+        applied = apply_with_files(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
 
         said = dict(Batch.objects.filter(project=applied.project).values_list("name", "decide_at_close"))
         exported = project_export.export_study(current_state.of_project(applied.project, now=NOON))

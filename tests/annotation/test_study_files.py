@@ -67,6 +67,7 @@ from annotation.workflow import assignments, automatic_decisions, batch_settings
 from tableqa.core.translation import word
 from tasks.contract import task_type, task_types
 from tasks.pace import usual_seconds
+from tests.annotation.applied_studies import apply_with_files
 from tests.annotation.cast import NOON, World, make_world
 from tests.undone import undone
 
@@ -110,7 +111,8 @@ def apply(
 ) -> study_file_apply.ApplyResult:
     said = parse(text, folder=folder)
     project = Project.objects.filter(slug=slug).first()
-    return study_file_apply.apply(said, project=project, by=by, now=NOON, folder=folder, **more)
+    probes = None if folder is None else study_file_apply.probe_sources(said, folder=folder)
+    return study_file_apply.apply(said, project=project, by=by, now=NOON, probes=probes, **more)
 
 
 def plan_of(text: str, folder: Path | None, slug: str = "small") -> Plan:
@@ -1092,7 +1094,7 @@ def test_a_published_study_is_applied_once_and_its_export_makes_it_again(
 
 def apply_with(said: Study, files: dict[str, Path], by: Person) -> study_file_apply.ApplyResult:
     """The study in this database, with the files of its sources where this machine has them."""
-    return study_file_apply.apply(said, project=None, by=by, now=NOON, folder=ROOT, files=files)
+    return apply_with_files(said, project=None, by=by, now=NOON, folder=ROOT, files=files)
 
 
 def items_of(slug: str) -> dict[str, list[str]]:
@@ -1201,7 +1203,7 @@ class TestThereAndBack:
                 assert apply(text, films, mara).done == []
                 first, sampled = exported(), items_of("small")
             with an_empty_database():
-                again = study_file_apply.apply(
+                again = apply_with_files(
                     parse(first),
                     project=None,
                     by=mara,

@@ -17,7 +17,7 @@ from annotation.models import Person, Project
 from annotation.platform.refusals import Refused
 from annotation.study_file import apply as study_file_apply
 from annotation.study_file import current_state, plan_text, project_export, release_gaps
-from annotation.study_file.comparison import Change
+from annotation.study_file.comparison import Change, SourceProbe
 from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
 from annotation.study_file.schema import Study
@@ -80,9 +80,9 @@ class Command(RefusingCommand):
     def plan(self, options: dict[str, Any]) -> None:
         study = self.read(options["file"])
         project = self.there(study, options)
-        files = files_of_study(study, options["source"])
-        probes = study_file_apply.probe_sources(study, folder=_folder(options["file"]), files=files)
-        plan = study_file_apply.plan_for_project(study, project, now=timezone.now(), probes=probes)
+        plan = study_file_apply.plan_for_project(
+            study, project, now=timezone.now(), probes=_probes(study, options)
+        )
         if options["json"]:
             self.stdout.write(json.dumps(project_export.plan_as_json(plan), ensure_ascii=False, indent=1))
         else:
@@ -104,7 +104,6 @@ class Command(RefusingCommand):
     def apply(self, options: dict[str, Any]) -> None:
         study = self.read(options["file"])
         project = self.there(study, options)
-        files = files_of_study(study, options["source"])
         by, is_new_account = self.manager(study, project, options["manager"])
         try:
             applied = study_file_apply.apply(
@@ -112,8 +111,7 @@ class Command(RefusingCommand):
                 project=project,
                 by=by,
                 now=timezone.now(),
-                folder=_folder(options["file"]),
-                files=files,
+                probes=_probes(study, options),
                 tell=self.tell,
             )
         except Refused:
@@ -205,6 +203,11 @@ class Command(RefusingCommand):
 
 def _folder(name: str) -> Path:
     return Path(name).resolve().parent
+
+
+def _probes(study: Study, options: dict[str, Any]) -> dict[int, SourceProbe]:
+    files = files_of_study(study, options["source"])
+    return study_file_apply.probe_sources(study, folder=_folder(options["file"]), files=files)
 
 
 def _source(text: str) -> tuple[str, Path]:
