@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache, partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from cachetools import LRUCache
+from cachetools import LRUCache, cachedmethod
 
 import tableqa
 from annotation.assistance.origins import MACHINE
@@ -104,13 +105,11 @@ class Tables(Mapping[str, tableqa.Table]):
 
     def __init__(self, files: RecordFiles, path: Path, places: Shelf[str, tuple[int]]) -> None:
         self._files, self._path, self._places = files, path, places
-        self._cache: LRUCache[str, tableqa.Table] = LRUCache(CELLS_KEPT, _cells)
+        self._cache: LRUCache[Any, tableqa.Table] = LRUCache(CELLS_KEPT, _cells)
 
+    @cachedmethod(attrgetter("_cache"))
     def __getitem__(self, key: str) -> tableqa.Table:
-        if key not in self._cache:
-            content = self._files.at(self._path, *self._places[key])["content"]
-            self._cache[key] = tableqa.Table.from_dict(content)
-        return self._cache[key]
+        return tableqa.Table.from_dict(self._files.at(self._path, *self._places[key])["content"])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
@@ -191,7 +190,7 @@ class Raw:
         )
         self.annotations = Lines(folder / ANNOTATIONS, self._one("SELECT count(*) FROM annotations"))
         self.decisions = Lines(folder / DECISIONS, self._one("SELECT count(*) FROM decisions"))
-        self._examples: LRUCache[tuple[str, str], tableqa.Example] = LRUCache(EXAMPLES_KEPT)
+        self._examples: LRUCache[Any, tableqa.Example] = LRUCache(EXAMPLES_KEPT)
 
     def _index(self, on: str) -> None:
         name = "".join(letter if letter.isalpha() else "_" for letter in on)
@@ -300,14 +299,9 @@ class Raw:
 
     # -- examples -----------------------------------------------------------------------------------
 
+    @cachedmethod(attrgetter("_examples"))
     def example(self, source: str, id: str) -> tableqa.Example:
         """An original, derived or automatic example by its source and id, its table replayed from the source table."""
-        key = (source, id)
-        if key not in self._examples:
-            self._examples[key] = self._example(source, id)
-        return self._examples[key]
-
-    def _example(self, source: str, id: str) -> tableqa.Example:
         key = (source, id)
         record = self.originals.get(key) or self.derived.get(key)
         if record is None and key in self._judged_automatic:
@@ -346,16 +340,18 @@ class Raw:
         return offsets
 
     def shapes(self, batch: str) -> Mapping[str, tuple[int, int]]:
-        """Rows and columns of the table of every annotated item of a batch."""
+        """Rows and columns of the table of every annotated item of a batch, worked out when they are asked for."""
         return _Shapes(self, batch)
 
-    def shape(self, batch: str, item: str) -> tuple[int, int]:
-        """Rows and columns of the table of an annotated item; KeyError where it is none."""
-        query = "SELECT source, example FROM annotations WHERE batch = ? AND item = ? ORDER BY number DESC"
-        row = self._db.execute(query, (batch, item)).fetchone()
-        if row is None:
-            raise KeyError(item)
-        return self.example(*row).table.shape
+    def ancestors(self, key: tuple[str, str]) -> Iterator[tuple[str, str]]:
+        """The examples that a derived one was made of, the nearest first."""
+        seen = {key}
+        while key in self.derived:
+            key = key[0], self.derived.places[key][2]
+            if key in seen:
+                return
+            seen.add(key)
+            yield key
 
     def item(self, record: Mapping[str, Any]) -> tuple[TaskType, Item]:
         """The kind and the item of an annotation or decision record."""
@@ -412,15 +408,13 @@ def _unverified(raw: Raw) -> frozenset[tuple[str, str]]:
             derived_example = outcome["example"]
             if derived_example is None:
                 continue
-            key, parent = (
-                (decision["source"], derived_example["id"]),
-                (decision["source"], derived_example["parent"]),
-            )
+            key, parent = ((decision["source"], derived_example[name]) for name in ("id", "parent"))
             if parent in unverified_keys or (
                 help and not _is_verified(raw, outcome, help) and not _is_checked(raw, key)
             ):
                 unverified_keys.add(key)
-    return frozenset(unverified_keys | {key for key in raw.derived if _rests_on(raw, key, unverified_keys)})
+    made_of_such = {key for key in raw.derived if not unverified_keys.isdisjoint(raw.ancestors(key))}
+    return frozenset(unverified_keys | made_of_such)
 
 
 def _is_verified(raw: Raw, outcome: Mapping[str, Any], help: Mapping[str, Any]) -> bool:
@@ -435,18 +429,6 @@ def _is_checked(raw: Raw, key: tuple[str, str]) -> bool:
         decision["kind"] == "accepted" and task_of_record(raw.batches[decision["batch"]]).says_gold
         for decision in raw.decisions_about(*key)
     )
-
-
-def _rests_on(raw: Raw, key: tuple[str, str], unverified_keys: set[tuple[str, str]]) -> bool:
-    seen = {key}
-    while key in raw.derived:
-        key = key[0], raw.derived[key]["parent"]
-        if key in unverified_keys:
-            return True
-        if key in seen:
-            return False
-        seen.add(key)
-    return False
 
 
 class _Contradictions:
@@ -474,11 +456,11 @@ class _Contradictions:
         for key, item in self._answered_otherwise():
             if key not in newest:
                 records[key] = _contradiction(key, "undecided", item, key not in self.raw.originals)
-        if any(record["left_out"] for record in records.values()):
-            against = dict(records)
-            for key in self.raw.derived:
-                if key not in against and (above := self._left_out_above(key, against)):
-                    records[key] = _contradiction(key, "parent", against[above]["item"], True)
+        left_out = {key: record["item"] for key, record in records.items() if record["left_out"]}
+        for key in self.raw.derived if left_out else ():
+            above = next((above for above in self.raw.ancestors(key) if above in left_out), None)
+            if key not in records and above is not None:
+                records[key] = _contradiction(key, "parent", left_out[above], True)
         return dict(sorted(records.items()))
 
     def _contradiction_reason(self, decision: Record) -> str:
@@ -512,20 +494,6 @@ class _Contradictions:
         golds = [gold for gold in answers if gold is not None]
         gold_answers = item.example.answers
         return bool(golds and gold_answers and not any(compare(gold, gold_answers).equal for gold in golds))
-
-    def _left_out_above(
-        self, key: tuple[str, str], against: Mapping[tuple[str, str], Record]
-    ) -> tuple[str, str] | None:
-        """The first of what a derived example was made of, and that of, that people contradicted themselves."""
-        seen = {key}
-        while key in self.raw.derived:
-            key = key[0], self.raw.derived.places[key][2]
-            if key in seen:
-                return None
-            seen.add(key)
-            if key in against and against[key]["left_out"]:
-                return key
-        return None
 
 
 def _annotation(offset: int, record: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -575,13 +543,17 @@ def _parse_json(text: str) -> Any:
 
 
 class _Shapes(dict[str, tuple[int, int]]):
-    """Shapes by item, worked out when they are asked for."""
+    """`Raw.shapes`: by item."""
 
     def __init__(self, raw: Raw, batch: str) -> None:
         self._raw, self._batch = raw, batch
 
     def __missing__(self, item: str) -> tuple[int, int]:
-        return self._raw.shape(self._batch, item)
+        query = "SELECT source, example FROM annotations WHERE batch = ? AND item = ? ORDER BY number DESC"
+        row = self._raw._db.execute(query, (self._batch, item)).fetchone()
+        if row is None:
+            raise KeyError(item)
+        return self._raw.example(*row).table.shape
 
 
 def _contradiction(key: tuple[str, str], reason: str, item: str, left_out: bool) -> Record:
