@@ -98,10 +98,10 @@ def make_release(
 @contextmanager
 def _empty_folder(out: Path | None) -> Iterator[None]:
     """Make the folder, or refuse one that cannot be made or is in use; an error within takes away what was made."""
-    created: list[Path] = []
+    created = [] if out is None else [path for path in (out, *out.parents) if not path.exists()]
     try:
         if out is not None:
-            _make_empty(out, created)
+            _make_empty(out)
         yield
     except BaseException:
         for path in created:
@@ -110,9 +110,8 @@ def _empty_folder(out: Path | None) -> Iterator[None]:
         raise
 
 
-def _make_empty(out: Path, created: list[Path]) -> None:
+def _make_empty(out: Path) -> None:
     try:
-        created += [path for path in (out, *out.parents) if not path.exists()]
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
             refuse(
@@ -487,8 +486,7 @@ def study_now(
     """
     release = Release(project=project, watermark=_watermark(project))
     batches = release_writer.batches_of(release)
-    fields = ("name", "reader", "split", "licence", "citation", "url")
-    sources = project.sources.ready().order_by("name", "pk").values(*fields)
+    sources = project.sources.ready().order_by("name", "pk").values(*release_writer.SOURCE_FIELDS)
     decided = Decision.objects.filter(item__batch__in=batches, item__is_gold=False)
     agreement_snapshots = snapshots.views_of_batches(batches, ("agreement",), now=now)
     figures = [

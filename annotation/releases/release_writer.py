@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, QuerySet
 from django.utils.translation import ngettext
 
 from annotation.assistance import impressions, model_checks
@@ -48,6 +48,7 @@ from tableqa.core.release_rules import RULES
 from tableqa.readers.report import for_release
 
 Record = dict[str, Any]
+SOURCE_FIELDS = ("name", "reader", "split", "licence", "citation", "url")
 TABLES = 100
 """Source tables that are in memory at once."""
 
@@ -287,12 +288,7 @@ def _sources(
             source.name,
             {
                 "kind": "source",
-                "name": source.name,
-                "reader": source.reader,
-                "split": source.split,
-                "licence": source.licence,
-                "citation": source.citation,
-                "url": source.url,
+                **{name: getattr(source, name) for name in SOURCE_FIELDS},
                 "checksums": [],
             },
         )
@@ -312,16 +308,7 @@ def _sources(
             for pk, *fields in Example.objects.filter(among("pk", chunk)).values_list("pk", *_ORIGINAL)
         }
         for pk in chunk:
-            source, id, question, answers, digest_of, more = fields_by_key[pk]
-            yield {
-                "kind": "example",
-                "source": source,
-                "id": id,
-                "question": question,
-                "answers": answers,
-                "table": digest_of,
-                "more": more,
-            }
+            yield {"kind": "example", **dict(zip(_ORIGINAL.values(), fields_by_key[pk], strict=True))}
 
 
 def _item_records(release: Release, items: Sorted) -> Iterator[dict[str, Any]]:
@@ -342,7 +329,15 @@ def _item_records(release: Release, items: Sorted) -> Iterator[dict[str, Any]]:
                 yield record
 
 
-_ORIGINAL = ("source__name", "external_id", "question", "answers", "stored_table__digest", "more")
+_ORIGINAL = {
+    "source__name": "source",
+    "external_id": "id",
+    "question": "question",
+    "answers": "answers",
+    "stored_table__digest": "table",
+    "more": "more",
+}
+"""Columns of an original -> the names that its record has for them."""
 
 
 def _originals(used: Sorted) -> Shelf[int, int]:
@@ -382,7 +377,9 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
     for page in keys.pages(PAGE):
         items = [item for _, _, _, item, *_ in page]
         rows = Annotation.objects.filter(among("assignment__item_id", items), event_id__lte=release.watermark)
-        revisions = _revisions(rows, items, names)
+        revisions: dict[int, list[Any]] = {item: [] for item in items}
+        for row in rows.annotate(**_REVISION).values_list(*_REVISION, *_COLUMNS, named=True):
+            revisions[row.item].append(row)
         help_of = _help(rows, until) if helped else {}
         back = _first_sent_back(sent_back, items) if were_sent_back else {}
         way_back = _ways_back(rows) if let_back_in else set()
@@ -390,8 +387,9 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
         for batch, source, example, item, public_id, *_ in page:
             newest: dict[int, int] = {}
             for row in revisions[item]:
-                newest[row.assignment] = max(row.revision, newest.get(row.assignment, 0))
-            for index, row in enumerate(sorted(revisions[item], key=lambda row: (row.name, row.revision))):
+                newest[row.assignment_id] = max(row.revision, newest.get(row.assignment_id, 0))
+            in_order = sorted(revisions[item], key=lambda row: (names[row.person], row.revision))
+            for index, row in enumerate(in_order):
                 yield (
                     1 if index == 0 else 0,
                     {
@@ -400,14 +398,14 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
                         "item": public_id,
                         "source": source,
                         "example": example,
-                        "annotator": row.name,
+                        "annotator": names[row.person],
                         **marks[row.person],
                         "revision": row.revision,
-                        "newest": newest[row.assignment] == row.revision,
+                        "newest": newest[row.assignment_id] == row.revision,
                         "place": {"number": row.number, "added": row.added},
                         **(
                             {"sent_back": True}
-                            if row.revision > back.get(row.assignment, row.revision)
+                            if row.revision > back.get(row.assignment_id, row.revision)
                             else {}
                         ),
                         **({"way_back": True} if row.pk in way_back else {}),
@@ -415,48 +413,24 @@ def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> It
                         "response": row.response,
                         **({"unmet": row.unmet} if row.unmet else {}),
                         **({"unsure": True} if row.unsure else {}),
-                        "guidelines": guidelines[row.guidelines],
-                        "active_seconds": row.seconds,
+                        "guidelines": guidelines[row.guidelines_id],
+                        "active_seconds": row.active_seconds,
                         "made_at": row.made_at.isoformat(),
                         **help_of.get(row.pk, {}),
                     },
                 )
 
 
-class _Revision(NamedTuple):
-    """A row of an annotation: the pseudonym of its author, then the columns of `_REVISION`."""
-
-    name: str
-    person: int
-    revision: int
-    assignment: int
-    pk: int
-    public_id: str
-    number: int
-    added: bool
-    response: Any
-    guidelines: int
-    seconds: float | None
-    made_at: datetime
-    unmet: Any
-    unsure: bool | None
-
-
-_REVISION = (
-    "assignment__person_id", "revision", "assignment_id", "pk", "public_id", "assignment__slot__number",
-    "assignment__slot__added", "response", "guidelines_id", "active_seconds", "made_at", "unmet",
-    "unsure",
-)  # fmt: skip
-
-
-def _revisions(
-    rows: QuerySet[Annotation], items: Sequence[int], names: Mapping[int, str]
-) -> dict[int, list[_Revision]]:
-    """The rows by item."""
-    by_item: dict[int, list[_Revision]] = {item: [] for item in items}
-    for item, person, *row in rows.values_list("assignment__item_id", *_REVISION):
-        by_item[item].append(_Revision(names[person], person, *row))
-    return by_item
+_REVISION = {
+    "item": F("assignment__item_id"),
+    "person": F("assignment__person_id"),
+    "number": F("assignment__slot__number"),
+    "added": F("assignment__slot__added"),
+}
+_COLUMNS = (
+    *("pk", "public_id", "assignment_id", "revision", "response", "unmet", "unsure", "guidelines_id"),
+    *("active_seconds", "made_at"),
+)
 
 
 def _origins(rows: QuerySet[Annotation]) -> dict[int, Record]:
