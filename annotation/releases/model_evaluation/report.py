@@ -123,20 +123,13 @@ class Numbers:
     by_rule: Mapping[str, Mapping[str, Evaluation]]
 
 
-def compute_numbers(
-    models: Mapping[str, Judgement], by_rule: ByRule | None = None, *, replicates: int = 1_000
-) -> Numbers:
+def compute_numbers(models: Mapping[str, Judgement], by_rule: ByRule | None = None) -> Numbers:
     """Compute the figures of these models with their intervals: the slow part of a report, in no language."""
-    evaluations = {name: figures(judgement, replicates=replicates) for name, judgement in models.items()}
-    differences = {
-        (first, second): compare(models[first], models[second], replicates=replicates)
-        for first, second in combinations(models, 2)
-    }
+    evaluations = {name: figures(judgement) for name, judgement in models.items()}
+    differences = {pair: compare(*(models[name] for name in pair)) for pair in combinations(models, 2)}
     rules = {
         rule: {
-            name: evaluations[name]
-            if judgement is models.get(name)
-            else figures(judgement, replicates=replicates)
+            name: evaluations[name] if judgement is models.get(name) else figures(judgement)
             for name, judgement in judgements.items()
         }
         for rule, judgements in (by_rule or {}).items()
@@ -149,14 +142,13 @@ def make_report(
     models: Mapping[str, Judgement],
     *,
     about: Sequence[str] = (),
-    replicates: int = 1_000,
     computed: Numbers | None = None,
     by_rule: ByRule | None = None,
 ) -> Report:
     """The report of these models, in the language that is active. `about` are sentences that a reader has to know: what
     was left out, by which limit. `computed` are the figures where they were worked out before. `by_rule` are the same
     predictions judged by several rules of `MATCHES`, `models` among them."""
-    computed = computed or compute_numbers(models, by_rule, replicates=replicates)
+    computed = computed or compute_numbers(models, by_rule)
     evaluations = computed.evaluations
     if sentences := sorted({source for judgement in models.values() for source in judgement.long_form}):
         left_out = gettext(
@@ -165,8 +157,20 @@ def make_report(
         ).format(sources=", ".join(sentences))
         about = (*about, left_out)
     drawn = [
-        _robustness(evaluations),
-        _accuracy(evaluations),
+        _bars(
+            "robustness",
+            gettext("Robustness: share of originally correct answers that stay correct (R-ACC)"),
+            evaluations,
+            "r_acc",
+            most=100,
+        ),
+        _bars(
+            "change",
+            gettext("Change in accuracy after the perturbation, in percentage points (Emd)"),
+            evaluations,
+            "emd",
+            most=0,
+        ),
         *_positions(evaluations),
         _seeds(evaluations),
         _questions(models, _kinds(evaluations)),
@@ -185,32 +189,10 @@ def make_report(
 # -- charts -----------------------------------------------------------------------------------------
 
 
-def _robustness(models: Mapping[str, Evaluation]) -> Figure | None:
-    """R-ACC of every kind: what is left of the right answers."""
+def _bars(name: str, title: str, models: Mapping[str, Evaluation], figure: str, most: float) -> Figure | None:
+    """A figure of every kind of perturbation, an attribute of its row."""
     kinds = _kinds(models)
-    series = [
-        Series(name, [_point(evaluation, kind, "r_acc") for kind in kinds])
-        for name, evaluation in models.items()
-    ]
-    title = gettext("Robustness: share of originally correct answers that stay correct (R-ACC)")
-    return _bars("robustness", title, models, series, most=100)
-
-
-def _accuracy(models: Mapping[str, Evaluation]) -> Figure | None:
-    """Emd of every kind: how many right answers come and go."""
-    kinds = _kinds(models)
-    series = [
-        Series(name, [_point(evaluation, kind, "emd") for kind in kinds])
-        for name, evaluation in models.items()
-    ]
-    title = gettext("Change in accuracy after the perturbation, in percentage points (Emd)")
-    return _bars("change", title, models, series, most=0)
-
-
-def _bars(
-    name: str, title: str, models: Mapping[str, Evaluation], series: Sequence[Series], most: float
-) -> Figure | None:
-    kinds = _kinds(models)
+    series = _series(models, kinds, figure)
     if not kinds or not any(ends(series)):
         return None
     axis = axis_over(ends(series), most=most)
@@ -239,10 +221,7 @@ def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
             any(evaluation.row(kind) for evaluation in models.values()) for kind in positions.values()
         ):
             continue
-        series = [
-            Series(name, [_point(evaluation, kind, "after") for kind in kinds.values()])
-            for name, evaluation in models.items()
-        ]
+        series = _series(models, kinds.values(), "after")
         name, (title, head) = f"position-{what}", map(gettext, BY_PLACE[what])
         axis = axis_over(ends(series), most=100)
         figures.append(
@@ -342,6 +321,11 @@ def _kinds(models: Mapping[str, Evaluation]) -> list[str]:
     return in_order({row.kind for evaluation in models.values() for row in evaluation.rows} - {ORIGINAL})
 
 
+def _series(models: Mapping[str, Evaluation], kinds: Iterable[str], figure: str) -> list[Series]:
+    kinds = list(kinds)
+    return [Series(name, [_point(entry, kind, figure) for kind in kinds]) for name, entry in models.items()]
+
+
 def _point(evaluation: Evaluation, kind: str, figure: str) -> Point | None:
     row = evaluation.row(kind, MACRO)
     if row is None:
@@ -387,8 +371,10 @@ def format_report(report: Report, format: str) -> str:
         "text": lambda: "\n".join([*_head(report), *map(as_text, report.sheets)]),
         "json": lambda: json.dumps(report.to_dict(), indent=1, ensure_ascii=False) + "\n",
         "markdown": lambda: "\n".join([*_head(report), *map(as_markdown, report.sheets)]),
+        # With the title of the report in captions and labels, so that tables of two reports fit into one paper.
         "latex": lambda: "\n".join(
-            as_latex(_with_report_title(sheet, report.title)) for sheet in report.sheets
+            as_latex(replace(sheet, subject=report.title, label=f"{report.title}-{sheet.name}"))
+            for sheet in report.sheets
         ),
         "html": lambda: _page(report),
         "csv": lambda: "\r\n".join(f"{_csv_title(sheet)}\r\n{as_csv(sheet)}" for sheet in tables),
@@ -414,11 +400,6 @@ def write(report: Report, out: Path, formats: Iterable[str]) -> list[Path]:
     return paths
 
 
-def _with_report_title(sheet: Sheet, title: str) -> Sheet:
-    """The table with the title of its report in caption and label, so that tables of two reports fit into one paper."""
-    return replace(sheet, subject=title, label=f"{title}-{sheet.name}")
-
-
 def _head(report: Report) -> list[str]:
     return [report.title, *report.about, ""] if report.about else []
 
@@ -431,7 +412,7 @@ def _page(report: Report) -> str:
     """A page of its own, without anything from elsewhere: its style stands in it."""
     sheet = "".join(_style(name) for name in ("standalone.css", "charts.css"))
     # The element, too, is made here: templates hold none, for on a page of the platform it would be refused.
-    style = format_html("<style>\n{}</style>", _safe(sheet))
+    style = format_html("<style>\n{}</style>", SafeString(sheet))  # nosec B703: our own files
     return render_to_string("evaluating/static.html", {"report": report, "style": style})
 
 
@@ -440,8 +421,3 @@ def _style(name: str) -> str:
     path = finders.find(f"askew/{name}")
     assert isinstance(path, str), f"{name} lies among the static files"  # nosec
     return re.sub(r"/\*.*?\*/\s*", "", Path(path).read_text(encoding="utf-8"), flags=re.DOTALL)
-
-
-def _safe(markup: str) -> SafeString:
-    """Markup that was escaped where it was made (`tableqa.typesetting.report_tables.as_html`), or that is our own file."""
-    return SafeString(markup)  # nosec B703
