@@ -210,11 +210,6 @@ def _people(study: Study) -> Iterator[Block]:
 # -- tasks ------------------------------------------------------------------------------------------
 
 
-def _types(study: Study) -> list[str]:
-    """The task types of the batches, in the order in which they first come."""
-    return list(dict.fromkeys(batch["type"] for batch in study.manifest.batches))
-
-
 def _instructions(study: Study, task: TaskType) -> list[str]:
     """The lines above the items of this task type, each once: variants and settings of batches may change them."""
     batches = [batch for batch in study.manifest.batches if batch["type"] == task.key]
@@ -227,7 +222,7 @@ def _instructions(study: Study, task: TaskType) -> list[str]:
 
 def _tasks(study: Study) -> Iterator[Block]:
     yield Heading("Instructions and pages")
-    for key in _types(study):
+    for key in dict.fromkeys(batch["type"] for batch in study.manifest.batches):
         yield Heading(_title(study, key), 2)
         task = _task(study, key)
         if task is not None:
@@ -306,19 +301,12 @@ def _decisions(study: Study) -> Iterator[Block]:
     if not decided:
         yield Paragraph("No item is decided.", missing=True)
         return
-    shares = (
-        (
-            "decided by an adjudicator; the decision rule of the batch decided the others",
-            counts["adjudicated"],
-        ),
-        ("excluded", counts["excluded"]),
-    )
-    yield Items(
-        tuple(
-            f"{_share(number, decided)} of {_count_text(decided, 'decided item')} {what}."
-            for what, number in shares
-        )
-    )
+    shares = {
+        "decided by an adjudicator; the decision rule of the batch decided the others": counts["adjudicated"],
+        "excluded": counts["excluded"],
+    }
+    of_decided = f"of {_count_text(decided, 'decided item')}"
+    yield Items(tuple(f"{_share(number, decided)} {of_decided} {what}." for what, number in shares.items()))
     if contradicted := counts.get("contradicted"):
         yield Paragraph(f"People contradicted the answer of {_count_text(contradicted, 'example')} later.")
     unchecked, edit_count = study.unchecked

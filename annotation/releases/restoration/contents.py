@@ -285,11 +285,7 @@ class Contents:
         tables = stored_tables(example_record["table"] for _, example_record in waiting)
         names = ("question", "answers", "operations", "more", "perturbation")
         while waiting:
-            ready = [
-                (source, example_record)
-                for source, example_record in waiting
-                if (source, example_record["parent"]) in self.examples
-            ]
+            ready = [entry for entry in waiting if (entry[0], entry[1]["parent"]) in self.examples]
             if not ready:
                 source, example_record = waiting[0]
                 raise Difference(
@@ -307,11 +303,7 @@ class Contents:
                 )
                 for source, example_record in ready
             )
-            waiting = [
-                (source, example_record)
-                for source, example_record in waiting
-                if (source, example_record["id"]) not in self.examples
-            ]
+            waiting = [entry for entry in waiting if (entry[0], entry[1]["id"]) not in self.examples]
 
     # -- batches and items --------------------------------------------------------------------------
 
