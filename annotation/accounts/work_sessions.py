@@ -73,7 +73,7 @@ def session(*, person: Person, projects: Sequence[Project], now: datetime) -> Se
     since = session_start([moment for moment in ended if moment is not None], now)
     if since is None:
         return Session()
-    return Session(earnings.sum_shares(earnings.shares_of_person_since(person, projects, since)).rows)
+    return Session(earnings.sum_shares(earnings.shares_of_person(person, projects, since)).rows)
 
 
 def checks(batch: Batch, person: Person) -> Checks | None:

@@ -45,6 +45,12 @@ def per_hundred(amount: Decimal | None, *, examples: int) -> Decimal | None:
     return (amount * 100 / examples).quantize(CENT, ROUND_HALF_UP)
 
 
+def all_per_hundred(amounts: Mapping[str, Decimal], *, examples: int) -> dict[str, Decimal]:
+    """`per_hundred` by currency, without amounts that have none."""
+    each = {currency: per_hundred(amount, examples=examples) for currency, amount in amounts.items()}
+    return {currency: amount for currency, amount in each.items() if amount is not None}
+
+
 def in_words(amount: Decimal | None, rate: Mapping[str, Any]) -> str:
     """An amount with its currency, or a dash."""
     return "–" if amount is None else f"{_number(amount)} {rate['currency']}"

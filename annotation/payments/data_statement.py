@@ -240,19 +240,10 @@ def _hours(project: Project, batches: Sequence[int], watermark: int, until: date
     responses that were taken back, skips, returns, and other batches by their purpose. `paid` is both, as on a payment
     sheet. `exact` has the same in full precision.
     """
-    newer = Annotation.objects.filter(
-        assignment_id=OuterRef("assignment_id"), revision__gt=OuterRef("revision"), event_id__lte=watermark
+    responses = _responses(watermark).filter(
+        assignment__batch__in=batches, assignment__person__is_external=False, assignment__item__is_gold=False
     )
-    rows = (
-        Annotation.objects.filter(~Exists(newer), assignment__batch__in=batches, event_id__lte=watermark)
-        .filter(
-            response__isnull=False,
-            assignment__person__is_simulated=False,
-            assignment__person__is_external=False,
-        )
-        .filter(assignment__item__is_gold=False)
-        .values_list("assignment__person_id", "made_at", "active_seconds")
-    )
+    rows = responses.values_list("assignment__person_id", "made_at", "active_seconds")
     zone = zoneinfo.ZoneInfo(project.time_zone)
     days = _sum_hours(
         ((person, made_at.astimezone(zone).date()), seconds)
@@ -349,19 +340,19 @@ def _large_groups(values: Iterable[str | None]) -> dict[str, int]:
     return shared
 
 
-def _rejected(batches: Sequence[int], watermark: int) -> dict[str, int]:
-    """Of people's responses on decided items, how many no accepted outcome rests on; and how many items were excluded."""
-    decided = Decision.objects.filter(item__batch__in=batches, event_id__lte=watermark)
+def _responses(watermark: int) -> QuerySet[Annotation]:
+    """The responses that stand at an event, without those of simulated people."""
     newer = Annotation.objects.filter(
         assignment_id=OuterRef("assignment_id"), revision__gt=OuterRef("revision"), event_id__lte=watermark
     )
-    responses = Annotation.objects.filter(
-        ~Exists(newer),
-        assignment__item__decision__in=decided,
-        response__isnull=False,
-        event_id__lte=watermark,
-        assignment__person__is_simulated=False,
-    )
+    until = Annotation.objects.filter(~Exists(newer), event_id__lte=watermark)
+    return until.filter(response__isnull=False, assignment__person__is_simulated=False)
+
+
+def _rejected(batches: Sequence[int], watermark: int) -> dict[str, int]:
+    """Of people's responses on decided items, how many no accepted outcome rests on; and how many items were excluded."""
+    decided = Decision.objects.filter(item__batch__in=batches, event_id__lte=watermark)
+    responses = _responses(watermark).filter(assignment__item__decision__in=decided)
     return {
         "responses": responses.count(),
         "rejected_responses": responses.filter(

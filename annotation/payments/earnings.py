@@ -7,12 +7,12 @@ rows keep the rate of their time (`annotation.payments.rates`).
 """
 
 import zoneinfo
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Q, QuerySet
 
@@ -20,6 +20,8 @@ from annotation.models import Batch, CrowdEntry, Event, Membership, Person, Proj
 from annotation.payments import costs, ledger
 from annotation.platform import display_text
 from tableqa.typesetting import report_tables
+
+T = TypeVar("T")
 
 
 def rate(pay: Mapping[str, Any]) -> str:
@@ -153,15 +155,15 @@ def of_batch(batch: Batch) -> list[Share]:
     return _shares(ledger.PAID, Batch.objects.filter(pk=batch.pk))
 
 
-def shares_of_person(person: Person, projects: Iterable[Project]) -> list[Share]:
-    """One person's work in their projects, the newest batch first; in five queries."""
-    own_shares = _shares(Q(of_person=person.pk), Batch.objects.filter(project__in=list(projects)))
+def shares_of_person(
+    person: Person, projects: Iterable[Project], since: datetime | None = None
+) -> list[Share]:
+    """One person's work in their projects, or what they submitted, skipped or returned from a moment on.
+
+    The newest batch comes first. Five queries.
+    """
+    own_shares = _shares(Q(of_person=person.pk), Batch.objects.filter(project__in=list(projects)), since)
     return sorted(own_shares, key=lambda share: -share.batch.pk)
-
-
-def shares_of_person_since(person: Person, projects: Iterable[Project], since: datetime) -> list[Share]:
-    """One person's work that they submitted, skipped or returned from a moment on; in five queries."""
-    return _shares(Q(of_person=person.pk), Batch.objects.filter(project__in=list(projects)), since)
 
 
 def _shares(
@@ -180,8 +182,8 @@ def _shares(
     ]
 
 
-def _grouped(rows: Iterable[ledger.Row], key: Callable[[ledger.Row], Any]) -> dict[Any, list[ledger.Row]]:
-    groups: dict[Any, list[ledger.Row]] = {}
+def _grouped(rows: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T]]:
+    groups: dict[Any, list[T]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
     return groups
@@ -194,10 +196,7 @@ def sum_shares(all_shares: Iterable[Share]) -> Total:
 
 def shares_by_person(all_shares: Iterable[Share]) -> dict[int, list[Share]]:
     """The shares of each person (id), in their order."""
-    gathered: dict[int, list[Share]] = defaultdict(list)
-    for share in all_shares:
-        gathered[share.person_id].append(share)
-    return dict(gathered)
+    return _grouped(all_shares, lambda share: share.person_id)
 
 
 @dataclass(frozen=True)
@@ -211,18 +210,12 @@ class Cost:
     @property
     def per_hundred(self) -> dict[str, Decimal]:
         """By currency; nothing before the first item is accepted."""
-        return {
-            currency: each
-            for currency, amount in self.total.amounts.items()
-            if (each := costs.per_hundred(amount, examples=self.accepted)) is not None
-        }
+        return costs.all_per_hundred(self.total.amounts, examples=self.accepted)
 
 
 def costs_by_batch(all_shares: Iterable[Share]) -> list[Cost]:
     """What each batch cost, from the shares of the whole time."""
-    batches: dict[int, list[Share]] = defaultdict(list)
-    for share in all_shares:
-        batches[share.batch.pk].append(share)
+    batches = _grouped(all_shares, lambda share: share.batch.pk)
     return [
         Cost(own[0].batch, sum_shares(own), own[0].batch.accepted_count) for _, own in sorted(batches.items())
     ]
@@ -258,11 +251,8 @@ def sheet(project: Project, period: Period = ALWAYS) -> report_tables.Sheet:
     columns = tuple(report_tables.Column(name, numeric=name in numeric) for name in PAYMENTS)
     rows = [
         (
-            report_tables.Cell(member.person.name),
-            report_tables.Cell(member.pseudonym),
-            report_tables.Cell(ids.get(member.person_id, "")),
-            report_tables.Cell(share.batch.name),
-            report_tables.Cell(share.batch.task_type),
+            *map(report_tables.Cell, (member.person.name, member.pseudonym, ids.get(member.person_id, ""))),
+            *map(report_tables.Cell, (share.batch.name, share.batch.task_type)),
             report_tables.count(share.items),
             report_tables.count(share.skipped),
             *(

@@ -14,12 +14,13 @@ from decimal import Decimal
 from statistics import NormalDist
 from typing import Any
 
-from django.db.models import Case, Count, F, Q, QuerySet, Value, When
+from django.db.models import Case, Count, F, Q, Value, When
 from django.db.models.functions import TruncDate
 from django.utils.translation import gettext
 
 from annotation.models import Assignment, Batch, Decision, Example, Item
 from annotation.payments import costs, earnings, ledger
+from annotation.platform.keyset import in_lists
 from annotation.quality import compared_responses
 from tableqa.data.tables import Table
 from tableqa.quality_control.annotation_artifacts import (
@@ -35,6 +36,8 @@ from tasks.contract import TaskType
 
 LOOKED_AT = 5_000
 """Items of a batch that the monitors look at: the first ones. Batches are in random order, so these are a sample."""
+AT_ONCE = 500
+"""Items of one statement."""
 RECENT = 14
 """Days whose pace the forecast goes on with."""
 FEWEST_DAYS = 3
@@ -157,8 +160,9 @@ def artifact_figures(batch: Batch) -> dict[str, Any]:
     items = list(
         compared_responses.answered_items(batch).order_by("position").values_list("pk", flat=True)[:LOOKED_AT]
     )
-    accepted_examples = _derived_examples(items)
-    examples = accepted_examples or _item_examples(items)
+    accepted = {"outcome__decision__kind": Decision.Kind.ACCEPTED}
+    accepted_examples = list(_examples_of(items, "outcome__decision__item_id", **accepted))
+    examples = accepted_examples or list(_examples_of(items, "items"))
     marked, edited, sizes, questions = _response_figures(batch, task, items)
     answers = [
         (answer, item)
@@ -195,35 +199,19 @@ Rows = tuple[frozenset[int], int]
 """Rows that somebody marked or edited, and how many rows the table has."""
 
 
-def _derived_examples(items: Sequence[int]) -> list[Shown]:
-    """The examples that accepted outcomes of these items made."""
-    examples: list[Shown] = []
-    for some in _chunks(items):
-        rows = Example.objects.annotate(of_item=F("outcome__decision__item_id")).filter(
-            of_item__in=some, outcome__decision__kind=Decision.Kind.ACCEPTED
-        )
-        examples += _example_rows(rows)
-    return examples
-
-
-def _item_examples(items: Sequence[int]) -> list[Shown]:
-    examples: list[Shown] = []
-    for some in _chunks(items):
-        examples += _example_rows(Example.objects.annotate(of_item=F("items")).filter(of_item__in=some))
-    return examples
-
-
-def _example_rows(examples: QuerySet[Any]) -> Iterator[Shown]:
-    """Examples with the key of their item as `of_item`."""
-    for example in examples.select_related("stored_table").order_by("pk"):
-        table = example.table()
-        plain_answers = {_normalise(answer) for answer in example.answers}
-        rows = frozenset(
-            number
-            for number, row in enumerate(table.rows)
-            if any(_normalise(cell) in plain_answers for cell in row)
-        )
-        yield example.question, list(example.answers), rows, table.shape[0], example.of_item
+def _examples_of(items: Sequence[int], path: str, **conditions: str) -> Iterator[Shown]:
+    """The examples with one of these items (keys) at the end of the path."""
+    for some in in_lists(items, AT_ONCE):
+        examples = Example.objects.annotate(of_item=F(path)).filter(of_item__in=some, **conditions)
+        for example in examples.select_related("stored_table").order_by("pk"):
+            table = example.table()
+            plain_answers = {_normalise(answer) for answer in example.answers}
+            rows = frozenset(
+                number
+                for number, row in enumerate(table.rows)
+                if any(_normalise(cell) in plain_answers for cell in row)
+            )
+            yield example.question, list(example.answers), rows, table.shape[0], example.of_item
 
 
 def _response_figures(
@@ -238,7 +226,7 @@ def _response_figures(
     if cells is None and operations is None and not asks:
         return [], [], [], {}
     submitted = Assignment.objects.filter(batch=batch, slot__added=False).submitted()
-    for some in _chunks(items):
+    for some in in_lists(items, AT_ONCE):
         tables = {
             item.pk: item.example.table()
             for item in Item.objects.filter(pk__in=some).select_related("example__stored_table")
@@ -286,11 +274,6 @@ def _position_figures(
 
 def _normalise(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-def _chunks(keys: Sequence[int], size: int = 500) -> Iterator[Sequence[int]]:
-    for start in range(0, len(keys), size):
-        yield keys[start : start + size]
 
 
 # -- when it will be done ---------------------------------------------------------------------------
@@ -405,13 +388,7 @@ class Effort:
 
     def per_hundred(self, accepted: int) -> str:
         """What a hundred accepted examples cost, in words."""
-        return costs.all_in_words(
-            {
-                name: each
-                for name, amount in self.amounts.items()
-                if (each := costs.per_hundred(amount, examples=accepted)) is not None
-            }
-        )
+        return costs.all_in_words(costs.all_per_hundred(self.amounts, examples=accepted))
 
 
 def effort_of(name: str, days: Iterable[Sequence[Any]], owed: Mapping[str, str]) -> Effort:

@@ -326,7 +326,7 @@ def test_time_on_submissions_skips_and_returns_is_apart_on_every_page(world: Wor
     assert people.count(apart) >= 4, "in all, of the member, of their work in the batch, and of the batch"
     assert dashboard.count(apart) == 2, "in all, and of the batch"
     assert "responses 2.0, skips 1.5, returns 1.0" in ada.get("/work/").content.decode()
-    session = earnings.shares_of_person_since(world.ada, [world.project], NOON)
+    session = earnings.shares_of_person(world.ada, [world.project], NOON)
     assert earnings.sum_shares(session).minutes_by_kind == "responses 2.0, skips 1.5, returns 1.0"
 
 
