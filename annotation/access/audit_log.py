@@ -16,8 +16,12 @@ MAX_WAIT: Final = 600.0
 """Seconds that `wait_for_writers` waits before it gives up."""
 FIRST_PAUSE: Final = 0.02
 LONGEST_PAUSE: Final = 0.5
-FORMER_NAMES: Final = {"slot": "place", "practiceresult": "practicedone"}
-"""Models that were renamed -> their name in the log, which is never rewritten."""
+FORMER_NAMES: Final = {
+    "slot": "place",
+    "practiceresult": "practicedone",
+    "perturbationrun": "perturbation_run",
+}
+"""Models -> their name in the log where it is another one: the log is never rewritten."""
 
 _add = Insert(Event)
 _add_of_new = Insert(Event, thing_id=LastKey(Assignment))

@@ -64,14 +64,6 @@ def leave_out(run: PerturbationRun, original: Example) -> None:
     run.marks.pop(str(original.pk), None)
     run.through = run.chosen[-1] if run.chosen else 0
     if run.event_id is not None:
-        audit_log.record(
-            project_id=run.project_id,
-            actor=None,
-            thing="perturbation_run",
-            thing_id=run.pk,
-            before="ready",
-            after="planned",
-            now=timezone.now(),
-        )
+        audit_log.log(run, "ready", "planned", by=None, now=timezone.now())
         run.event = None
     run.save(update_fields=["chosen", "marks", "through", "counts", "event"])

@@ -148,7 +148,7 @@ def perform(
                 _make(run, [chunk[key] for key in sorted(chunk)])
                 run.through = max(chunk)
             else:
-                _finish(run)
+                run.event_id = audit_log.log(run, "", "ready", by=run.made_by, now=timezone.now())
             run.save(update_fields=["through", "counts", "event"])
     return run
 
@@ -170,7 +170,7 @@ def _perform_fed(
             waiting = _originals_to_do(run, feeding)
             progress(done, done + len(waiting))
             if not waiting and is_over and run.event_id is None:
-                _finish(run)
+                run.event_id = audit_log.log(run, "", "ready", by=run.made_by, now=timezone.now())
                 run.save(update_fields=["event"])
         if not waiting:
             break
@@ -187,17 +187,6 @@ def _perform_fed(
                 run.save(update_fields=["chosen", "marks", "through", "counts"])
             done += len(keys)
     return run
-
-
-def _finish(run: PerturbationRun) -> None:
-    run.event_id = audit_log.record(
-        project_id=run.project_id,
-        actor=run.made_by,
-        thing="perturbation_run",
-        thing_id=run.pk,
-        after="ready",
-        now=timezone.now(),
-    )
 
 
 def _originals_to_do(run: PerturbationRun, feeding: Batch) -> list[int]:
@@ -304,10 +293,8 @@ def _unsaved_run(
     choice = {"select": select, "rules": rules if select else "", "decided": decided}
     run = PerturbationRun(project=project, kinds=kinds, seeds=seeds, choice=choice, chosen=[])
     if not fed:
-        run.chosen, run.marks = (
-            sorted(_choose_originals(of, select=select, rules=rules, decided=decided)),
-            _marks(of),
-        )
+        run.chosen = sorted(_choose_originals(of, select=select, rules=rules, decided=decided))
+        run.marks = _marks(of)
         if not run.chosen:
             refuse("invalid_request", "These sources have no matching examples.")
     _require_free_ids(run, of)

@@ -251,14 +251,7 @@ class Contents:
                 run.sources.set([self.sources[name] for name in sources])
             self._add_examples(self._automatic(run))
             with self.pages.page():
-                run.event_id = audit_log.record(
-                    project_id=self.project.pk,
-                    actor=self.by,
-                    thing="perturbation_run",
-                    thing_id=run.pk,
-                    after="ready",
-                    now=self.now,
-                )
+                run.event_id = audit_log.log(run, "", "ready", by=self.by, now=self.now)
                 run.save(update_fields=["counts", "event"])
 
     def _automatic(self, run: PerturbationRun) -> Iterator[Example]:
