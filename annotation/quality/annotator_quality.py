@@ -154,20 +154,18 @@ def habits_of(worked: Mapping[str, PersonWork], floor: float = 0.0) -> dict[str,
     everybody: Counter[Hashable] = sum(label_counts.values(), Counter())
     habits_by_person = {}
     for person, work in worked.items():
+        others = [value for name in sorted(times) if name != person for value in times[name]]
         habits = [
             _with_item_ids(habit, work.timed)
-            for habit in (
-                too_fast(work.seconds, _sample_of_others(times, person), floor),
-                sped_up(work.seconds),
-            )
+            for habit in (too_fast(work.seconds, _thin_out(others), floor), sped_up(work.seconds))
         ]
         if everybody:
             habits.append(
                 _with_item_ids(always_the_same(work.labels, everybody - label_counts[person]), work.labelled)
             )
         if any(texts.values()):
-            others = (_thin_out(texts[name], len(texts)) for name in sorted(texts) if name != person)
-            habits.append(copy_paste(work.texts, others))
+            beside = (_thin_out(texts[name], len(texts)) for name in sorted(texts) if name != person)
+            habits.append(copy_paste(work.texts, beside))
         habits_by_person[person] = habits
     return habits_by_person
 
@@ -177,11 +175,6 @@ def _with_item_ids(habit: Habit, items: Sequence[str]) -> Habit:
     return replace(
         habit, items=tuple(items[position] for position in habit.items if isinstance(position, int))
     )
-
-
-def _sample_of_others(of: Mapping[str, Sequence[Any]], person: str) -> Sequence[Any]:
-    """What everybody else has, evenly thinned out where it is a lot."""
-    return _thin_out([value for name in sorted(of) if name != person for value in of[name]])
 
 
 def _thin_out(values: Sequence[Any], among: int = 1) -> Sequence[Any]:
@@ -202,9 +195,7 @@ def reliability(
     used = {label for _, _, label in rows}
     if not linked_triples(rows) or not 1 < len(used) <= label_agreement.FEW_LABELS:
         return None
-    classes = [label for label in order if label in used]
-    classes += sorted(used - set(classes), key=lambda label: (str(type(label)), str(label)))
-    estimate = dawid_skene(rows, classes=classes)
+    estimate = dawid_skene(rows, classes=label_agreement.in_order(used, order))
     return {
         "measure": name,
         "labels": [label_agreement.in_words(label) for label in estimate.classes],

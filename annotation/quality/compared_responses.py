@@ -2,7 +2,7 @@
 
 import itertools
 import zoneinfo
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from django.db.models import F, JSONField, OuterRef, QuerySet, Subquery
@@ -123,9 +123,12 @@ def shapes_by_item(batch: Batch) -> dict[str, tuple[int, int]]:
     return table_shapes
 
 
-def restore_response(task: TaskType, envelope: dict[str, Any]) -> Any:
+def restore_response(task: TaskType, envelope: Mapping[str, Any]) -> Any:
     """A response as it was stored, without judging it again: measures need its fields only."""
-    data = envelope["data"]
-    if envelope["version"] != task.version:
-        data = task.upgrade(data, envelope["version"])
-    return task.restore(data)
+    return task.restore(current_data(task, envelope))
+
+
+def current_data(task: TaskType, envelope: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The data of a stored response in the present version of the task type."""
+    data: Mapping[str, Any] = envelope["data"]
+    return data if envelope["version"] == task.version else task.upgrade(data, envelope["version"])

@@ -33,11 +33,11 @@ from annotation.models import (
 )
 from annotation.platform.bulk_rows import among
 from annotation.platform.refusals import refuse, require_storable
-from annotation.quality.compared_responses import restore_response
+from annotation.quality.compared_responses import current_data, restore_response
 from annotation.queue import draws, lineage, reservations
 from tableqa.core.foreign_values import normal
 from tableqa.statistics.proportions import Proportion, proportion
-from tasks.contract import InvalidResponse, TaskType
+from tasks.contract import InvalidResponse
 from tasks.contract import Item as PlainItem
 
 LONGEST_WHY = 2000
@@ -201,7 +201,7 @@ def from_decisions(
                     set_gold(
                         batch=batch,
                         example=decision.item.example,
-                        data=_data(task, outcome.response),
+                        data=current_data(task, outcome.response),
                         why=(decision.note or decision.listed_reason or "")[:LONGEST_WHY],
                         inputs=decision.item.inputs,
                         barred={*seen, *filter(None, [decision.made_by_id])},
@@ -396,8 +396,3 @@ def _without_places(batch: Batch, items: QuerySet[Item]) -> None:
     gone, _ = Slot.objects.filter(item__in=items).delete()
     items.update(is_gold=True, slots_count=0, due_at=None)
     Batch.objects.filter(pk=batch.pk).update(slots_count=F("slots_count") - gone)
-
-
-def _data(task: TaskType, envelope: Mapping[str, Any]) -> Mapping[str, Any]:
-    data: Mapping[str, Any] = envelope["data"]
-    return data if envelope["version"] == task.version else task.upgrade(data, envelope["version"])

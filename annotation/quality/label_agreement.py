@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from annotation.quality.rating_tallies import REPLICATES, SEED, RatingTally, rounded
@@ -56,9 +56,7 @@ def confusion(tally: RatingTally) -> dict[str, Any] | None:
     for pattern, count in tally.patterns.items():
         for first, other in itertools.permutations(pattern, 2):
             met[first, other] += count
-    used = {label for pair in met for label in pair}
-    labels = [label for label in tally.measure.order if label in used]
-    labels += sorted(used - set(labels), key=lambda label: (str(type(label)), str(label)))
+    labels = in_order({label for pair in met for label in pair}, tally.measure.order)
     if not 1 < len(labels) <= FEW_LABELS:
         return None
     from tableqa.agreement.label_figures import pair_shares
@@ -69,6 +67,12 @@ def confusion(tally: RatingTally) -> dict[str, Any] | None:
         "counts": [[met[first, other] for other in labels] for first in labels],
         "shares": list(map(_interval_data, shares.values())),
     }
+
+
+def in_order(labels: Collection[Any], order: Sequence[Any]) -> list[Any]:
+    """Labels in the order of their measure, those that it does not name behind the others."""
+    named = [label for label in order if label in labels]
+    return named + sorted(set(labels) - set(named), key=lambda label: (str(type(label)), str(label)))
 
 
 def in_words(label: Any) -> str:

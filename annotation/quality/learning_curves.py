@@ -121,8 +121,7 @@ def _label_figures(batch: Batch, measure: Measure, decided: dict[str, Hashable])
         items[label].append(item)
     if not 1 <= len(counts) <= label_agreement.FEW_LABELS:
         return None
-    labels = [label for label in measure.order if label in counts]
-    labels += sorted(set(counts) - set(labels), key=lambda label: (str(type(label)), str(label)))
+    labels = label_agreement.in_order(counts, measure.order)
     return {
         "measure": measure.name,
         "labels": [[label_agreement.in_words(label), counts[label]] for label in labels],

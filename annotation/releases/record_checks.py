@@ -63,9 +63,7 @@ def check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
 
 def _upgraded(task: TaskType, stored: Mapping[str, Any]) -> Mapping[str, Any]:
     """A stored response in the kind's present version; what an older one did not know is what `upgrade` says."""
-    if stored["version"] == task.version:
-        return stored
-    return {**stored, "version": task.version, "data": task.upgrade(stored["data"], stored["version"])}
+    return {**stored, "version": task.version, "data": compared_responses.current_data(task, stored)}
 
 
 def check_decision(raw: Raw, decision: Mapping[str, Any], waived: AbstractSet[str]) -> int:
