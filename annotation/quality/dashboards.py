@@ -309,39 +309,28 @@ def forecast(counts: Sequence[int], remaining: int) -> Forecast:
     worked = [day for day, count in enumerate(counts) if count]
     recent = list(counts)[worked[0] if worked else len(counts) :][-RECENT:]
     number = len(recent)
+    reason = ""
     if remaining <= 0:
-        return Forecast(0, number, reason=gettext("All items are submitted."))
-    if len(worked) < FEWEST_DAYS:
-        return Forecast(
-            remaining,
-            number,
-            reason=gettext(
-                "Not enough data yet. A forecast appears after {fewest_days} days of work."
-            ).format(fewest_days=FEWEST_DAYS),
-        )
-    if not any(recent):
-        return Forecast(
-            remaining,
-            number,
-            reason=gettext("No submissions in the last {days} days, so there is no forecast.").format(
-                days=number
-            ),
-        )
+        reason = gettext("All items are submitted.")
+    elif len(worked) < FEWEST_DAYS:
+        reason = gettext("Not enough data yet. A forecast appears after {fewest_days} days of work.")
+    elif not any(recent):
+        reason = gettext("No submissions in the last {days} days, so there is no forecast.")
+    if reason:
+        reason = reason.format(fewest_days=FEWEST_DAYS, days=number)
+        return Forecast(max(remaining, 0), number, reason=reason)
     pace = np.array(recent, float)
     drawn = np.random.default_rng(0).choice(pace, (DRAWS, number)).mean(axis=1)
     with np.errstate(divide="ignore"):
         needed = np.minimum(np.ceil(remaining / drawn), FARTHEST + 1)
     low, high = (int(value) for value in np.quantile(needed, [0.05, 0.95], method="inverted_cdf"))
-    likely = math.ceil(remaining / float(pace.mean()))
+    per_day = float(pace.mean())
+    likely = math.ceil(remaining / per_day)
     if likely > FARTHEST:
-        return Forecast(
-            remaining,
-            number,
-            float(pace.mean()),
-            reason=gettext("At this pace it takes more than ten years."),
-        )
+        reason = gettext("At this pace it takes more than ten years.")
+        return Forecast(remaining, number, per_day, reason=reason)
     at_most = max(high, likely) if high <= FARTHEST else None
-    return Forecast(remaining, number, float(pace.mean()), likely, min(low, likely), at_most)
+    return Forecast(remaining, number, per_day, likely, min(low, likely), at_most)
 
 
 def submissions_by_day(days: Iterable[Sequence[Any]], last: date) -> tuple[list[date], list[int]]:

@@ -292,7 +292,11 @@ def _changed_lines(old: Sequence[str], new: Sequence[str]) -> list[Line]:
     pairs: list[tuple[int, int]] = []
     at = 0
     for i, line in enumerate(old):
-        near = [(j, _likeness(line, new[j])) for j in range(at, len(new))]
+        tokens = _tokens(line)
+        near = [
+            (j, difflib.SequenceMatcher(None, tokens, _tokens(new[j]), autojunk=False).ratio())
+            for j in range(at, len(new))
+        ]
         best = max(near, key=lambda candidate: candidate[1], default=None)
         if best is not None and best[1] >= 0.5:
             pairs.append((i, best[0]))
@@ -305,10 +309,6 @@ def _changed_lines(old: Sequence[str], new: Sequence[str]) -> list[Line]:
             lines.append(Line("changed", tuple(_word_spans(old[pair[0]], new[pair[1]]))))
         i, j = pair[0] + 1, pair[1] + 1
     return lines
-
-
-def _likeness(line: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, _tokens(line), _tokens(other), autojunk=False).ratio()
 
 
 def _word_spans(old: str, new: str) -> list[WordSpan]:
