@@ -369,7 +369,10 @@ def _figures(batch: Batch, crew: Sequence[Rater], overlap: int) -> list[Figure]:
         for item, number, raters in _drawn(crew, overlap)
         for one in raters
     )
-    truths = {(f.measure, f.statistic): f.value for f in rating_tallies.figures(task, drawn)}
+    truths = {
+        (f.measure, f.statistic): f.value
+        for f in rating_tallies.figures_of(rating_tallies.tallies(task, drawn))
+    }
     found = []
     for figure in agreement_report.batch_figures(batch):
         truth = truths[figure.measure, figure.statistic]

@@ -60,20 +60,6 @@ class Figure:
         return {**asdict(self), "confidence": 0.95, "replicates": REPLICATES, "seed": SEED}
 
 
-def figures(
-    task: TaskType,
-    rows: Iterable[tuple[str, str, Any]],
-    shapes: Mapping[str, tuple[int, int]] = NO_SHAPES,
-    overlap: int = 1,
-) -> list[Figure]:
-    """The kind's statistics over rows of (item, annotator, response), item by item.
-
-    `shapes` gives rows and columns of each item's table where the kind compares cells or edits (`wants_shapes`),
-    `overlap` is that of the batch: what people make is compared where several are asked for it.
-    """
-    return figures_of(tallies(task, rows, shapes, overlap))
-
-
 def figures_of(measure_tallies: Iterable[RatingTally]) -> list[Figure]:
     """All statistics of each of the tallies."""
     return [
@@ -232,7 +218,11 @@ def tallies(
     shapes: Mapping[str, tuple[int, int]] = NO_SHAPES,
     overlap: int = 1,
 ) -> list[RatingTally]:
-    """The ratings of every measure of a kind, from rows as `figures` takes them."""
+    """The ratings of every measure of a kind, from rows of (item, annotator, response), item by item.
+
+    `shapes` gives rows and columns of each item's table where the kind compares cells or edits (`wants_shapes`),
+    `overlap` is that of the batch: what people make is compared where several are asked for it.
+    """
     measure_tallies = [RatingTally(measure) for measure in measures_of(task, overlap)]
     for item, of_item in itertools.groupby(rows, key=lambda row: row[0]):
         responses = {annotator: response for _, annotator, response in of_item}

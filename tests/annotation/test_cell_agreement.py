@@ -18,7 +18,10 @@ def test_agreement_is_taken_over_sets_within_the_table() -> None:
         ("two", "bo", cells("r1c2")),
     ]
     figures = {
-        one.statistic: one for one in rating_tallies.figures(task, rows, {"one": (3, 3), "two": (3, 3)})
+        one.statistic: one
+        for one in rating_tallies.figures_of(
+            rating_tallies.tallies(task, rows, {"one": (3, 3), "two": (3, 3)})
+        )
     }
     jaccard = figures["cell_sets_jaccard"].value
     assert jaccard is not None

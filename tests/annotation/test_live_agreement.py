@@ -316,15 +316,22 @@ def test_edits_of_several_people_are_compared(world: World) -> None:
     shapes = dict.fromkeys(items, (4, 3))
     same = [row(item, who, f"19{number}6") for number, item in enumerate(items) for who in "ab"]
 
-    found = rating_tallies.figures(kind, (one[:3] for one in rows), shapes, batch.overlap)
+    found = rating_tallies.figures_of(
+        rating_tallies.tallies(kind, (one[:3] for one in rows), shapes, batch.overlap)
+    )
     assert [one.statistic for one in found] == ["edits_masi", "edits_jaccard"]
     assert (found[0].units, found[0].raters, found[0].ratings) == (4, 2, 8)
     assert 0 < (found[0].value or 0) < 1
-    assert [one.value for one in rating_tallies.figures(kind, (one[:3] for one in same), shapes, 2)] == [
+    assert [
+        one.value
+        for one in rating_tallies.figures_of(
+            rating_tallies.tallies(kind, (one[:3] for one in same), shapes, 2)
+        )
+    ] == [
         1.0,
         1.0,
     ]
-    assert rating_tallies.figures(kind, (one[:3] for one in rows), shapes, 1) == []
+    assert rating_tallies.figures_of(rating_tallies.tallies(kind, (one[:3] for one in rows), shapes, 1)) == []
 
 
 def test_sets_of_causes_are_compared_as_sets() -> None:
@@ -337,7 +344,10 @@ def test_sets_of_causes_are_compared_as_sets() -> None:
         }.items()
         for who, causes in zip("ab", both, strict=True)
     ]
-    named = {(one.measure, one.statistic): one for one in rating_tallies.figures(kind, rows)}
+    named = {
+        (one.measure, one.statistic): one
+        for one in rating_tallies.figures_of(rating_tallies.tallies(kind, rows))
+    }
     masi = named["all causes", "krippendorff_alpha_masi"]
     assert masi.value is not None
     assert 0 < masi.value < 1
@@ -389,7 +399,7 @@ def test_a_survey_and_the_figures_of_a_release_are_the_same(
 
     assert [
         one.whole.figure(name) for name in rating_tallies.statistics_of(one.whole.measure)
-    ] == rating_tallies.figures(kind, (row[:3] for row in rows_of(found)))
+    ] == rating_tallies.figures_of(rating_tallies.tallies(kind, (row[:3] for row in rows_of(found))))
 
 
 def test_no_more_people_than_can_be_shown_are_paired(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

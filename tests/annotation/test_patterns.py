@@ -20,11 +20,13 @@ LABELS = ("extraction", "reasoning", "neither", "unanswerable")
 
 
 def by_rows(batch: Batch) -> list[rating_tallies.Figure]:
-    return rating_tallies.figures(
-        batch.task(),
-        (row[:3] for row in compared_responses.rated_responses(batch)),
-        compared_responses.shapes_by_item(batch),
-        batch.overlap,
+    return rating_tallies.figures_of(
+        rating_tallies.tallies(
+            batch.task(),
+            (row[:3] for row in compared_responses.rated_responses(batch)),
+            compared_responses.shapes_by_item(batch),
+            batch.overlap,
+        )
     )
 
 

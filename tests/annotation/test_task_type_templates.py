@@ -60,7 +60,7 @@ def test_it_works_from_form_to_agreement(path: Path) -> None:
         decided += isinstance(resolve(task, {}, said, item), Accepted)
     assert decided > 5
     shapes = {item.example.id: TABLE.shape for item in ITEMS}
-    figures = rating_tallies.figures(task, rows, shapes)
+    figures = rating_tallies.figures_of(rating_tallies.tallies(task, rows, shapes))
     assert {one.measure for one in figures} == {measure.name for measure in task.measures}
     assert all(
         one.low is not None for one in figures if one.value is not None and one.statistic != "cohen_kappa"
