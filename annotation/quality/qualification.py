@@ -102,14 +102,7 @@ class QualificationResult:
 
     @property
     def percent(self) -> int:
-        row = self.row
-        return (
-            0
-            if row is None
-            else entry_requirements.percent(
-                entry_requirements.QualificationResult(row.right, row.judged, row.passed)
-            )
-        )
+        return entry_requirements.percent(self.row.right, self.row.judged) if self.row else 0
 
 
 def qualification_results(batch: Batch) -> list[QualificationResult]:
@@ -170,7 +163,7 @@ def share_in_words(batch: Batch, share: Proportion) -> str:
     """A share of right answers: in a qualification rounded down, like its result, so that all pages give one figure."""
     if batch.purpose != Batch.Purpose.QUALIFICATION or not share.n:
         return display_text.percent(share)
-    return f"{entry_requirements.percent(entry_requirements.QualificationResult(share.hits, share.n, passed=False))} %"
+    return f"{entry_requirements.percent(share.hits, share.n)} %"
 
 
 def batches_requiring(batch: Batch) -> Sequence[Batch]:

@@ -165,45 +165,30 @@ def _qualification_gate(batch: Batch, reached: QualificationResult | None) -> Ga
         return None
     qualification = batch.requires
     assert qualification is not None, "only a batch that requires another one asks for a qualification"  # nosec
-    if reached is None and qualification.closed_at is not None:
-        return Gate(
-            "not_qualified",
-            gettext(
-                "{name} requires the qualification “{name_2}”, which closed before you finished. A "
-                "manager can still admit you."
-            ).format(name=batch.name, name_2=qualification.name),
-        )
-    if reached is None and qualification.opened_at is None:
-        return Gate(
-            "not_qualified",
-            gettext("{name} requires the qualification {qualification}, which is not open yet.").format(
-                name=batch.name, qualification=qualification.name
-            ),
-        )
-    if reached is None:
-        return Gate(
-            "not_qualified",
-            gettext(
-                "{name} requires the qualification “{name_2}” first. {pass_percent} % of its items "
-                "must be correct."
-            ).format(name=batch.name, name_2=qualification.name, pass_percent=qualification.pass_percent),
-            "annotate",
-            (qualification.public_id,),
-        )
-    return Gate(
-        "not_qualified",
-        gettext(
+    values: dict[str, Any] = {"name": batch.name, "pass_percent": qualification.pass_percent}
+    page: tuple[Any, ...] = ()
+    if reached is not None:
+        message = gettext(
             "{name} requires {pass_percent} % in “{name_2}”. Your result is {percent} % ({right} "
             "of {judged}). A manager can still admit you."
-        ).format(
-            name=batch.name,
-            pass_percent=qualification.pass_percent,
-            name_2=qualification.name,
-            percent=percent(reached),
-            right=reached.right,
-            judged=reached.judged,
-        ),
-    )
+        )
+        values |= {"right": reached.right, "judged": reached.judged}
+        values["percent"] = percent(reached.right, reached.judged)
+    elif qualification.closed_at is not None:
+        message = gettext(
+            "{name} requires the qualification “{name_2}”, which closed before you finished. A "
+            "manager can still admit you."
+        )
+    elif qualification.opened_at is None:
+        message = gettext("{name} requires the qualification {qualification}, which is not open yet.")
+        values |= {"qualification": qualification.name}
+    else:
+        message = gettext(
+            "{name} requires the qualification “{name_2}” first. {pass_percent} % of its items "
+            "must be correct."
+        )
+        page = "annotate", (qualification.public_id,)
+    return Gate("not_qualified", message.format(name_2=qualification.name, **values), *page)
 
 
 def _limit_gate(batch: Batch, facts: AnnotatorState, holding: int | None) -> Gate | None:
@@ -269,9 +254,9 @@ def _escape_braces(name: str) -> str:
     return name.replace("{", "{{").replace("}", "}}")
 
 
-def percent(reached: QualificationResult) -> int:
+def percent(right: int, judged: int) -> int:
     """The share that was right, rounded down: 79.9 % is not 80 %."""
-    return 100 * reached.right // reached.judged if reached.judged else 0
+    return 100 * right // judged if judged else 0
 
 
 # -- the facts --------------------------------------------------------------------------------------
@@ -301,14 +286,9 @@ def facts(*, batch: Batch, person: Person, now: datetime) -> AnnotatorState:
             values["reached"] = None if passed is None else QualificationResult(right, judged, passed)
     if batch.caps or project.caps:
         day = day_begun(project, now)
-        names = (
-            *("items", "items_today", "hours_today", "project_items_today", "project_hours_today"),
-            *("held", "project_held"),
-        )
-        row = _worked.one(person=person.pk, project=project.pk, batch=batch.pk, day=day) or (0,) * len(names)
-        values |= {
-            name: value / 3600 if "hours" in name else value for name, value in zip(names, row, strict=True)
-        }
+        row = _worked.one(person=person.pk, project=project.pk, batch=batch.pk, day=day)
+        for name, value in zip(_WORKED, row or (0,) * len(_WORKED), strict=True):
+            values[name] = value / 3600 if "hours" in name else value
     return AnnotatorState(**values)
 
 
@@ -424,6 +404,11 @@ def _is_new_today() -> Q:
     return _ended_today() & ~Q(Exists(_earlier_responses()))
 
 
+_WORKED = (
+    *("items", "items_today", "hours_today", "project_items_today", "project_hours_today"),
+    *("held", "project_held"),
+)
+"""Fields of `AnnotatorState`; the statement has its hours in seconds."""
 _worked = Select(
     lambda: (
         Assignment.objects.filter(person_id=param_int("person"), batch__project_id=param_int("project"))
@@ -432,15 +417,12 @@ _worked = Select(
         .annotate(
             items=_submitted(Q(batch_id=param_int("batch"))),
             items_today=_submitted(Q(batch_id=param_int("batch")) & _is_new_today()),
-            seconds_today=_seconds(Q(batch_id=param_int("batch")) & _ended_today()),
+            hours_today=_seconds(Q(batch_id=param_int("batch")) & _ended_today()),
             project_items_today=_submitted(_is_new_today()),
-            project_seconds_today=_seconds(_ended_today()),
+            project_hours_today=_seconds(_ended_today()),
             held=Count("pk", filter=Q(state=State.LEASED, batch_id=param_int("batch"))),
             project_held=Count("pk", filter=Q(state=State.LEASED)),
         )
-        .values_list(
-            *("items", "items_today", "seconds_today", "project_items_today", "project_seconds_today"),
-            *("held", "project_held"),
-        )
+        .values_list(*_WORKED)
     )
 )

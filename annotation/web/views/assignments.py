@@ -105,9 +105,7 @@ def _result(request: PageRequest, batch: Batch, result: Qualification) -> HttpRe
     context = {
         "batch": batch,
         "result": result,
-        "percent": entry_requirements.percent(
-            entry_requirements.QualificationResult(result.right, result.judged, result.passed)
-        ),
+        "percent": entry_requirements.percent(result.right, result.judged),
         "following": following[0] if following else None,
         "planned": [other_batch for other_batch in asking if other_batch.state == "planned"],
         "asking": [other_batch for other_batch in asking if other_batch.closed_at is None],
