@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.conf import settings
 from django.db import transaction
@@ -28,6 +28,7 @@ from annotation.queue.parallel_requests import Crew
 from predictor.chat import ChatError
 from predictor.usage import PER_PRICE, USUAL_COMPLETION, Call, cost, estimate_messages
 
+T = TypeVar("T")
 PURPOSES: Final[Mapping[str, str]] = {
     "loop": gettext_noop("model in the loop"),
     "panel": gettext_noop("other models"),
@@ -177,8 +178,18 @@ def _amount(name: str, value: Any) -> str:
 # -- what it came to --------------------------------------------------------------------------------
 
 
+class _Tokens:
+    prompt_tokens: int
+    completion_tokens: int
+
+    @property
+    def tokens(self) -> int:
+        """Input and output tokens."""
+        return self.prompt_tokens + self.completion_tokens
+
+
 @dataclass(frozen=True)
-class Usage:
+class Usage(_Tokens):
     """Sums of requests. `counted` of `requests` have tokens that the endpoint stated; the others are estimated."""
 
     requests: int = 0
@@ -187,11 +198,6 @@ class Usage:
     completion_tokens: int = 0
     usd: Decimal = Decimal(0)
     is_priced: bool = False
-
-    @property
-    def tokens(self) -> int:
-        """Input and output tokens."""
-        return self.prompt_tokens + self.completion_tokens
 
     def in_words(self) -> str:
         """Tokens, and the price where there is one, in the reader's language."""
@@ -279,18 +285,13 @@ def table(requests: QuerySet[ModelRequest]) -> CostTable:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(_Tokens):
     """What a job would use. `usd` is None for a model without a price."""
 
     requests: int
     prompt_tokens: int
     completion_tokens: int
     usd: Decimal | None
-
-    @property
-    def tokens(self) -> int:
-        """Input and output tokens."""
-        return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Estimate) -> Estimate:
         usd = None if self.usd is None or other.usd is None else self.usd + other.usd
@@ -303,12 +304,7 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON of the API; `usd` is null without a price."""
-        return {
-            "requests": self.requests,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "usd": None if self.usd is None else float(self.usd),
-        }
+        return {**asdict(self), "usd": None if self.usd is None else float(self.usd)}
 
     def in_words(self) -> str:
         """One line in the reader's language."""
@@ -319,7 +315,7 @@ class Estimate:
         return words if self.usd is None else f"{words}, {_amount('usd', self.usd)}"
 
 
-def sample(keys: Sequence[int], size: int = 3) -> Sequence[int]:
+def sample(keys: Sequence[T], size: int = 3) -> Sequence[T]:
     """Some of the keys, spread over all: their conversations are measured for an estimate."""
     return keys[:: max(1, len(keys) // size)][:size]
 

@@ -176,8 +176,7 @@ def estimate(
     keys = [key for key in raw.originals if not chosen or key[0] in chosen]
     form = entry.get("serialisation", "")
     samples = [
-        prompts.asking_for_answers(raw.example(*key), form)[0]
-        for key in keys[:: max(1, len(keys) // MEASURED)][:MEASURED]
+        prompts.asking_for_answers(raw.example(*key), form)[0] for key in metering.sample(keys, MEASURED)
     ]
     return metering.estimate(predictor, samples, requests, project=project, purpose="evaluation")
 
