@@ -20,6 +20,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from annotation.models.batch_options import EVERY, SECTIONS, Term, in_section
+from annotation.models.batch_options.task_settings import filled
 from annotation.releases.manifest import DECLARATIONS
 from tableqa import Example
 from tasks.contract import HERE, Field, Item, Proposing, TaskType, task_types
@@ -193,14 +194,12 @@ def keys() -> list[str]:
 
 def sample_items(task: TaskType) -> list[Item]:
     """The items of sample.json, their settings filled with the defaults."""
-    properties = task.settings_schema.get("properties", {})
-    defaults = {name: spec["default"] for name, spec in properties.items() if "default" in spec}
     sample = json.loads((task.folder() / "sample.json").read_text("utf-8"))
     return [
         Item(
             Example.from_dict(item["example"]),
             item["variant"],
-            {**defaults, **item.get("settings", {})},
+            filled(task, item.get("settings", {})),
             item.get("inputs", {}),
         )
         for item in sample["items"]

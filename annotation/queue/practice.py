@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 
 from annotation.access import audit_log
 from annotation.models import Batch, Person, PracticeResult, Project
+from annotation.models.batch_options.task_settings import filled
 from tableqa import Example
 from tasks.contract import InvalidResponse, Item, Problem, TaskType
 
@@ -47,14 +48,12 @@ def exercises(task: TaskType, variant: str = "") -> list[Exercise]:
     Inputs have their sentences as messages (`tableqa.core.translation.Message.to_json`), as items in the database do.
     Raises ValueError where an expected response does not hold: a practice set may not teach what is refused.
     """
-    properties: Mapping[str, Any] = task.settings_schema.get("properties", {})
-    defaults = {name: spec["default"] for name, spec in properties.items() if "default" in spec}
     practice_set = []
     for entry in task.practice(variant):
         item = Item(
             Example.from_dict(entry["example"]),
             variant,
-            {**defaults, **entry.get("settings", {})},
+            filled(task, entry.get("settings", {})),
             entry.get("inputs", {}),
         )
         practice_set.append(Exercise(item, task.parse(entry["expected"], item), entry["why"]))
@@ -183,8 +182,3 @@ def restart(session: MutableMapping[str, Any], project: Project, task: TaskType,
 
 def _name(project: Project, task: TaskType, variant: str) -> str:
     return f"{project.pk}:{task.key}:{variant}"
-
-
-def open_exercises(session: Mapping[str, Any], project: Project, task: TaskType, variant: str) -> list[int]:
-    """The exercises (from 1) that were not answered yet in this session, in their order."""
-    return score(session, project, task, variant).left

@@ -70,7 +70,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
     # Where a batch asks for practice first, it is gone through as a whole; the way leads back to the batch.
     back = back_to(request, actor)
     is_required = queue_practice.is_required(project, task, variant)
-    still = queue_practice.open_exercises(request.session, project, task, variant) if is_required else []
+    still = queue_practice.score(request.session, project, task, variant).left if is_required else []
     context |= {
         "number": index + 1,
         "batch_query": f"&batch={request.GET['batch']}" if back else "",
