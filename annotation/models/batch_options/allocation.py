@@ -34,10 +34,6 @@ def _check_overlap(value: Any, context: Context) -> int:
     return int(value)
 
 
-def _usual_strategy(context: Context) -> str:
-    return "open" if context.purpose == "work" else "everyone"
-
-
 def _check_strategy(value: Any, context: Context) -> str:
     """A batch that decides nothing gives every item to everyone."""
     if context.purpose != "work" and value != "everyone":
@@ -100,7 +96,7 @@ class PeopleTerms(models.Model):
         help=gettext_noop("People never check their own work."),
         section="sampling",
         changeable=NEVER,
-        usual=_usual_strategy,
+        usual=lambda context: "open" if context.purpose == "work" else "everyone",
         usual_in_words="`open`; `everyone` unless the purpose is work",
         check=_check_strategy,
         choices=STRATEGIES,

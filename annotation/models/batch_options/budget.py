@@ -7,7 +7,6 @@ What is not named is not limited. `annotation.queue.metering` checks before each
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +17,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from annotation.models.batch_options.term import UNTIL_CLOSED, Inputs, Term
+from annotation.models.batch_options.work_limits import is_number
 from annotation.platform.refusals import refuse
 
 if TYPE_CHECKING:
@@ -47,10 +47,7 @@ def budget(values: Mapping[str, Any]) -> dict[str, Any]:
         value = values.get(name)
         if value is None:
             continue
-        is_number = isinstance(value, int if name == "tokens" else int | float) and not isinstance(
-            value, bool
-        )
-        if not is_number or not math.isfinite(value) or not 0 < value <= maximum:
+        if not is_number(value, whole=name == "tokens") or not 0 < value <= maximum:
             refuse(
                 "invalid_request",
                 "model_budget.{name} must be a number above 0, at most {maximum}.",

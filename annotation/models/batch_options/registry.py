@@ -83,7 +83,7 @@ def check(
     task: TaskType, values: Mapping[str, Any], *, project: Any, feeds_from: Any = None
 ) -> dict[str, Any]:
     """The columns of a new batch; a term that is not given, or None, has its default. Raises Refused(invalid_request)."""
-    _require_known(values, TERMS)
+    _require_known(values)
     context = Context(task, project, settings.PREDICTORS, feeds_from)
     for name, term in TERMS.items():
         context.values[name] = term.checked(values.get(name), context)
@@ -92,7 +92,7 @@ def check(
 
 def check_change(batch: Any, new_values: Mapping[str, Any]) -> dict[str, Any]:
     """The columns that a change of a batch sets. Raises Refused(invalid_request)."""
-    _require_known(new_values, TERMS)
+    _require_known(new_values)
     values = {name: getattr(batch, name) for name in TERMS}
     context = Context(batch.task(), batch.project, settings.PREDICTORS, batch.feeds_from, batch, values)
     for name, term in TERMS.items():
@@ -103,6 +103,6 @@ def check_change(batch: Any, new_values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[name] for name in TERMS if name in new_values}
 
 
-def _require_known(values: Mapping[str, Any], terms: Mapping[str, Term]) -> None:
-    if unknown := sorted(values.keys() - terms.keys()):
+def _require_known(values: Mapping[str, Any]) -> None:
+    if unknown := sorted(values.keys() - TERMS.keys()):
         refuse("invalid_request", "A batch has no term {unknown!r}.", unknown=unknown[0])

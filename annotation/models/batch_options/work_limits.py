@@ -78,7 +78,7 @@ def caps(values: Mapping[str, Any], names: tuple[str, ...] = OF_A_BATCH) -> dict
         if value is None:
             continue
         whole = name != "hours_per_day"
-        if not _is_number(value, whole=whole) or not 0 < value <= MOST[name]:
+        if not is_number(value, whole=whole) or not 0 < value <= MOST[name]:
             number = gettext("a whole number") if whole else gettext("a number")
             refuse(
                 "invalid_request",
@@ -114,7 +114,7 @@ def pay(values: Mapping[str, Any]) -> dict[str, Any]:
     if len(rates) != 1:
         refuse("invalid_request", "Pay is per hour or per item. Use only one of per_hour and per_item.")
     rate = non_empty[rates[0]]
-    if not _is_number(rate) or not 0 <= rate <= MOST_PAY:
+    if not is_number(rate) or not 0 <= rate <= MOST_PAY:
         refuse(
             "invalid_request",
             "pay.{rates} must be a number from 0 to {most_pay}.",
@@ -124,7 +124,8 @@ def pay(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"currency": non_empty["currency"], rates[0]: rate}
 
 
-def _is_number(value: object, *, whole: bool = False) -> bool:
+def is_number(value: object, *, whole: bool = False) -> bool:
+    """Whether a value is a finite number, with `whole` an integer; true and false are none."""
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
         return False
     return math.isfinite(value)
