@@ -207,20 +207,14 @@ def move(
     return MoveResult(moved, opened, returned)
 
 
-def reserved_slot_count(project: Project, person: Person) -> int:
-    """How many free places of the project's unfinished batches are kept for the person."""
-    return _reserved_slots(project, person).count()
-
-
 def release(*, project: Project, person: Person, by: Person, now: datetime) -> int:
     """What is kept for somebody who does not annotate in the project any more is free for whoever comes next.
 
     Returns how many places these are. In the caller's transaction, after the person's leases ended.
     """
     slots_by_batch: dict[int, list[int]] = {}
-    for batch, pk in (
-        _reserved_slots(project, person).order_by("batch_id", "pk").values_list("batch_id", "pk")
-    ):
+    reserved = reserved_slots(project, person).order_by("batch_id", "pk")
+    for batch, pk in reserved.values_list("batch_id", "pk"):
         slots_by_batch.setdefault(batch, []).append(pk)
     batches = Batch.objects.in_bulk(slots_by_batch)
     return sum(
@@ -228,7 +222,8 @@ def release(*, project: Project, person: Person, by: Person, now: datetime) -> i
     )
 
 
-def _reserved_slots(project: Project, person: Person) -> QuerySet[Slot]:
+def reserved_slots(project: Project, person: Person) -> QuerySet[Slot]:
+    """The free places of the project's unfinished batches that are kept for the person."""
     return Slot.objects.filter(
         batch__project=project,
         batch__closed_at__isnull=True,

@@ -17,7 +17,6 @@ from tableqa.operations import describe, from_dict, replay
 from tableqa.perturbations import PERTURBATIONS
 from tableqa.perturbations.contracts import Contract
 from tableqa.scoring.verdicts import WORDS
-from tasks.contract import Item
 
 MOST = 300
 """Nodes of a tree that are shown."""
@@ -127,14 +126,7 @@ def _add_people(nodes: Mapping[int, Node], sight: Visibility) -> None:
         node.decider = names.get(outcome.decision.made_by_id or 0, "")
         node.verdicts = _verdicts([annotation.pk for annotation in outcome.annotations.all()])
         item = outcome.decision.item
-        batch = item.batch
-        plain = Item(
-            example=item.example.example(),
-            variant=batch.variant,
-            settings=batch.settings,
-            inputs=item.inputs,
-        )
-        node.contract = batch.task().contract(plain)
+        node.contract = item.batch.task().contract(item.plain())
 
 
 def _verdicts(annotations: Sequence[int]) -> tuple[tuple[str, str], ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count, islice, product
 from string import ascii_uppercase
 from typing import Any, TypeVar
 
@@ -111,14 +112,8 @@ def by_letter(item: Item, responses: Iterable[T]) -> list[T]:
 
 def letters(number: int) -> list[str]:
     """The names of so many responses: A to Z, then AA, AB and so on, as a spreadsheet names its columns."""
-    names = []
-    for index in range(number):
-        name = ""
-        while index >= 0:
-            index, letter = divmod(index, len(ascii_uppercase))
-            name, index = ascii_uppercase[letter] + name, index - 1
-        names.append(name)
-    return names
+    names = (name for length in count(1) for name in product(ascii_uppercase, repeat=length))
+    return ["".join(name) for name in islice(names, number)]
 
 
 def annotations(item: Item) -> list[Annotation]:

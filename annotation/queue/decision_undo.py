@@ -90,13 +90,6 @@ def lock_followers(batches: Iterable[int], items: Sequence[int]) -> None:
     list(Item.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk").values_list("pk"))
 
 
-def _made_items(batch: Batch, outcomes: Sequence[Outcome]) -> QuerySet[Item]:
-    """The items of other batches that these outcomes made."""
-    return Item.objects.filter(
-        batch__feeds_from=batch, inputs__outcome__in=[outcome.public_id for outcome in outcomes]
-    )
-
-
 def _made_examples(outcomes: Sequence[Outcome]) -> list[Example]:
     """The examples that these outcomes made."""
     return [outcome.example for outcome in outcomes if outcome.example is not None]
@@ -104,7 +97,9 @@ def _made_examples(outcomes: Sequence[Outcome]) -> list[Example]:
 
 def _lock_followers(batch: Batch, outcomes: Sequence[Outcome]) -> list[Item]:
     """The items of other batches that these outcomes made, locked with their slots: nobody takes one meanwhile."""
-    keys = list(_made_items(batch, outcomes).order_by("pk").values_list("pk", flat=True))
+    ids = [outcome.public_id for outcome in outcomes]
+    created_items = Item.objects.filter(batch__feeds_from=batch, inputs__outcome__in=ids)
+    keys = list(created_items.order_by("pk").values_list("pk", flat=True))
     items = list(Item.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
     list(Slot.objects.select_for_update(no_key=True).filter(item__in=keys).order_by("pk").values_list("pk"))
     return items

@@ -249,7 +249,7 @@ def _held_assignment(
     """What a person has been given and not finished, where nothing stands before what was begun."""
     again = _first_unlisted(_held(batch=batch.pk, person=person.pk), holding)
     if again is not None:
-        require_no_gate(batch, person, now=now, holding=None, begun=True)
+        require_no_gate(batch, person, now=now, begun=True)
     return again
 
 
@@ -282,12 +282,10 @@ def require_open(batch: Batch) -> None:
         )
 
 
-def require_no_gate(
-    batch: Batch, person: Person, *, now: datetime, holding: int | None, begun: bool = False
-) -> None:
+def require_no_gate(batch: Batch, person: Person, *, now: datetime, begun: bool = False) -> None:
     """Raises Refused with what the first gate says that is shut (`annotation.queue.entry_requirements.first_closed_gate`),
     and its page."""
-    if gate := first_closed_gate(batch=batch, person=person, now=now, holding=holding, begun=begun):
+    if gate := first_closed_gate(batch=batch, person=person, now=now, holding=None, begun=begun):
         refuse(gate.code, gate.message, more={"page": gate.address})
 
 
@@ -302,7 +300,7 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
     Raises Refused: batch_closed, batch_paused, what a gate says that is shut, and place_taken with why it is.
     """
     require_open(assignment.batch)
-    require_no_gate(assignment.batch, assignment.person, now=now, holding=None)
+    require_no_gate(assignment.batch, assignment.person, now=now)
     with transaction.atomic():
         lock_item(assignment.item_id)
         lock_tally(assignment.batch_id, assignment.person_id)

@@ -146,12 +146,6 @@ def _read(file: Path, name: str) -> Any:
         return None
 
 
-def clear_indexes() -> None:
-    """Let go of every index in memory; the files stay."""
-    with _lock:
-        _indexes.clear()
-
-
 def _order_index(project: Project, name: str, state: str) -> Unavailable:
     """Have the index made, unless somebody has ordered it before; what to say until it is there."""
     what = INDEXES[name].what

@@ -158,17 +158,14 @@ def _add_some(batch: Batch, items: Sequence[NewItem]) -> list[int]:
 
 def add_place(item: Item) -> Slot:
     """Room for one more person, marked as added. The caller holds the item's lock."""
+    # Behind the highest number there is: places that were taken away leave gaps.
+    last = Slot.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0
     slot = Slot.objects.create(
-        batch_id=item.batch_id, item=item, number=_next_number(item), added=True, position=item.position
+        batch_id=item.batch_id, item=item, number=last + 1, added=True, position=item.position
     )
     Item.objects.filter(pk=item.pk).update(slots_count=F("slots_count") + 1, due_at=None)
     Batch.objects.filter(pk=item.batch_id).update(slots_count=F("slots_count") + 1)
     return slot
-
-
-def _next_number(item: Item) -> int:
-    """Behind the highest there is: places that were taken away leave gaps."""
-    return int(Slot.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0) + 1
 
 
 # -- underneath -------------------------------------------------------------------------------------

@@ -428,7 +428,10 @@ def _is_untouched(sent: Sequence[RevisionRequest]) -> bool:
 
 def _wait_again(item: Item, now: datetime) -> Adjudication:
     """Have an undecided item wait for an adjudicator where it was in the queue."""
-    request = _last_request_event(item)
+    # What last brought the item to an adjudicator, but for decisions that an adjudicator undid.
+    requests = Event.objects.filter(thing="item", thing_id=item.pk, after="adjudication").order_by("-pk")
+    other = (None, "", UNDONE.format(), UNDONE_SEND_BACK.format(), ACTION_UNDONE.format())
+    request = next((event for event in requests if (event.detail or {}).get("reason") not in other), None)
     return resolutions.request_adjudication(
         item,
         (request.detail or {})["reason"] if request else UNDONE.format(),
@@ -452,13 +455,6 @@ def _check_why(batch: Batch, note: str, listed_reason: str) -> None:
         )
 
 
-def _last_request_event(item: Item) -> Event | None:
-    """The event by which the item last came to an adjudicator, but for decisions that an adjudicator undid."""
-    requests = Event.objects.filter(thing="item", thing_id=item.pk, after="adjudication").order_by("-pk")
-    other = (None, "", UNDONE.format(), UNDONE_SEND_BACK.format(), ACTION_UNDONE.format())
-    return next((event for event in requests if (event.detail or {}).get("reason") not in other), None)
-
-
 def _require_waiting(item: Item) -> None:
     if Decision.objects.filter(item=item).exists():
         refuse("decided", "This item has already been decided.")
@@ -477,16 +473,12 @@ def _pieces(response: Mapping[str, Any] | None) -> set[tuple[str, str]]:
     pieces = set()
     for name, value in ((response or {}).get("data") or {}).items():
         for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, Mapping) and "op" in part:
+                # Without where the cell was shown: that is for readers, and may be left out.
+                part = {key: content for key, content in part.items() if key != "at"}
             if part and isinstance(part, str | list | Mapping):
-                pieces.add((name, canonical(_without_position(part))))
+                pieces.add((name, canonical(part)))
     return pieces
-
-
-def _without_position(piece: Any) -> Any:
-    """An operation without where its cell was shown (`at`): that is for readers, and may be left out."""
-    if isinstance(piece, Mapping) and "op" in piece:
-        return {name: value for name, value in piece.items() if name != "at"}
-    return piece
 
 
 def _merge_responses(resolution: Any, outcomes: tuple[Resolved, ...]) -> Any:

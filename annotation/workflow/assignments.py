@@ -318,7 +318,7 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
     elif assignment.state == State.LEASED:
         if assignment.batch.state != "paused":  # what was begun may be finished
             reservations.require_open(assignment.batch)
-        reservations.require_no_gate(assignment.batch, assignment.person, now=now, holding=None, begun=True)
+        reservations.require_no_gate(assignment.batch, assignment.person, now=now, begun=True)
         reservations.renew(assignment)
     return assignment
 
@@ -357,7 +357,7 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
         if Release.objects.holding(annotation).exists():
             refuse("decided", "This annotation has been released and cannot be changed.")
         # Whoever could not hand it in again would lose it.
-        reservations.require_no_gate(assignment.batch, assignment.person, now=now, holding=None, begun=True)
+        reservations.require_no_gate(assignment.batch, assignment.person, now=now, begun=True)
         revisions.withdraw(assignment, annotation, by=assignment.person, now=now)
     return assignment
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.both
 def folder(settings: Any, tmp_path: Path) -> Path:
     """A data folder of the test's own, and a process that has read nothing yet."""
     settings.MEDIA_ROOT = tmp_path / "media"
-    resources.clear_indexes()
+    resources._indexes.clear()
     return tmp_path / "media"
 
 
@@ -65,7 +65,7 @@ def test_an_index_is_ordered_once_and_read_once(world: World, folder: Path) -> N
     assert Job.objects.filter(kind="index").count() == 1
     index = lent(world.project, "header_names").header_names
     assert resources.context(world.project, ["header_names"]).header_names is index
-    resources.clear_indexes()
+    resources._indexes.clear()
     again = resources.context(world.project, ["header_names"]).header_names
     assert again is not index
     assert again.to_dict() == index.to_dict()
@@ -136,7 +136,7 @@ def test_a_damaged_file_is_made_anew(world: World, folder: Path) -> None:
     lent(world.project, "header_names")
     [file] = folder.rglob("header_names-*.json")
     file.write_text("{", encoding="utf-8")
-    resources.clear_indexes()
+    resources._indexes.clear()
     assert isinstance(lent(world.project, "header_names").header_names, HeaderNames)
 
 
@@ -160,7 +160,7 @@ def test_work_that_cannot_do_without_an_index_has_it_made_at_once(world: World, 
     assert resources.context_without_waiting(world.project, ["corpus"]).corpus is context.corpus
     assert file.stat().st_mtime_ns == made, "and once"
     file.write_text("{", encoding="utf-8")
-    resources.clear_indexes()
+    resources._indexes.clear()
     assert len(resources.context_without_waiting(world.project, ["corpus"]).corpus) == 1, (
         "a damaged file is made anew"
     )

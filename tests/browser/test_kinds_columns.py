@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def world(tmp_path: Path, settings: Any, transactional_db: None) -> World:
     settings.MEDIA_ROOT = tmp_path / "media"
-    resources.clear_indexes()
+    resources._indexes.clear()
     return make_world(tmp_path)
 
 

@@ -58,7 +58,7 @@ class LiveServer(HTTPServer):
         self.savepoint = transaction.savepoint()
         self.client = Client()
         self.world = make_world(self.folder)
-        resources.clear_indexes()
+        resources._indexes.clear()
         return self.ask(subject, name, values)
 
     def ask(self, subject: str, name: str, values: dict[str, Any]) -> Any:

@@ -182,7 +182,7 @@ def remove_member(request: PageRequest, pk: int) -> HttpResponse:
         {
             "membership": membership,
             "project": membership.project,
-            "kept": queue_allocation.reserved_slot_count(membership.project, membership.person),
+            "kept": queue_allocation.reserved_slots(membership.project, membership.person).count(),
         },
     )
 
