@@ -14,12 +14,12 @@ from typing import Any, Final
 from django.conf import settings
 from django.db.models import Count, Max, Q
 from django.utils import timezone
-from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
 
 from annotation.assistance import judgements, model_answers
 from annotation.models import Example, ModelAnswer, Source
 from annotation.platform.bulk_rows import among
+from annotation.platform.display_text import grouped
 from annotation.platform.refusals import refuse
 from annotation.queue import metered_models, metering, reply_states
 from annotation.queue.conversations import UnusableReplies
@@ -72,14 +72,8 @@ class Accuracy:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON, as a batch and the manifest of a release have it; `states` where replies were not readable."""
-        counts: dict[str, Any] = {
-            "model": self.model,
-            "questions": self.total,
-            "right": self.right,
-            "wrong": self.wrong,
-            "unjudged": self.unjudged,
-            "unknown": self.unknown,
-        }
+        counts: dict[str, Any] = {"model": self.model, "questions": self.total}
+        counts |= {name: getattr(self, name) for name in ("right", "wrong", "unjudged", "unknown")}
         return {**counts, "states": dict(self.states)} if self.states else counts
 
     @property
@@ -89,7 +83,7 @@ class Accuracy:
             "{right} of {total} question is answered correctly by {model}.",
             "{right} of {total} questions are answered correctly by {model}.",
             self.total,
-        ).format(right=_grouped(self.right), total=_grouped(self.total), model=shortened(self.model))
+        ).format(right=grouped(self.right), total=grouped(self.total), model=shortened(self.model))
 
     @property
     def rest_in_words(self) -> str:
@@ -101,7 +95,7 @@ class Accuracy:
                     "{number} cannot be judged: the model cannot read it, or its answer is not known.",
                     "{number} cannot be judged: the model cannot read them, or their answers are not known.",
                     self.unjudged,
-                ).format(number=_grouped(self.unjudged))
+                ).format(number=grouped(self.unjudged))
             )
         if self.states:
             sentences.append(
@@ -112,7 +106,7 @@ class Accuracy:
         if self.unknown:
             sentences.append(
                 ngettext("{number} has no answer yet.", "{number} have no answer yet.", self.unknown).format(
-                    number=_grouped(self.unknown)
+                    number=grouped(self.unknown)
                 )
             )
         return " ".join(sentences)
@@ -121,10 +115,6 @@ class Accuracy:
     def time_in_words(self) -> str:
         """How long the open requests take, as a sentence."""
         return _time_in_words(self.seconds)
-
-
-def _grouped(number: int) -> str:
-    return str(number_format(number, force_grouping=True))
 
 
 def shortened(model: str) -> str:

@@ -1,6 +1,5 @@
 """From a file to a study: every fault is reported at once, and nothing is looked up in a database."""
 
-import zoneinfo
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any, Final
@@ -15,7 +14,7 @@ from annotation.study_file import json_schema, yaml_file
 from annotation.study_file.batch_parser import BatchReader, FileReader
 from annotation.study_file.schema import PersonEntry, Run, SourceFile, Study, quoted, sorted_roles, spelling
 from annotation.study_file.yaml_file import ParsedYaml, Path, StudyError
-from annotation.workflow.projects import RESERVED_SLUGS
+from annotation.workflow.projects import RESERVED_SLUGS, time_zones
 from tableqa.core.foreign_values import faults, unstorable
 from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.perturbations.question_selection import RULES
@@ -129,8 +128,8 @@ class _StudyReader(FileReader):
             words = gettext("The short name {slug!r} is reserved. Choose another one.")
             self.wrong(("project", "slug"), words.format(slug=project["slug"]))
         time_zone = project.get("time_zone", "UTC")
-        if time_zone not in zoneinfo.available_timezones():
-            zones = sorted(zoneinfo.available_timezones())
+        if time_zone not in time_zones():
+            zones = sorted(time_zones())
             words = gettext("There is no time zone {time_zone!r}.").format(time_zone=time_zone)
             if closest_match(time_zone, zones):
                 words = unknown_value_message(gettext("time zone"), time_zone, zones)

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
-from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation.access import audit_log, visibility
 from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, PersonBatchCounts
 from annotation.models.batch_options import ANY_TIME, TERMS, UNTIL_DECIDED, changeable, check_change
+from annotation.platform.display_text import grouped
 from annotation.platform.refusals import refuse
 from annotation.queue import allocation, lineage
 from annotation.queue.slots import due_at, lock_items, set_overlap, undecided, waiting_below
@@ -141,7 +141,7 @@ def _count_slots(batch: Batch, overlap: int) -> list[str]:
         if complete:
             sentences.append(
                 gettext("Complete items now: {complete}. They need more responses again.").format(
-                    complete=number_format(complete, force_grouping=True)
+                    complete=grouped(complete)
                 )
             )
         return sentences
@@ -156,13 +156,13 @@ def _count_slots(batch: Batch, overlap: int) -> list[str]:
     if number := done.count():
         sentences.append(
             gettext("Complete items after this change: {number}. They will be resolved.").format(
-                number=number_format(number, force_grouping=True)
+                number=grouped(number)
             )
         )
     if beyond:
         sentences.append(
             gettext("Items with more responses: {beyond}. All responses are kept and count.").format(
-                beyond=number_format(beyond, force_grouping=True)
+                beyond=grouped(beyond)
             )
         )
     return sentences
@@ -224,7 +224,7 @@ def _count_paid(batch: Batch, pay: Mapping[str, Any]) -> list[str]:
     return [
         ngettext(
             "{done} response keeps its earlier rate.", "{done} responses keep their earlier rate.", done
-        ).format(done=number_format(done, force_grouping=True))
+        ).format(done=grouped(done))
     ]
 
 
@@ -235,7 +235,7 @@ def _count_left_out(batch: Batch, required: Batch | None) -> list[str]:
 def _count_final(batch: Batch, at_close: bool) -> list[str]:
     if at_close:
         return [gettext("People can change their responses until the batch closes.")]
-    complete = number_format(_complete_items(batch).count(), force_grouping=True)
+    complete = grouped(_complete_items(batch).count())
     return [gettext("Complete now: {complete}. Their responses become final.").format(complete=complete)]
 
 
@@ -304,4 +304,4 @@ def _complete_items(batch: Batch) -> QuerySet[Item]:
 def items_phrase(number: int) -> str:
     """How many items, and the verb of a sentence about them."""
     sentence = ngettext("{number} item is", "{number} items are", number)
-    return sentence.format(number=number_format(number, force_grouping=True))
+    return sentence.format(number=grouped(number))

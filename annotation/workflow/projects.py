@@ -43,6 +43,15 @@ def time_zones() -> frozenset[str]:
     return frozenset(zoneinfo.available_timezones())
 
 
+def _require_time_zone(time_zone: str) -> None:
+    if time_zone not in time_zones():
+        refuse(
+            "invalid_request",
+            "There is no time zone {time_zone!r}. Enter one such as Europe/Paris.",
+            time_zone=time_zone,
+        )
+
+
 def create_project(
     *, slug: str, name: str, manager: Person, now: datetime, time_zone: str = "UTC"
 ) -> Project:
@@ -55,12 +64,7 @@ def create_project(
             "{slug!r} is not valid.",
             slug=slug,
         )
-    if time_zone not in time_zones():
-        refuse(
-            "invalid_request",
-            "There is no time zone {time_zone!r}. Enter one such as Europe/Paris.",
-            time_zone=time_zone,
-        )
+    _require_time_zone(time_zone)
     try:
         with transaction.atomic():
             project = Project.objects.create(slug=slug, name=name, time_zone=time_zone)
@@ -80,12 +84,7 @@ def rename_project(*, project: Project, name: str, time_zone: str, by: Person, n
     require_storable(name)
     if not name.strip() or len(name.strip()) > 120:
         refuse("invalid_request", "Enter a project name of at most 120 characters.")
-    if time_zone not in time_zones():
-        refuse(
-            "invalid_request",
-            "There is no time zone {time_zone!r}. Enter one such as Europe/Paris.",
-            time_zone=time_zone,
-        )
+    _require_time_zone(time_zone)
     new_values = {"name": name.strip(), "time_zone": time_zone}
     with transaction.atomic():
         before = Project.objects.select_for_update(no_key=True).values(*new_values).get(pk=project.pk)
@@ -415,21 +414,16 @@ def change_terms(
 
     Raises Refused(invalid_request).
     """
-    terms = {
-        "pay": work_limits.pay(pay),
-        "caps": work_limits.caps(caps, work_limits.OF_A_PROJECT),
-        "model_budget": project.model_budget if model_budget is None else budget(model_budget),
-    }
+    terms = {"pay": work_limits.pay(pay), "caps": work_limits.caps(caps, work_limits.OF_A_PROJECT)}
+    if model_budget is not None:
+        terms["model_budget"] = budget(model_budget)
     if all(getattr(project, name) == value for name, value in terms.items()):
         return
-    changed = {
-        name: value for name, value in terms.items() if name != "model_budget" or model_budget is not None
-    }
     with transaction.atomic():
-        before = Project.objects.select_for_update(no_key=True).values(*changed).get(pk=project.pk)
-        Project.objects.filter(pk=project.pk).update(**changed)
-        _log_changes(project, "terms changed", by, now, before, changed)
-    for name, value in changed.items():
+        before = Project.objects.select_for_update(no_key=True).values(*terms).get(pk=project.pk)
+        Project.objects.filter(pk=project.pk).update(**terms)
+        _log_changes(project, "terms changed", by, now, before, terms)
+    for name, value in terms.items():
         setattr(project, name, value)
 
 
