@@ -438,20 +438,10 @@ def records(batches: Sequence[Batch], *, watermark: int, until: datetime) -> Ite
                 "item": row.item.public_id,
                 "source": row.item.example.source.name,
                 "example": row.item.example.external_id,
-                "maker": row.maker,
-                "category": row.category,
-                "by": row.by,
-                "why": row.why,
+                **{name: getattr(row, name) for name in ("maker", "category", "by", "why", "data", "digest")},
                 "score": round(row.score, 6),
-                "data": row.data,
-                "digest": row.digest,
                 "trials": [
-                    {
-                        "model": trial.model,
-                        "verdict": trial.verdict,
-                        "original": trial.original,
-                        "perturbed": trial.perturbed,
-                    }
+                    {name: getattr(trial, name) for name in ("model", "verdict", "original", "perturbed")}
                     for trial in row.trials.all()
                 ],
                 "made_at": row.made_at.isoformat(),

@@ -21,6 +21,10 @@ from tasks.contract import TaskType
 KEPT = ("answers", "text", "op", "cells", "score", "topk", "rows_seen", "rows_total", "truncated")
 
 
+RECORDED = ("kind", "predictor", "model", "asked", "response", "original", "perturbed", "error")
+"""Fields of a try that a release has."""
+
+
 def stored_prediction(prediction: Prediction) -> dict[str, Any]:
     """A prediction as it is stored."""
     prediction_fields = prediction.to_dict()
@@ -208,14 +212,7 @@ def records(
                 "example": row.assignment.item.example.external_id,
                 "annotator": names[row.assignment.person_id],
                 "annotation": row.annotation.public_id if row.annotation else None,
-                "kind": row.kind,
-                "predictor": row.predictor,
-                "model": row.model,
-                "asked": row.asked,
-                "response": row.response,
-                "original": row.original,
-                "perturbed": row.perturbed,
-                "error": row.error,
+                **{name: getattr(row, name) for name in RECORDED},
                 "verdicts": [
                     {
                         "verdict": verdict.verdict,

@@ -54,9 +54,6 @@ def create_source(*, batch: Batch, size: int, seed: int, by: Person | None, now:
             stored, _ = StoredTable.objects.get_or_create(
                 digest=entry.table.digest(), defaults={"content": entry.table.to_dict()}
             )
-            more = {
-                k: v for k, v in entry.to_dict().items() if k not in ("id", "question", "answers", "table")
-            }
             Example.objects.create(
                 source=source,
                 external_id=entry.id,
@@ -65,11 +62,9 @@ def create_source(*, batch: Batch, size: int, seed: int, by: Person | None, now:
                 answers=list(entry.answers),
                 stored_table=stored,
                 table_digest=stored.digest,
-                more=more,
+                more=entry.beside(),
             )
-        audit_log.record(
-            project_id=batch.project_id, actor=by, thing="source", thing_id=source.pk, after="ready", now=now
-        )
+        audit_log.log(source, "", "ready", by=by, now=now)
     return source
 
 

@@ -55,7 +55,6 @@ def make_example(*, item: Item, perturbed: PerturbedExample) -> Example:
     parent = item.example
     label = item.batch.variant or item.batch.task_type
     edited = perturbed.example
-    plain = edited.to_dict()
     return Example.objects.create(
         source_id=parent.source_id,
         external_id=_new_id(parent, label),
@@ -65,9 +64,7 @@ def make_example(*, item: Item, perturbed: PerturbedExample) -> Example:
         stored_table_id=parent.stored_table_id,
         operations=[*parent.operations, *(operation.to_dict() for operation in perturbed.operations)],
         table_digest=edited.table.digest(),
-        more={
-            key: value for key, value in plain.items() if key not in ("id", "question", "answers", "table")
-        },
+        more=edited.beside(),
         parent=parent,
         perturbation=label,
     )
@@ -560,18 +557,16 @@ def is_made_by_run(run: PerturbationRun, example: Example) -> bool:
     return is_drawn and example.parent_id in run.chosen
 
 
+_AS_ORIGINAL = ("source_id", "position", "question", "answers", "stored_table_id", "more")
+
+
 def automatic_example(original: Example, instance: Instance, digest: str) -> Example:
     """The row, not saved, of what a program made of an original; `digest` is that of the new table."""
     return Example(
-        source_id=original.source_id,
+        **{name: getattr(original, name) for name in _AS_ORIGINAL},
         external_id=instance.id_of(original.external_id),
-        position=original.position,
-        question=original.question,
-        answers=original.answers,
-        stored_table_id=original.stored_table_id,
         operations=[operation.to_dict() for operation in instance.perturbed.operations],
         table_digest=digest,
-        more=original.more,
         parent=original,
         perturbation=instance.kind,
         seed=instance.seed,

@@ -188,10 +188,7 @@ def reinstate(
     again = Annotation.objects.create(
         assignment=assignment,
         revision=latest(assignment).revision + 1,
-        response=last.response,
-        unmet=last.unmet,
-        unsure=last.unsure,
-        guidelines_id=last.guidelines_id,
+        **{name: getattr(last, name) for name in ("response", "unmet", "unsure", "guidelines_id")},
         # With the time since it was withdrawn, which nothing else would count.
         active_seconds=_rounded(max(last.active_seconds, assignment.active_seconds)),
         made_at=now,

@@ -267,11 +267,7 @@ def figures(
                         "batch": batch,
                         **rating_tallies.rounded_figure(tally.measure, statistic, agreement_value).to_dict(),
                     }
-                    full = {
-                        "value": agreement_value.value,
-                        "low": agreement_value.low,
-                        "high": agreement_value.high,
-                    }
+                    full = {name: getattr(agreement_value, name) for name in ("value", "low", "high")}
                     figures_of_batches.append({**figure, "exact": full} if exact else figure)
     return figures_of_batches
 

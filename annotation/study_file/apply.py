@@ -40,7 +40,6 @@ from annotation.queue import sampling
 from annotation.releases import creation
 from annotation.study_file import current_state, plan
 from annotation.study_file.comparison import Change, SourceProbe, resolve_source
-from annotation.study_file.current_state import ProjectState
 from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
 from annotation.study_file.schema import BatchSpec, GoldItem, PersonEntry, Run, Study
@@ -131,7 +130,10 @@ def plan_for_project(
     """The plan of a study for a project as it stands now; None: for a project that is not there yet."""
     if project is None:
         return plan.plan(study, None, probes=probes, predictors=settings.PREDICTORS)
-    return plan.plan(_with_stored_gold(study, project), _project_state(study, project, now), probes=probes)
+    derived = any(entry.of != "originals" for entry in study.batches)
+    chosen = {entry.example for spec in study.batches for entry in spec.guideline_examples}
+    state = current_state.of_project(project, now=now, derived=derived, names=study.examples(), items=chosen)
+    return plan.plan(_with_stored_gold(study, project), state, probes=probes)
 
 
 def _with_stored_gold(study: Study, project: Project) -> Study:
@@ -160,12 +162,6 @@ def _with_stored_gold(study: Study, project: Project) -> Study:
         for spec in study.batches
     )
     return replace(study, batches=batches)
-
-
-def _project_state(study: Study, project: Project, now: datetime) -> ProjectState:
-    derived = any(entry.of != "originals" for entry in study.batches)
-    chosen = {entry.example for spec in study.batches for entry in spec.guideline_examples}
-    return current_state.of_project(project, now=now, derived=derived, names=study.examples(), items=chosen)
 
 
 def apply(
@@ -349,13 +345,9 @@ class _Applier:
         assert probe.path is not None, "a source is only planned where its files can be read"  # nosec
         done = example_import.import_examples(
             project=self.project,
-            reader=source_file.reader,
             path=probe.path,
             tables=probe.tables,
-            name=source_file.name,
-            split=source_file.split,
-            limit=source_file.limit,
-            fields=source_file.fields,
+            **{name: getattr(source_file, name) for name in ("name", "reader", "split", "limit", "fields")},
             credit=Credit(source_file.licence, source_file.citation, source_file.url),
             good_only=source_file.good_only,
             declared_paths={

@@ -158,7 +158,7 @@ def of_project(
     """
     notes: list[str] = []
     created_ids: set[str] = set()
-    members, people = _people(project)
+    entries, people = _people(project)
     invitees, invited = _invited(project, now)
     sources = list(Source.objects.ready().filter(project=project).order_by("pk"))
     batches = list(
@@ -175,7 +175,7 @@ def of_project(
         **{name: getattr(project, name) for name in PROJECT_OPTIONS},
         consent=_consent(project),
         statement=data_statement.answers(project),
-        people=(*members, *invitees),
+        people=(*entries, *invitees),
         sources=tuple(map(_source, sources)),
         task_types={name: row.data for name, row in workflow_task_types.newest(project).items()},
         guidelines=_guidelines(project),
@@ -183,12 +183,12 @@ def of_project(
         batches=tuple(specs),
     )
     correct = model_accuracy.by_source(sources)
-    annotators = allocation.annotators(project)
+    annotators, gone = allocation.annotators(project), members(project, removed=True)
     return ProjectState(
         study,
         people=people,
         invited=invited,
-        removed=_removed(project),
+        removed={name: row.removed_at.date() for row, names in gone for name in names if row.removed_at},
         batches=_counts(batches, with_remaining),
         unfinished=frozenset(index for index, (_, stopped) in enumerate(runs) if stopped),
         examples=_examples(sources, derived),
@@ -232,11 +232,6 @@ def _people(project: Project) -> tuple[list[PersonEntry], dict[str, frozenset[st
     return people, roles_of
 
 
-def _removed(project: Project) -> dict[str, date]:
-    rows = members(project, removed=True)
-    return {name: row.removed_at.date() for row, names in rows for name in names if row.removed_at}
-
-
 def _invited(project: Project, now: datetime) -> tuple[list[PersonEntry], dict[str, frozenset[str]]]:
     rows = Invitation.objects.filter(project=project, accepted_at__isnull=True, expires_at__gt=now)
     roles_of: dict[str, frozenset[str]] = {}
@@ -270,10 +265,7 @@ _HOW = ("path", "tables", "limit", "fields", "good_only", "licence", "citation",
 def _source(row: Source) -> SourceFile:
     how: Mapping[str, Any] = row.how
     return SourceFile(
-        name=row.name,
-        reader=row.reader,
-        split=row.split,
-        checksum=row.checksum,
+        **{name: getattr(row, name) for name in ("name", "reader", "split", "checksum")},
         **{key: how[key] for key in _HOW if how.get(key)},
     )
 

@@ -56,12 +56,7 @@ class Command(RefusingCommand):
         try:
             done = example_import.import_examples(
                 project=self.project(options["project"]),
-                reader=options["reader"],
-                path=options["path"],
-                tables=options["tables"],
-                name=options["name"],
-                split=options["split"],
-                limit=options["limit"],
+                **{name: options[name] for name in ("reader", "path", "tables", "name", "split", "limit")},
                 fields=dict(options["field"]),
                 credit=Credit(options["licence"], options["citation"], options["url"]),
                 good_only=options["good_only"],

@@ -30,10 +30,7 @@ class Command(RefusingCommand):
         try:
             counts = simulation.simulate(
                 batch=batch,
-                annotators=options["annotators"],
-                seed=options["seed"],
-                accuracy=options["accuracy"],
-                url=options["url"],
+                **{name: options[name] for name in ("annotators", "seed", "accuracy", "url")},
                 now=timezone.now(),
             )
         except httpx.HTTPStatusError as error:

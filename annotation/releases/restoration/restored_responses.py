@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from django.db.models import Count, OuterRef, Q, Subquery
 
+from annotation.assistance import model_checks
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -408,7 +409,6 @@ class Decisions(Responses):
         """The checks of the model in the loop with their verdicts."""
         rows = Assignment.objects.filter(batch__project=self.project)
         assignments = {row[:2]: row[2] for row in rows.values_list("item_id", "person_id", "pk")}
-        names = ("kind", "predictor", "model", "asked", "response", "original", "perturbed", "error")
         for chunk in self.pages.in_pages(self.records(TRIES), records=True):
             for record in chunk:
                 at, annotation = moment(record["made_at"]), record["annotation"]
@@ -416,7 +416,7 @@ class Decisions(Responses):
                     public_id=self.id_of(record["id"]),
                     assignment_id=assignments[self.items[record["item"]], self.people[record["annotator"]]],
                     annotation_id=self.annotation_keys[annotation] if annotation else None,
-                    **{name: record[name] for name in names},
+                    **{name: record[name] for name in model_checks.RECORDED},
                     digest=digest([record["asked"], record["id"]]),
                     made_at=at,
                     answered_at=at,
