@@ -10,7 +10,7 @@ form in which they leave.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -57,17 +57,27 @@ MOST_MODELS = 12
 """Models side by side: with more, neither a table nor a chart can be read."""
 
 
+ByRule = Mapping[str, Mapping[str, Judgement]]
+"""{rule of `MATCHES`: {model: its answers as this rule judges them}}"""
+
+
 @dataclass(frozen=True)
-class Report:
+class Numbers:
+    """Figures of some models, of their differences, and of the same answers under each matching rule."""
+
+    evaluations: Mapping[str, Evaluation]
+    differences: Mapping[tuple[str, str], Sequence[Difference]]
+    by_rule: Mapping[str, Mapping[str, Evaluation]]
+
+
+@dataclass(frozen=True)
+class Report(Numbers):
     """What is said of some models on one benchmark."""
 
     title: str
-    evaluations: Mapping[str, Evaluation]
-    differences: Mapping[tuple[str, str], Sequence[Difference]]
     sheets: Sequence[Sheet]
     figures: Sequence[Figure]
-    about: Sequence[str] = field(default_factory=tuple)
-    by_rule: Mapping[str, Mapping[str, Evaluation]] = field(default_factory=dict)
+    about: Sequence[str]
 
     @property
     def tables(self) -> list[Figure]:
@@ -108,19 +118,6 @@ def _table(sheet: Sheet) -> Figure:
 
 def _is_long(sheet: Sheet) -> bool:
     return sheet.name == "all-figures" or sheet.name.startswith("difference-")
-
-
-ByRule = Mapping[str, Mapping[str, Judgement]]
-"""{rule of `MATCHES`: {model: its answers as this rule judges them}}"""
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Figures of some models, of their differences, and of the same answers under each matching rule."""
-
-    evaluations: Mapping[str, Evaluation]
-    differences: Mapping[tuple[str, str], Sequence[Difference]]
-    by_rule: Mapping[str, Mapping[str, Evaluation]]
 
 
 def compute_numbers(models: Mapping[str, Judgement], by_rule: ByRule | None = None) -> Numbers:
@@ -176,13 +173,11 @@ def make_report(
         _questions(models, _kinds(evaluations)),
     ]
     return Report(
-        title,
-        evaluations,
-        computed.differences,
-        sheets(evaluations, computed.differences, computed.by_rule),
-        [figure for figure in drawn if figure is not None],
-        tuple(about),
-        computed.by_rule,
+        **vars(computed),
+        title=title,
+        sheets=sheets(evaluations, computed.differences, computed.by_rule),
+        figures=[figure for figure in drawn if figure is not None],
+        about=tuple(about),
     )
 
 
@@ -261,11 +256,8 @@ def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
             cells = (text(kind), text(name), count(len(values)), Cell(display_text.decimal(mean, 2), mean))
             rows.append((*cells, deviation, text(sentence)))
     columns = (
-        Column(gettext("Perturbation"), numeric=False),
-        Column(gettext("Model"), numeric=False),
-        Column(gettext("seeds")),
-        Column(gettext("mean")),
-        Column(gettext("SD")),
+        *(Column(title, numeric=False) for title in (gettext("Perturbation"), gettext("Model"))),
+        *map(Column, (gettext("seeds"), gettext("mean"), gettext("SD"))),
         Column(gettext("each"), numeric=False),
     )
     title = gettext("Accuracy per seed")
@@ -303,13 +295,11 @@ def _questions(models: Mapping[str, Judgement], kinds: Sequence[str]) -> Figure 
                 rows.append((text(kind), text(spread.name), *map(count, numbers)))
     if not rows:
         return None
+    counted = [gettext("questions"), gettext("never correct")]
+    counted += [gettext("sometimes correct"), gettext("always correct")]
     columns = (
-        Column(gettext("Perturbation"), numeric=False),
-        Column(gettext("Model"), numeric=False),
-        Column(gettext("questions")),
-        Column(gettext("never correct")),
-        Column(gettext("sometimes correct")),
-        Column(gettext("always correct")),
+        *(Column(title, numeric=False) for title in (gettext("Perturbation"), gettext("Model"))),
+        *map(Column, counted),
     )
     title = gettext("Questions by share of seeds with a correct answer")
     sheet = Sheet("questions-numbers", gettext("Questions by number of seeds"), columns, tuple(rows))
