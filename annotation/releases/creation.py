@@ -257,7 +257,27 @@ def options(formats: Sequence[str], *, mix: int | None = None, purpose: str = ""
             "The purpose must be one of {purposes}, or empty.",
             purposes=", ".join(PURPOSES),
         )
-    terms: dict[str, Any] = {"formats": _formats(list(formats), mix)}
+    if unknown := [format for format in formats if format not in FORMATS]:
+        refuse(
+            "invalid_request",
+            "There is no format {value!r}. Available: {formats}.",
+            value=unknown[0],
+            formats=", ".join(FORMATS),
+        )
+    if not formats:
+        refuse(
+            "invalid_request",
+            "Choose at least one format. Available: {formats}.",
+            formats=", ".join(FORMATS),
+        )
+    if mix is not None and not set(formats) & set(mixes.FORMATS):
+        refuse(
+            "invalid_request",
+            "The format {value} does not support mixes. Formats that do: {formats}.",
+            value=", ".join(formats),
+            formats=", ".join(mixes.FORMATS),
+        )
+    terms: dict[str, Any] = {"formats": benchmark_files.sorted_formats(formats)}
     if mix is not None:
         terms["mix"] = mix
     return {**terms, "purpose": purpose} if purpose else terms
@@ -279,31 +299,6 @@ def change_options(*, project: Project, terms: Mapping[str, Any], by: Person | N
             detail = audit_log.changed("release", before, terms)
             audit_log.log(project, "", "terms changed", by=by, now=now, detail=detail)
     project.release = terms
-
-
-def _formats(chosen: Sequence[str], mix: int | None) -> list[str]:
-    """The formats in the order of `FORMATS`. Refuses unknown ones, none, and mixes that none of them supports."""
-    if unknown := [format for format in chosen if format not in FORMATS]:
-        refuse(
-            "invalid_request",
-            "There is no format {value!r}. Available: {formats}.",
-            value=unknown[0],
-            formats=", ".join(FORMATS),
-        )
-    if not chosen:
-        refuse(
-            "invalid_request",
-            "Choose at least one format. Available: {formats}.",
-            formats=", ".join(FORMATS),
-        )
-    if mix is not None and not set(chosen) & set(mixes.FORMATS):
-        refuse(
-            "invalid_request",
-            "The format {value} does not support mixes. Formats that do: {formats}.",
-            value=", ".join(chosen),
-            formats=", ".join(mixes.FORMATS),
-        )
-    return benchmark_files.sorted_formats(chosen)
 
 
 def _require_finished_runs(project: Project, watermark: int) -> None:

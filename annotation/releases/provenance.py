@@ -106,19 +106,15 @@ def _verdict_faults(task: TaskType, item: Item, line: Mapping[str, Any]) -> Iter
         )
         failed = any(answer is None or (answer.get("unread") and not answer["answers"]) for answer in answers)
         again = judgements.judge_pair(query, *answers, failed=failed).verdict
-        if trial["verdict"] not in (
-            again,
-            judgements.judge_pair(_without_scale(query), *answers, failed=failed).verdict,
-        ):
+        # As releases judged before the scale of the answers counted.
+        original = dataclasses.replace(query.original, context=None, meta={})
+        without_scale = dataclasses.replace(query, original=original)
+        earlier = judgements.judge_pair(without_scale, *answers, failed=failed).verdict
+        if trial["verdict"] not in (again, earlier):
             yield (
                 f"{PROPOSALS}: proposal {line['id']} is {again} by the answers of {trial['model']}, "
                 f"not {trial['verdict']}"
             )
-
-
-def _without_scale(query: judgements.ExamplePair) -> judgements.ExamplePair:
-    """As releases judged before the scale of the answers counted."""
-    return dataclasses.replace(query, original=dataclasses.replace(query.original, context=None, meta={}))
 
 
 def _faults(
@@ -180,6 +176,5 @@ def _digest_and_pieces(raw: Raw, record: Mapping[str, Any]) -> tuple[str | None,
     perturbed = task.perturb(item, task.restore(record["response"]["data"])) if record["response"] else None
     if perturbed is None:
         return None, frozenset()
-    return similarity.perturbation_digest(perturbed.example), similarity.added_content(
-        item.example, perturbed.example
-    )
+    pieces = similarity.added_content(item.example, perturbed.example)
+    return similarity.perturbation_digest(perturbed.example), pieces

@@ -77,7 +77,11 @@ def _verify(
     _check_files(folder, manifest)
     raw = load(folder)
     _check_formats(manifest)
-    _check_once(raw)
+    if repeated := raw.repeated():
+        what, id, times = repeated
+        raise Difference(f"{what} {id} appears {times} times")
+    if wrong := raw.out_of_turn():
+        raise Difference(f"annotations.jsonl: {wrong}: 'newest' does not fit its revision")
     if fault := next(manifest_faults(record), None):
         raise Difference(f"{MANIFEST}: {fault}")
     _check_manifest(raw, manifest)
@@ -141,15 +145,6 @@ def _check_formats(manifest: Manifest) -> None:
         raise Difference(
             f"{MANIFEST}: formats must be two or more of {', '.join(benchmark_files.FORMATS)}, in this order"
         )
-
-
-def _check_once(raw: Raw) -> None:
-    """Ids stand once, an item is decided once, and of each person's revisions of an item the last is the newest."""
-    if repeated := raw.repeated():
-        what, id, times = repeated
-        raise Difference(f"{what} {id} appears {times} times")
-    if wrong := raw.out_of_turn():
-        raise Difference(f"annotations.jsonl: {wrong}: 'newest' does not fit its revision")
 
 
 def _check_manifest(raw: Raw, manifest: Manifest) -> None:
