@@ -21,7 +21,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
@@ -293,17 +293,10 @@ def _tables() -> list[str]:
         return connection.introspection.table_names(cursor)
 
 
-class _Database(Protocol):
-    """What is done with one kind of database.
-
-    dump   write the database as of one moment; returns the rows of its tables and its migrations then
-    load   fill the empty database from what `dump` wrote, whole or not at all
-    empty  take out again what `load` put in
-    """
-
-    def dump(self, path: Path) -> tuple[dict[str, int], list[str]]: ...
-    def load(self, path: Path) -> None: ...
-    def empty(self) -> None: ...
+# Of one kind of database:
+# dump   write it as of one moment; returns the rows of its tables and its migrations then
+# load   fill the empty database from what `dump` wrote, whole or not at all
+# empty  take out again what `load` put in
 
 
 class _SQLite:
@@ -409,4 +402,4 @@ def _for_clients() -> dict[str, str]:
     return {**os.environ, **{name: str(value) for name, value in values.items()}}
 
 
-_databases: dict[str, _Database] = {"sqlite": _SQLite(), "postgresql": _PostgreSQL()}
+_databases: dict[str, _SQLite | _PostgreSQL] = {"sqlite": _SQLite(), "postgresql": _PostgreSQL()}
