@@ -212,10 +212,8 @@ def of_origins(rows: Sequence[ResponseRow], loop: bool) -> Report:
             own = [row for row in group if row.origin == origin]
             if not own and not helped:
                 continue
-            share, middle = (
-                proportion(len(own), len(group)),
-                medians.estimate_median([row.seconds for row in own]),
-            )
+            share = proportion(len(own), len(group))
+            middle = medians.estimate_median([row.seconds for row in own])
             line: Row = (title, where, len(own), share, middle)
             lines.append(line + (_fooled(own) if loop else ()))
     columns = (
@@ -258,17 +256,8 @@ def _of_proposals(batch: Batch) -> Report:
     for maker, count in sorted(counts.items()):
         judged = count["machine"] + count["machine_edited"] + count["rejected"]
         share = proportion(count["machine"] + count["machine_edited"], judged)
-        lines.append(
-            (
-                maker,
-                sum(count.values()),
-                count["machine"],
-                count["machine_edited"],
-                count["rejected"],
-                count["passed"],
-                share,
-            )
-        )
+        numbers = [count[what] for what in ("machine", "machine_edited", "rejected", "passed")]
+        lines.append((maker, sum(numbers), *numbers, share))
     columns = (
         gettext("Made by"),
         "Shown",

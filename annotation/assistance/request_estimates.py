@@ -82,7 +82,8 @@ def _of_proposals(batch: Batch, name: str) -> Estimate:
     samples = [
         proposal_prompts.create_conversation(
             generation_request,
-            [_sample_demonstration(put)]
+            # Demonstrations as long as the item itself: accepted responses are not read for an estimate.
+            [demonstrations.Demonstration(0, "", put, "", {})]
             * min(generation_request.demonstrations, accepted, demonstrations.POOL_SIZE),
             put,
         )
@@ -91,11 +92,6 @@ def _of_proposals(batch: Batch, name: str) -> Estimate:
         for generation_request in generator.task.wanted(item)
     ]
     return metering.estimate(name, samples, remaining_count, project=batch.project_id, purpose="proposals")
-
-
-def _sample_demonstration(put: str) -> demonstrations.Demonstration:
-    """A demonstration as long as the item itself: accepted responses are not read for an estimate."""
-    return demonstrations.Demonstration(0, "", put, "", {})
 
 
 def _of_search(batch: Batch, replies: int) -> Estimate:
