@@ -75,16 +75,13 @@ SUMMED = ("responses", "adjudication", "chain")
 
 def summary(gaps: Sequence[ReleaseGap]) -> list[ReleaseGap]:
     """The gaps with a sum for each kind of `SUMMED` in the place of its batches; the other ones after these."""
-    sums = [
-        ReleaseGap("", _sum(kind, number), number, kind, _batches_of(gaps, kind))
-        for kind in SUMMED
-        if (number := sum(gap.number for gap in gaps if gap.kind == kind))
-    ]
+    sums = []
+    for kind in SUMMED:
+        of_kind = [gap for gap in gaps if gap.kind == kind and gap.number]
+        if number := sum(gap.number for gap in of_kind):
+            batches = tuple(batch for gap in of_kind for batch in gap.batches)
+            sums.append(ReleaseGap("", _sum(kind, number), number, kind, batches))
     return [*sums, *(gap for gap in gaps if gap.kind not in SUMMED)]
-
-
-def _batches_of(gaps: Sequence[ReleaseGap], kind: str) -> tuple[str, ...]:
-    return tuple(batch for gap in gaps if gap.kind == kind and gap.number for batch in gap.batches)
 
 
 def _sum(kind: str, number: int) -> str:

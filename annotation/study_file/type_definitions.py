@@ -113,11 +113,14 @@ def _as_file(name: str, text: str) -> tuple[str, int]:
         lines[start] = "\n"
     lines = _aligned(lines)
     key, is_alone = _first_key(lines)
+    are_others_indented = all(
+        line.startswith(" ") for line in [line for line in lines if not _is_blank(line)][1:]
+    )
     if key in _OF_A_FILE:
         above, margin = "", ""
     elif key == _SECTION:
         above, margin = _HEAD, ""
-    elif is_alone and key not in SCHEMA["properties"] and _is_above_all(lines):
+    elif is_alone and key not in SCHEMA["properties"] and are_others_indented:
         above, margin = f"{_HEAD}{_SECTION}:\n", "  "
     else:
         above, margin = f"{_HEAD}{_SECTION}:\n  {name}:\n", "    "
@@ -146,11 +149,6 @@ def _first_key(lines: Sequence[str]) -> tuple[str, bool]:
     first = next((line for line in lines if not _is_blank(line)), "")
     match = re.match(r"\s*([^\s:#]+):(?=\s|$)\s*(.*)", first)
     return ("", False) if match is None else (match[1], match[2] == "" or match[2].startswith("#"))
-
-
-def _is_above_all(lines: Sequence[str]) -> bool:
-    """Whether all lines but the first are indented."""
-    return all(line.startswith(" ") for line in [line for line in lines if not _is_blank(line)][1:])
 
 
 def _is_blank(line: str) -> bool:
