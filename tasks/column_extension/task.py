@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tableqa import Table
@@ -26,18 +25,15 @@ from tableqa.perturbations.splitting import (
 from tasks.contract import (
     LINE_END,
     Context,
-    Field,
     FormEdit,
     GenerationRequest,
     InvalidResponse,
     Item,
     Problem,
     Proposed,
-    Proposing,
-    Suggesting,
     as_lines,
 )
-from tasks.shared.column_edits import ColumnRemovalTask, answer_cells, plain, rows_in_words, short_text
+from tasks.shared.column_edits import ColumnRemovalTask, RemovalResponse, answer_cells, plain, rows_in_words
 from tasks.shared.column_prompts import (
     column_of,
     column_reference,
@@ -55,19 +51,7 @@ MOST_TEXT = 2_000_000
 """Characters of the cells that are split at once."""
 
 
-@dataclass(frozen=True)
-class Response:
-    """Columns that were replaced by several, a cell of every row in each.
-
-    `reason` says where something comes from that the old cell does not hold, or how the answer still follows.
-    """
-
-    does_not_apply: bool
-    operations: tuple[Operation, ...] = ()
-    reason: str = ""
-
-
-class ColumnExtension(ColumnRemovalTask, Suggesting, Proposing):
+class ColumnExtension(ColumnRemovalTask):
     """A column whose cells hold several things is split; the server proposes ways and cuts, a person decides."""
 
     key = "column_extension"
@@ -76,11 +60,8 @@ class ColumnExtension(ColumnRemovalTask, Suggesting, Proposing):
     step = "edit"
     paper = "RobuT (ACL 2023) § 3.1"
     instruction = gettext_noop("Split one column into two or more")
-    response_type = Response
     perturbation = "extend"
     nothing = gettext_noop("no column of this table contains several values per cell.")
-    shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
-    fields = (Field("operations", "operations"), Field("reason", "text"), Field("does_not_apply", "flag"))
     needs = ("header_names",)
     settings_schema = {
         **ColumnRemovalTask.settings_schema,
@@ -123,7 +104,7 @@ class ColumnExtension(ColumnRemovalTask, Suggesting, Proposing):
                 operation = _split_operation(
                     table, column, proposal.names, _columns(split(cells, proposal.way), cells)
                 )
-                data = {"does_not_apply": False, "operations": [operation.to_dict()], "reason": ""}
+                data = self.response_data([operation])
                 why = f"{proposal.words}: {proposal.splits} of {proposal.of} cells split"
                 score = proposal.splits / max(1, proposal.of) / (index + 1)
                 yield Proposed(data, self.perturbation, "splitting", why, score)
@@ -145,7 +126,7 @@ class ColumnExtension(ColumnRemovalTask, Suggesting, Proposing):
         return table_text(item.example.table, MOST_ROWS)
 
     def as_demonstration(
-        self, response: Response, request: GenerationRequest, item: Item
+        self, response: RemovalResponse, request: GenerationRequest, item: Item
     ) -> Mapping[str, Any] | None:
         splits = [operation for operation in response.operations if isinstance(operation, SplitColumn)]
         if len(splits) != 1 or len(item.example.table.rows) > MOST_ROWS or response.reason:
@@ -178,7 +159,7 @@ class ColumnExtension(ColumnRemovalTask, Suggesting, Proposing):
                 raise invalid_reply(f"cells.{index}", f"A row has {len(names)} texts.")
         columns = [[row[index] for row in rows] for index in range(len(names))]
         operation = _split_operation(table, column, names, columns)
-        return {"does_not_apply": False, "operations": [operation.to_dict()], "reason": ""}
+        return self.response_data([operation])
 
     def compute(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Cut {"cells": [text], "way": how, "number": of parts or null}: `Splitting` as JSON, with names for the parts.
@@ -233,10 +214,9 @@ class ColumnExtension(ColumnRemovalTask, Suggesting, Proposing):
                 ).format(rows_named=rows_in_words(empty))
                 yield Problem("operations", "row_lost", message)
 
-    def parse_extra_fields(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
-        return {"reason": "" if sent["does_not_apply"] else short_text(sent["reason"], "reason")}
-
-    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
+    def feedback(
+        self, item: Item, response: RemovalResponse, expected: RemovalResponse
+    ) -> tuple[bool | None, list[str]]:
         """The columns to split have to be the expected ones; how they are cut and called nobody can tell here."""
         right, words = super().feedback(item, response, expected)
         if right and response.operations != expected.operations:
@@ -247,7 +227,7 @@ class ColumnExtension(ColumnRemovalTask, Suggesting, Proposing):
         """Version 1 knew no reasons."""
         return {**data, "reason": ""}
 
-    def doubts(self, response: Response, item: Item) -> Iterator[Problem]:
+    def doubts(self, response: RemovalResponse, item: Item) -> Iterator[Problem]:
         """What a split adds or leaves out; and new columns that are called by the old name and a number."""
         table = item.example.table
         splits = _parts_by_column(table, response.operations)
@@ -325,14 +305,6 @@ class ColumnExtension(ColumnRemovalTask, Suggesting, Proposing):
             ).format(rows_named=rows_in_words(others))
             yield Problem("operations", "words_lost", message, "warning")
 
-    def describe(self, response: Response, item: Item) -> list[str]:
-        return super().describe(response, item) + (
-            [gettext("Reason: {reason}").format(reason=response.reason)] if response.reason else []
-        )
-
-    def beside(self, item: Item, response: Response) -> dict[str, Any]:
-        return {"reason": response.reason}
-
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
     ) -> dict[str, Any]:
@@ -346,12 +318,12 @@ class ColumnExtension(ColumnRemovalTask, Suggesting, Proposing):
                     operation = _split_operation(
                         table, column, candidates[0].names, _columns(splitting, table.column(column))
                     )
-                    response = {"does_not_apply": False, "operations": [operation.to_dict()], "reason": ""}
+                    response = self.response_data([operation])
                     self.parse(response, item)
                 except InvalidResponse:
                     continue
                 return response
-        return {"does_not_apply": True, "operations": [], "reason": ""}
+        return self.response_data([])
 
 
 def _proposal_data(proposal: dict[str, Any], cells: Sequence[str]) -> dict[str, Any]:

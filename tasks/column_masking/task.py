@@ -10,16 +10,16 @@ from typing import Any
 
 from tableqa import Table
 from tableqa.core.translation import gettext, gettext_noop, ngettext
-from tableqa.operations import Operation, RemoveColumn
+from tableqa.operations import RemoveColumn
 from tableqa.perturbations.relations import Relation, Relations, relations
 from tableqa.programs.evidence import CellRef
-from tasks.contract import Context, Field, GenerationRequest, Item, Problem, Proposed, Proposing, Suggesting
+from tasks.contract import Context, GenerationRequest, Item, Problem, Proposed
 from tasks.shared.column_edits import (
     ColumnRemovalTask,
+    RemovalResponse,
     answer_cells,
     columns_in_words,
     rows_in_words,
-    short_text,
 )
 from tasks.shared.column_prompts import (
     column_of,
@@ -36,16 +36,7 @@ WHOLE_COLUMN = ("rank", "running_total", "share_of_total")
 """Kinds of relation in which a cell follows from all rows of its source."""
 
 
-@dataclass(frozen=True)
-class Response:
-    """Removed columns; `reason` says how the others imply them, where somebody wrote that down."""
-
-    does_not_apply: bool
-    operations: tuple[Operation, ...] = ()
-    reason: str = ""
-
-
-class ColumnMasking(ColumnRemovalTask, Suggesting, Proposing):
+class ColumnMasking(ColumnRemovalTask):
     """Columns that the others imply go; what the table itself tells of that is shown beside it."""
 
     key = "column_masking"
@@ -53,11 +44,8 @@ class ColumnMasking(ColumnRemovalTask, Suggesting, Proposing):
     step = "edit"
     paper = "RobuT (ACL 2023) § 3.1"
     instruction = gettext_noop("Remove a column that can be worked out from the others")
-    response_type = Response
     perturbation = "masked"
     nothing = gettext_noop("no column of this table can be worked out from the others.")
-    shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
-    fields = (Field("operations", "operations"), Field("reason", "text"), Field("does_not_apply", "flag"))
     grid = "structure"
     allowed = ("remove_column",)
     doubts_to_confirm = ("answer_gone", "not_derivable")
@@ -170,11 +158,10 @@ class ColumnMasking(ColumnRemovalTask, Suggesting, Proposing):
 
     def _removal_data(self, table: Table, columns: Iterable[str], reason: str = "") -> dict[str, Any]:
         operations = []
-        for column in sorted(columns, key=table.column_index):
-            at = table.column_index(column)
+        for at in sorted(map(table.column_index, columns)):
             old = (table.header[at], *(row[at] for row in table.rows))
-            operations.append(RemoveColumn(column=column, at=at, old=old).to_dict())
-        return {"does_not_apply": False, "operations": operations, "reason": reason}
+            operations.append(RemoveColumn(column=table.column_ids[at], at=at, old=old))
+        return self.response_data(operations, reason)
 
     def wanted(self, item: Item) -> Sequence[GenerationRequest]:
         what = (
@@ -189,7 +176,7 @@ class ColumnMasking(ColumnRemovalTask, Suggesting, Proposing):
         return f"{relevant_table(example.table, example.question)}\nQuestion: {example.question}"
 
     def as_demonstration(
-        self, response: Response, request: GenerationRequest, item: Item
+        self, response: RemovalResponse, request: GenerationRequest, item: Item
     ) -> Mapping[str, Any] | None:
         if response.does_not_apply:
             return None
@@ -213,10 +200,7 @@ class ColumnMasking(ColumnRemovalTask, Suggesting, Proposing):
         gone = {column_of(column, table, f"columns.{index}") for index, column in enumerate(columns)}
         return self._removal_data(table, gone, read_text(reply["reason"], "reason"))
 
-    def parse_extra_fields(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
-        return {"reason": "" if sent["does_not_apply"] else short_text(sent["reason"], "reason")}
-
-    def doubts(self, response: Response, item: Item) -> Iterator[Problem]:
+    def doubts(self, response: RemovalResponse, item: Item) -> Iterator[Problem]:
         """Columns of which nothing shows that they follow from what is left, where nobody says how they do.
 
         That is an error where the answer comes from them (`answer_gone`), and pointed out otherwise. It is one as well
@@ -238,12 +222,9 @@ class ColumnMasking(ColumnRemovalTask, Suggesting, Proposing):
         ).format(named=columns_in_words(table, doubtful))
         yield Problem("reason", "not_derivable", message, "warning")
 
-    def describe(self, response: Response, item: Item) -> list[str]:
-        return super().describe(response, item) + (
-            [gettext("Reason: {reason}").format(reason=response.reason)] if response.reason else []
-        )
-
-    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
+    def feedback(
+        self, item: Item, response: RemovalResponse, expected: RemovalResponse
+    ) -> tuple[bool | None, list[str]]:
         """As good as expected: the same columns, or others that can be worked out from what is left as well."""
         right, words = super().feedback(item, response, expected)
         if right or response.does_not_apply != expected.does_not_apply:
@@ -252,9 +233,6 @@ class ColumnMasking(ColumnRemovalTask, Suggesting, Proposing):
         if gone <= derivable(item.example.table, gone) and not self._lost_answer(item, gone):
             return True, [gettext("Another way to do it:"), *self.describe(expected, item)]
         return False, words
-
-    def beside(self, item: Item, response: Response) -> dict[str, Any]:
-        return {"reason": response.reason}
 
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
@@ -265,11 +243,9 @@ class ColumnMasking(ColumnRemovalTask, Suggesting, Proposing):
         if rng.random() < accuracy:
             places = [table.column_index(column) for column in self._removable_columns(item)]
         if not places or len(table.header) < 2:
-            return {"does_not_apply": True, "operations": [], "reason": ""}
-        j = max(places) if len(places) < len(table.header) else rng.choice(places)
-        old = (table.header[j], *(row[j] for row in table.rows))
-        gone = RemoveColumn(column=table.column_ids[j], at=j, old=old)
-        return {"does_not_apply": False, "operations": [gone.to_dict()], "reason": ""}
+            return self.response_data([])
+        index = max(places) if len(places) < len(table.header) else rng.choice(places)
+        return self._removal_data(table, {table.column_ids[index]})
 
 
 @dataclass(frozen=True, slots=True)

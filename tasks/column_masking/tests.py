@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
-from tasks.column_masking.task import Response, derivable, task
+from tasks.column_masking.task import derivable, task
 from tasks.contract import Context, InvalidResponse, Item, Surroundings
+from tasks.shared.column_edits import RemovalResponse
 
 TABLE = Table(
     ["Nation", "Gold", "Silver", "Total", "Continent"],
@@ -88,7 +89,7 @@ def test_practice_takes_another_column_that_follows_as_well() -> None:
     assert not task.feedback(ITEM, task.parse(gone("c0"), ITEM), expected)[0]
     both = {**gone("c1", "c3"), "reason": "The total is in the paper."}
     assert not task.feedback(ITEM, task.parse(both, ITEM), expected)[0]
-    assert not task.feedback(ITEM, Response(True), expected)[0]
+    assert not task.feedback(ITEM, RemovalResponse(True), expected)[0]
 
 
 def test_a_reason_is_kept_and_exported() -> None:
@@ -382,9 +383,9 @@ def test_practice_does_not_take_a_column_that_leaves_the_row_of_the_answer_open(
     rows = [*WINS, ["E", "?", "2", "9"]]
     item, raw = asked_of(WON, rows, "9", 3)
     response = task.parse({**raw, "reason": "It is known."}, item)
-    assert task.feedback(item, response, Response(False, ()))[0] is False
+    assert task.feedback(item, response, RemovalResponse(False, ()))[0] is False
     plain = Item(Example("q", "?", item.example.table, ["6"]))
-    assert task.feedback(plain, task.parse(raw, plain), Response(False, ()))[0] is True
+    assert task.feedback(plain, task.parse(raw, plain), RemovalResponse(False, ()))[0] is True
 
 
 def test_a_language_model_is_shown_the_rows_that_the_question_is_about() -> None:

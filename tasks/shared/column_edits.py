@@ -7,6 +7,7 @@ result is exported is the same, and is said here.
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
@@ -48,7 +49,9 @@ from tasks.contract import (
     PreparedInputs,
     Preparing,
     Problem,
+    Proposing,
     ReleaseRecord,
+    Suggesting,
     Surroundings,
 )
 from tasks.shared.response_parts import ResponseReader
@@ -231,7 +234,19 @@ class ColumnTask(Making, ModelInTheLoop):
         return {}
 
 
-class ColumnRemovalTask(ColumnTask, Preparing):
+@dataclass(frozen=True)
+class RemovalResponse:
+    """Columns that were removed, or replaced by several.
+
+    `reason` says how the others imply them, or where something comes from that the old cells do not hold.
+    """
+
+    does_not_apply: bool
+    operations: tuple[Operation, ...] = ()
+    reason: str = ""
+
+
+class ColumnRemovalTask(ColumnTask, Preparing, Suggesting, Proposing):
     """A kind that takes cells away, and may not take the answer with them.
 
     Protected are the cells that hold an answer and those that it is worked out from: what the example's program reads,
@@ -239,6 +254,9 @@ class ColumnRemovalTask(ColumnTask, Preparing):
     follow from what is left, or a person says how it does. A batch's setting `answer_cells` says whether that is required.
     """
 
+    response_type = RemovalResponse
+    shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
+    fields = (Field("operations", "operations"), Field("reason", "text"), Field("does_not_apply", "flag"))
     settings_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {
@@ -277,6 +295,21 @@ class ColumnRemovalTask(ColumnTask, Preparing):
         return PreparedInputs(
             inputs if evidence_cells is None else {**inputs, "evidence": evidence_cells.to_dict()}
         )
+
+    def response_data(self, operations: Iterable[Operation], reason: str = "") -> dict[str, Any]:
+        """A response of these operations as it is sent; without any, the kind does not apply."""
+        data = [operation.to_dict() for operation in operations]
+        return {"does_not_apply": not data, "operations": data, "reason": reason}
+
+    def parse_extra_fields(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+        return {"reason": "" if sent["does_not_apply"] else short_text(sent["reason"], "reason")}
+
+    def describe(self, response: Any, item: Item) -> list[str]:
+        reason = [gettext("Reason: {reason}").format(reason=response.reason)] if response.reason else []
+        return super().describe(response, item) + reason
+
+    def beside(self, item: Item, response: Any) -> dict[str, Any]:
+        return {"reason": response.reason}
 
     def answer_rule(self, item: Item) -> Literal["require", "warn", "ignore"]:
         rule: Literal["require", "warn", "ignore"] = item.settings.get("answer_cells", "require")
