@@ -221,14 +221,3 @@ def _write_job(job: tuple[Path, Path, Sequence[Any], int, int]) -> int:
     if folder.parent.name == "answered":
         return write_part(folder, answered_items(sources, tokenizer))
     return write_part(folder, synthetic_items(sources, synthetic_count, seed, tokenizer))
-
-
-__all__ = [
-    "Corpus",
-    "Item",
-    "answered_items",
-    "build_corpora",
-    "synthetic_items",
-    "tokenizer_of",
-    "write_part",
-]

@@ -42,16 +42,8 @@ They were changed by the training named above and are stored with fewer bits.
 """
 
 _AXES = {
-    "tokens": {0: "batch", 1: "length"},
-    "token_columns": {0: "batch", 1: "length"},
-    "token_features": {0: "batch", 1: "length"},
-    "token_mask": {0: "batch", 1: "length"},
-    "question_mask": {0: "batch", 1: "length"},
-    "segments": {0: "batch", 1: "length"},
-    "cell_features": {0: "batch", 1: "height", 2: "width"},
-    "cell_pieces": {0: "batch", 1: "height", 2: "width"},
-    "links": {0: "batch", 1: "height", 2: "width"},
-    "cells": {0: "batch", 1: "height", 2: "width"},
+    **{name: {0: "batch", 1: "length"} for name in INPUTS[:6]},
+    **{name: {0: "batch", 1: "height", 2: "width"} for name in INPUTS[6:]},
 }
 
 

@@ -54,67 +54,16 @@ _LETTERS: Final = (
     "α alpha β beta γ gamma δ delta ε varepsilon ϵ epsilon ζ zeta η eta θ theta ϑ vartheta ι iota κ kappa λ lambda "
     "μ mu ν nu ξ xi π pi ϖ varpi ρ rho ϱ varrho σ sigma ς varsigma τ tau υ upsilon φ varphi ϕ phi χ chi ψ psi ω omega"
 )
-_GREEK: Final = dict(zip(_LETTERS.split()[::2], _LETTERS.split()[1::2], strict=True))
-_SIGNS: Final = {
-    "±": "pm",
-    "∓": "mp",
-    "≤": "leq",
-    "≥": "geq",
-    "⩽": "leq",
-    "⩾": "geq",
-    "≪": "ll",
-    "≫": "gg",
-    "≠": "neq",
-    "≈": "approx",
-    "≡": "equiv",
-    "≅": "cong",
-    "≃": "simeq",
-    "∼": "sim",
-    "∝": "propto",
-    "∞": "infty",
-    "∂": "partial",
-    "∇": "nabla",
-    "∑": "sum",
-    "∏": "prod",
-    "∫": "int",
-    "√": "surd",
-    "⋅": "cdot",
-    "∘": "circ",
-    "∗": "ast",
-    "⊕": "oplus",
-    "⊗": "otimes",
-    "∈": "in",
-    "∉": "notin",
-    "∋": "ni",
-    "⊂": "subset",
-    "⊃": "supset",
-    "⊆": "subseteq",
-    "⊇": "supseteq",
-    "∩": "cap",
-    "∪": "cup",
-    "∅": "emptyset",
-    "∖": "setminus",
-    "∀": "forall",
-    "∃": "exists",
-    "∧": "wedge",
-    "∨": "vee",
-    "⊥": "perp",
-    "∣": "mid",
-    "∥": "parallel",
-    "⋯": "cdots",
-    "ℓ": "ell",
-    "←": "leftarrow",
-    "↑": "uparrow",
-    "→": "rightarrow",
-    "↓": "downarrow",
-    "↔": "leftrightarrow",
-    "↦": "mapsto",
-    "⇐": "Leftarrow",
-    "⇒": "Rightarrow",
-    "⇔": "Leftrightarrow",
-    "⟶": "longrightarrow",
-    "⟵": "longleftarrow",
-}
+_RELATIONS: Final = (
+    "± pm ∓ mp ≤ leq ≥ geq ⩽ leq ⩾ geq ≪ ll ≫ gg ≠ neq ≈ approx ≡ equiv ≅ cong ≃ simeq ∼ sim ∝ propto ∞ "
+    "infty ∂ partial ∇ nabla ∑ sum ∏ prod ∫ int √ surd ⋅ cdot ∘ circ ∗ ast ⊕ oplus ⊗ otimes ∈ in ∉ notin "
+    "∋ ni ⊂ subset ⊃ supset ⊆ subseteq ⊇ supseteq ∩ cap ∪ cup ∅ emptyset ∖ setminus ∀ forall ∃ exists ∧ "
+    "wedge ∨ vee ⊥ perp ∣ mid ∥ parallel ⋯ cdots ℓ ell ← leftarrow ↑ uparrow → rightarrow ↓ downarrow ↔ "
+    "leftrightarrow ↦ mapsto ⇐ Leftarrow ⇒ Rightarrow ⇔ Leftrightarrow ⟶ longrightarrow ⟵ longleftarrow"
+)
+_GREEK, _SIGNS = (
+    dict(zip(names[::2], names[1::2], strict=True)) for names in (_LETTERS.split(), _RELATIONS.split())
+)
 SYMBOLS: Final = (*_GREEK.values(), *_SIGNS.values())
 """Commands of mathematics that texts are written with."""
 _MATHEMATICS: Final = {

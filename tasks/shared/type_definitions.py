@@ -82,37 +82,12 @@ FOR_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
 """Keys of a field that only some types have."""
 PAGE_KEYS: Final = frozenset("acdefghilnpqstuxz?/[] ")
 """Keys of the annotation page and its table, which no option can have."""
-TAKEN: Final = frozenset(
-    {
-        "id",
-        "question",
-        "answers",
-        "table",
-        "context",
-        "history",
-        "assignment",
-        "base",
-        "revision",
-        "action",
-        "check",
-        "confirmed",
-        "csrfmiddlewaretoken",
-        "flag_note",
-        "ask_text",
-        "skip_reason",
-        "skip_other",
-        "unsure",
-        "program",
-        "proposals",
-        "batch",
-        "source",
-        "example",
-        "annotator",
-        "type",
-        "variant",
-        "version",
-    }
+_TAKEN: Final = (
+    "id question answers table context history assignment base revision action check confirmed "
+    "csrfmiddlewaretoken flag_note ask_text skip_reason skip_other unsure program proposals batch "
+    "source example annotator type variant version"
 )
+TAKEN: Final = frozenset(_TAKEN.split())
 """Names that the form of the annotation page or a record of a release has already."""
 CONDITION: Final = re.compile(r"(\w+)\s*(==|!=|<=|>=|<|>|\bcontains\b)\s*(\S.*)")
 AND: Final = re.compile(r"\s(?:and|or|&&|\|\|)\s")
