@@ -66,6 +66,7 @@ class AnswerCheck(Answering, Preparing):
     key = "answer_check"
     title = gettext_noop("Answer check")
     step = "check"
+    default_overlap = 2
     paper = "FREB-TQA (NAACL 2024) § 3.5"
     prerequisite = gettext_noop("Needs edited examples first.")
     instruction = gettext_noop("Answer the question from this table")
@@ -76,10 +77,6 @@ class AnswerCheck(Answering, Preparing):
     compares = "answers"
     rule: ClassVar[Mapping[str, Any]] = {"rule": "given"}
     measures = (Measure("answers", "nominal", lambda response: _normal_form(response)),)
-
-    @property
-    def default_overlap(self) -> int:
-        return 2
 
     def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
         """Which contract made the example: figures are given for each of them."""

@@ -50,6 +50,7 @@ class AnswerRating(RatingTask, Preparing):
     key = "answer_rating"
     title = gettext_noop("Answer rating")
     step = "rate"
+    default_overlap = 2
     paper = "LFTQA-Eval (EMNLP 2024) § 2.3"
     prerequisite = gettext_noop("Needs answers of models in the source.")
     instruction = gettext_noop("Rate faithfulness, then comprehensiveness")
@@ -61,32 +62,24 @@ class AnswerRating(RatingTask, Preparing):
     fields = DIMENSIONS
     rule: ClassVar[Mapping[str, Any]] = {"rule": "gap", "gap": GAP, "most": 3}
     rule_settings: ClassVar[Mapping[str, str]] = {"then": "third"}
-    settings_schema = {
-        "type": "object",
-        "properties": {
-            "third": {
-                "enum": ["mean", "replace"],
-                "default": "mean",
-                "title": gettext_noop("Effect of a third score"),
-                "description": gettext_noop(
-                    "mean: the mean of all three. replace: the mean without the most distant score."
-                ),
-            },
-            "show_reference": {
-                "type": "boolean",
-                "default": False,
-                "title": gettext_noop("Show reference answer"),
-                "description": gettext_noop(
-                    "Raters who see it tend to rate the similarity to it. Show it only to measure that."
-                ),
-            },
+    settings = {
+        "third": {
+            "enum": ["mean", "replace"],
+            "default": "mean",
+            "title": gettext_noop("Effect of a third score"),
+            "description": gettext_noop(
+                "mean: the mean of all three. replace: the mean without the most distant score."
+            ),
         },
-        "additionalProperties": False,
+        "show_reference": {
+            "type": "boolean",
+            "default": False,
+            "title": gettext_noop("Show reference answer"),
+            "description": gettext_noop(
+                "Raters who see it tend to rate the similarity to it. Show it only to measure that."
+            ),
+        },
     }
-
-    @property
-    def default_overlap(self) -> int:
-        return 2
 
     def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
         """The answer's text, and apart from it what nobody sees who rates it: the system and the reference."""

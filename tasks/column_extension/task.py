@@ -63,20 +63,16 @@ class ColumnExtension(ColumnRemovalTask):
     perturbation = "extend"
     nothing = gettext_noop("no column of this table contains several values per cell.")
     needs = ("header_names",)
-    settings_schema = {
-        **ColumnRemovalTask.settings_schema,
-        "properties": {
-            "foreign_parts": {
-                "enum": ["require", "warn", "ignore"],
-                "default": "require",
-                "title": gettext_noop("Parts not in the old cell"),
-                "description": gettext_noop(
-                    "What happens if a new cell contains words or numbers from elsewhere and no "
-                    "reason is given."
-                ),
-            },
-            **ColumnRemovalTask.settings_schema["properties"],
+    settings = {
+        "foreign_parts": {
+            "enum": ["require", "warn", "ignore"],
+            "default": "require",
+            "title": gettext_noop("Parts not in the old cell"),
+            "description": gettext_noop(
+                "What happens if a new cell contains words or numbers from elsewhere and no reason is given."
+            ),
         },
+        **ColumnRemovalTask.settings,
     }
     allowed = ("split_column",)
     doubts_to_confirm = ("part_foreign", "answer_gone")

@@ -58,6 +58,7 @@ class TaskType(Deciding, Responding):
     predicts     "live" or "on_request" for a task type with a model in the loop
     says_gold    whether a decision gives the right answer, and so may contradict the given one (`Answering`)
     usual_shares   usual shares of accepted values, by field: what a plan expects before anything is measured
+    settings     the settings of a batch: JSON Schema by name
     rates_answers  whether a response has scores of a rated answer by dimension; the command `metrics` reads them
     cell_parts   parts of releases whose records name cells (`rel_cell`) under every version of the release rules
     """
@@ -82,11 +83,7 @@ class TaskType(Deciding, Responding):
     usual_shares: ClassVar[Mapping[str, Mapping[str, float]]] = {}
     rates_answers: ClassVar[bool] = False
     cell_parts: ClassVar[tuple[str, ...]] = ()
-    settings_schema: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {},
-        "additionalProperties": False,
-    }
+    settings: ClassVar[Mapping[str, Any]] = {}
 
     def instruct(self, item: Item, *, has_model: bool = False) -> str:
         """The line above the question, in the reader's language: what to do, as an imperative.
@@ -94,6 +91,11 @@ class TaskType(Deciding, Responding):
         By default `instruction`, or the title of a kind without one. `has_model`: a model is in the loop.
         """
         return gettext(self.instruction or self.title)
+
+    @property
+    def settings_schema(self) -> dict[str, Any]:
+        """JSON Schema of the settings of a batch."""
+        return {"type": "object", "properties": self.settings, "additionalProperties": False}
 
     @property
     def default_overlap(self) -> int:

@@ -194,21 +194,16 @@ class MetricFailure(DeclaredTask, Preparing):
     )
     compares = "sets"
     rule: ClassVar[Mapping[str, Any]] = {"rule": "set_overlap", "least": 0}
-    settings_schema = {
-        "type": "object",
-        "properties": {
-            "metric": {
-                "type": "string",
-                "default": "",
-                "maxLength": 100,
-                "title": "Metric",
-                "description": gettext_noop(
-                    "The name of a metric of the source. If empty, each answer uses the metric that "
-                    "differs most."
-                ),
-            },
+    settings = {
+        "metric": {
+            "type": "string",
+            "default": "",
+            "maxLength": 100,
+            "title": "Metric",
+            "description": gettext_noop(
+                "The name of a metric of the source. If empty, each answer uses the metric that differs most."
+            ),
         },
-        "additionalProperties": False,
     }
 
     def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:

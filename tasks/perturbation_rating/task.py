@@ -84,6 +84,7 @@ class PerturbationRating(DeclaredTask, Preparing):
     key = "perturbation_rating"
     title = gettext_noop("Perturbation rating")
     step = "rate"
+    default_overlap = 2
     paper = "RobuT (ACL 2023) § 6.3"
     prerequisite = gettext_noop("Needs edited examples first.")
     instruction = gettext_noop("How natural is each changed example, and does it still mean the same?")
@@ -112,10 +113,6 @@ class PerturbationRating(DeclaredTask, Preparing):
             statistics=("krippendorff_alpha",),
         ),
     )
-
-    @property
-    def default_overlap(self) -> int:
-        return 2
 
     def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
         """Both sides as changes of the original. Which is left is drawn, and stands in `sides`.

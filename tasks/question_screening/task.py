@@ -54,6 +54,7 @@ class QuestionScreening(LabelTask, Preparing):
     key = "question_screening"
     title = gettext_noop("Question screening")
     step = "label"
+    default_overlap = 1
     paper = "SUC (WSDM 2024)"
     prerequisite = gettext_noop("Needs answers of a model first: ask it several times about each question.")
     instruction = gettext_noop("Do you need the table to answer this? Keep or remove the question")
@@ -65,10 +66,6 @@ class QuestionScreening(LabelTask, Preparing):
     )
     fields = (LABEL,)
     excludes: ClassVar[Mapping[str, str]] = {"remove": "removed"}
-
-    @property
-    def default_overlap(self) -> int:
-        return 1
 
     def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
         """An item only where every sample of one model says what the gold answer says."""

@@ -97,23 +97,19 @@ class QuestionType(LabelTask, Preparing, Suggesting):
         "label": {"reasoning": 0.57, "extraction": 0.43}
     }
     excludes: ClassVar[Mapping[str, str]] = {"unanswerable": "unanswerable"}
-    settings_schema = {
-        "type": "object",
-        "properties": {
-            "suggestions": {
-                "enum": ["never", "before", "after"],
-                "default": "never",
-                "title": gettext_noop("Suggestions"),
-                "description": (
-                    gettext_noop(
-                        "When to show what the lexical rule and a model suggest. Shown before the "
-                        "answer, suggestions bias people towards agreement. Shown after it, they train people: "
-                        "this happens in practice only."
-                    )
-                ),
-            },
+    settings = {
+        "suggestions": {
+            "enum": ["never", "before", "after"],
+            "default": "never",
+            "title": gettext_noop("Suggestions"),
+            "description": (
+                gettext_noop(
+                    "When to show what the lexical rule and a model suggest. Shown before the "
+                    "answer, suggestions bias people towards agreement. Shown after it, they train people: "
+                    "this happens in practice only."
+                )
+            ),
         },
-        "additionalProperties": False,
     }
 
     def prepare(self, example: Example, around: Surroundings) -> PreparedInputs:

@@ -66,21 +66,17 @@ class RelevantCells(Judging):
     rule: ClassVar[Mapping[str, Any]] = {"rule": "set_overlap"}
     rule_settings: ClassVar[Mapping[str, str]] = {"least": "least_overlap"}
     excludes: ClassVar[Mapping[str, str]] = {"unanswerable": "unanswerable"}
-    settings_schema = {
-        "type": "object",
-        "properties": {
-            "least_overlap": {
-                "type": "number",
-                "minimum": 0,
-                "maximum": 1,
-                "default": LEAST_OVERLAP,
-                "title": gettext_noop("Minimum overlap"),
-                "description": gettext_noop(
-                    "Items with a lower mean overlap between two annotators (Jaccard) go to adjudication."
-                ),
-            },
+    settings = {
+        "least_overlap": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1,
+            "default": LEAST_OVERLAP,
+            "title": gettext_noop("Minimum overlap"),
+            "description": gettext_noop(
+                "Items with a lower mean overlap between two annotators (Jaccard) go to adjudication."
+            ),
         },
-        "additionalProperties": False,
     }
 
     def parse(self, data: object, item: Item) -> Response:

@@ -81,10 +81,8 @@ class ColumnTask(Making, ModelInTheLoop):
     compares: ClassVar[Nature | Literal[""]] = "edits"
     rule: ClassVar[Mapping[str, Any]] = {"rule": "each"}
     excludes: ClassVar[Mapping[str, str]] = {"does not apply": gettext_noop("does not apply")}
-    settings_schema: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {"contract": CONTRACT_SETTING},
-        "additionalProperties": False,
+    settings: ClassVar[Mapping[str, Any]] = {
+        "contract": CONTRACT_SETTING,
     }
     allowed: ClassVar[tuple[str, ...]]
     doubts_to_confirm: ClassVar[tuple[str, ...]] = ()
@@ -257,21 +255,17 @@ class ColumnRemovalTask(ColumnTask, Preparing, Suggesting, Proposing):
     response_type = RemovalResponse
     shows = ("question", "table", "titles", "answers", "context", "history", "suggestions")
     fields = (Field("operations", "operations"), Field("reason", "text"), Field("does_not_apply", "flag"))
-    settings_schema: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "answer_cells": {
-                "enum": ["require", "warn", "ignore"],
-                "default": "require",
-                "title": gettext_noop("Answer cells"),
-                "description": gettext_noop(
-                    "What happens if answer cells are removed without a reason and they cannot be "
-                    "worked out from the rest."
-                ),
-            },
-            "contract": CONTRACT_SETTING,
+    settings: ClassVar[Mapping[str, Any]] = {
+        "answer_cells": {
+            "enum": ["require", "warn", "ignore"],
+            "default": "require",
+            "title": gettext_noop("Answer cells"),
+            "description": gettext_noop(
+                "What happens if answer cells are removed without a reason and they cannot be "
+                "worked out from the rest."
+            ),
         },
-        "additionalProperties": False,
+        "contract": CONTRACT_SETTING,
     }
 
     def prepare(self, example: Example, around: Surroundings) -> PreparedInputs:

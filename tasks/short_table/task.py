@@ -103,30 +103,26 @@ class ShortTable(Making, Preparing, Suggesting):
     compares = "edits"
     rule: ClassVar[Mapping[str, Any]] = {"rule": "each"}
     excludes: ClassVar[Mapping[str, str]] = {"unanswerable": "unanswerable"}
-    settings_schema = {
-        "type": "object",
-        "properties": {
-            "protect_evidence": {
-                "type": "boolean",
-                "default": True,
-                "title": gettext_noop("Protect marked cells"),
-                "description": gettext_noop(
-                    "Rows and columns with a marked cell cannot be removed. Cells marked only by a "
-                    "model are never protected."
-                ),
-            },
-            "answer_gone": {
-                "enum": ["require", "warn", "ignore"],
-                "default": "require",
-                "title": gettext_noop("Answer no longer in any cell"),
-                "description": gettext_noop(
-                    "What happens if the answer cell is removed and no program confirms the answer. "
-                    "require: the annotator must confirm that it is worked out. warn: a warning."
-                ),
-            },
-            "contract": CONTRACT_SETTING,
+    settings = {
+        "protect_evidence": {
+            "type": "boolean",
+            "default": True,
+            "title": gettext_noop("Protect marked cells"),
+            "description": gettext_noop(
+                "Rows and columns with a marked cell cannot be removed. Cells marked only by a "
+                "model are never protected."
+            ),
         },
-        "additionalProperties": False,
+        "answer_gone": {
+            "enum": ["require", "warn", "ignore"],
+            "default": "require",
+            "title": gettext_noop("Answer no longer in any cell"),
+            "description": gettext_noop(
+                "What happens if the answer cell is removed and no program confirms the answer. "
+                "require: the annotator must confirm that it is worked out. warn: a warning."
+            ),
+        },
+        "contract": CONTRACT_SETTING,
     }
 
     def instruct(self, item: Item, *, has_model: bool = False) -> str:

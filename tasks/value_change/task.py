@@ -90,36 +90,32 @@ OUTCOMES = {
 }
 
 SETTINGS: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "at_most": {
-            "type": "integer",
-            "minimum": 1,
-            "maximum": 100,
-            "default": 2,
-            "title": gettext_noop("Maximum changes"),
-            "description": gettext_noop("More changes need a reason."),
-        },
-        "cell_format": {
-            "enum": ["warn", "require", "ignore"],
-            "default": "warn",
-            "title": gettext_noop("Column format"),
-            "description": gettext_noop(
-                "What happens if a new value has a different format from its column (1,234 or 12 %)."
-            ),
-        },
-        "outside": {
-            "enum": ["warn", "require", "ignore"],
-            "default": "warn",
-            "title": gettext_noop("Changes outside the marked cells"),
-            "description": gettext_noop(
-                "What happens if a change is outside the marked cells and the cells of the "
-                "program. No effect if both are unknown."
-            ),
-        },
-        "contract": CONTRACT_SETTING,
+    "at_most": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 100,
+        "default": 2,
+        "title": gettext_noop("Maximum changes"),
+        "description": gettext_noop("More changes need a reason."),
     },
-    "additionalProperties": False,
+    "cell_format": {
+        "enum": ["warn", "require", "ignore"],
+        "default": "warn",
+        "title": gettext_noop("Column format"),
+        "description": gettext_noop(
+            "What happens if a new value has a different format from its column (1,234 or 12 %)."
+        ),
+    },
+    "outside": {
+        "enum": ["warn", "require", "ignore"],
+        "default": "warn",
+        "title": gettext_noop("Changes outside the marked cells"),
+        "description": gettext_noop(
+            "What happens if a change is outside the marked cells and the cells of the "
+            "program. No effect if both are unknown."
+        ),
+    },
+    "contract": CONTRACT_SETTING,
 }
 
 
@@ -178,7 +174,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
     compares = "edits"
     rule: ClassVar[Mapping[str, Any]] = {"rule": "each"}
     excludes: ClassVar[Mapping[str, str]] = {"unanswerable": "unanswerable"}
-    settings_schema = SETTINGS
+    settings = SETTINGS
 
     def instruct(self, item: Item, *, has_model: bool = False) -> str:
         """Names the operations that the batch's contract allows, how many, and what they do to the answer."""
