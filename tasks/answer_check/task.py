@@ -24,7 +24,6 @@ from tasks.contract import (
     PerturbedExample,
     PreparedInputs,
     Preparing,
-    Problem,
     ReleaseRecord,
     Report,
     ReportedResponse,
@@ -88,7 +87,7 @@ class AnswerCheck(Answering, Preparing):
         sent.finish()
         if not answers and not unanswerable:
             message = gettext("Write the answer, or choose Unanswerable.")
-            raise InvalidResponse([Problem("answers", "no_answer", message)])
+            raise InvalidResponse.of("answers", "no_answer", message)
         return Response((), True) if unanswerable else Response(answers)
 
     def alike(self, response: Response, item: Item) -> Hashable:

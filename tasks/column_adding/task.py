@@ -223,7 +223,7 @@ class ColumnAdding(ColumnTask, Preparing, Proposing):
             message = gettext(
                 "The source of {names} is missing. Add columns from the offered tables only."
             ).format(names=names)
-            raise InvalidResponse([Problem("provenance", "no_provenance", message)])
+            raise InvalidResponse.of("provenance", "no_provenance", message)
         offers = offered_columns(item)
         provenance: list[Origin] = []
         own: list[CellRef] = []
@@ -234,7 +234,7 @@ class ColumnAdding(ColumnTask, Preparing, Proposing):
                 message = gettext(
                     "The source of “{header}” is not offered for this item. Add an offered column."
                 ).format(header=operation.header)
-                raise InvalidResponse([Problem("provenance", "not_offered", message)])
+                raise InvalidResponse.of("provenance", "not_offered", message)
             source_cells = offer["cells"] if offer else [""] * len(operation.cells)
             own += [
                 (row, operation.column)
@@ -250,7 +250,7 @@ class ColumnAdding(ColumnTask, Preparing, Proposing):
                 message = gettext(
                     "No cell of “{header}” matches its source column. Remove it and add an offered column."
                 ).format(header=operation.header)
-                raise InvalidResponse([Problem("provenance", "not_from_there", message)])
+                raise InvalidResponse.of("provenance", "not_from_there", message)
             provenance.append((operation.column, digest, source, offer["title"] if offer else title))
         return {"provenance": tuple(provenance), "own": tuple(own)}
 

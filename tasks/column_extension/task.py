@@ -172,11 +172,10 @@ class ColumnExtension(ColumnRemovalTask):
             message = gettext(
                 "Cells must be a list of at most {max_rows} texts, {most_text} characters in total."
             ).format(max_rows=MAX_ROWS, most_text=MOST_TEXT)
-            raise InvalidResponse([Problem("cells", "wrong_type", message)])
+            raise InvalidResponse.of("cells", "wrong_type", message)
         if number is not None and type(number) is not int:
-            raise InvalidResponse(
-                [Problem("number", "wrong_type", gettext("The number of parts must be a number or null."))]
-            )
+            message = gettext("The number of parts must be a number or null.")
+            raise InvalidResponse.of("number", "wrong_type", message)
         try:
             splitting = split(cells, way_from_dict(question.get("way")), number)
         except SplitError as error:

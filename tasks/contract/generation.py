@@ -7,7 +7,7 @@ from typing import Any
 
 from tableqa.core.translation import gettext
 from tasks.contract.items import Context, Item
-from tasks.contract.responses import InvalidResponse, Problem
+from tasks.contract.responses import InvalidResponse
 from tasks.contract.task_type import TaskType
 
 
@@ -73,6 +73,4 @@ class Proposing(TaskType):
 
     def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
         """`data` of the response of a reply (JSON, without `applies`). Raises `InvalidResponse` where it is none."""
-        raise InvalidResponse(
-            [Problem("", "no_form", gettext("This task type does not read model replies."))]
-        )
+        raise InvalidResponse.of("", "no_form", gettext("This task type does not read model replies."))

@@ -92,32 +92,20 @@ class Responding(ABC):
                 "The response uses version {version} of this form, but the form is now at version "
                 "{version_2}. Reload the page, check what is new and submit again."
             ).format(version=version, version_2=self.version)
-            raise InvalidResponse([Problem("version", "stale_version", message)])
+            raise InvalidResponse.of("version", "stale_version", message)
         return self.read(envelope, item)
 
     def read(self, envelope: Mapping[str, Any], item: Item) -> Any:
         """Parse a stored envelope: type, variant, version, base, then `data`; `upgrade` reads older versions."""
         if not isinstance(envelope, Mapping):
-            raise InvalidResponse(
-                [Problem("", "bad_envelope", gettext("The response must be a JSON object."))]
-            )
+            raise InvalidResponse.of("", "bad_envelope", gettext("The response must be a JSON object."))
         problems = []
         if envelope.get("type") != self.key:
-            problems.append(
-                Problem(
-                    "type",
-                    "wrong_type",
-                    gettext("This item takes responses of type {key}.").format(key=self.key),
-                )
-            )
+            message = gettext("This item takes responses of type {key}.").format(key=self.key)
+            problems.append(Problem("type", "wrong_type", message))
         if (envelope.get("variant") or "") != item.variant:
-            problems.append(
-                Problem(
-                    "variant",
-                    "wrong_variant",
-                    gettext("This item has variant {variant!r}.").format(variant=item.variant),
-                )
-            )
+            message = gettext("This item has variant {variant!r}.").format(variant=item.variant)
+            problems.append(Problem("variant", "wrong_variant", message))
         if envelope.get("base") != item.base:
             message = gettext("The response belongs to another table than this item shows. Reload the item.")
             problems.append(Problem("base", "stale_base", message))
@@ -131,17 +119,8 @@ class Responding(ABC):
             raise InvalidResponse(problems)
         data = envelope.get("data")
         if reason := unstorable(data):
-            raise InvalidResponse(
-                [
-                    Problem(
-                        "",
-                        "unstorable_text",
-                        gettext("The response contains {reason}, which cannot be stored.").format(
-                            reason=reason
-                        ),
-                    )
-                ]
-            )
+            message = gettext("The response contains {reason}, which cannot be stored.").format(reason=reason)
+            raise InvalidResponse.of("", "unstorable_text", message)
         if isinstance(version, int) and version != self.version and isinstance(data, Mapping):
             data = self.upgrade(data, version)
         return self.parse(data, item)

@@ -30,6 +30,11 @@ class InvalidResponse(Exception):
         self.problems = list(problems)
         super().__init__("; ".join(problem.message for problem in problems))
 
+    @classmethod
+    def of(cls, path: str, code: str, message: str) -> "InvalidResponse":
+        """A response with one problem."""
+        return cls([Problem(path, code, message)])
+
 
 @dataclass(frozen=True)
 class Field:

@@ -15,7 +15,7 @@ from tasks.contract.figures import ReleaseRecord, Report, ReportedResponse
 from tasks.contract.items import SHOWN, Item
 from tasks.contract.resolutions import Resolution
 from tasks.contract.response_forms import Responding
-from tasks.contract.responses import InvalidResponse, PerturbedExample, Problem
+from tasks.contract.responses import InvalidResponse, PerturbedExample
 
 Step = Literal["label", "evidence", "edit", "check", "rate"]
 STEPS: Mapping[Step, str] = {
@@ -111,7 +111,7 @@ class TaskType(Deciding, Responding):
 
         Raises `InvalidResponse` with what is wrong with the question.
         """
-        raise InvalidResponse([Problem("", "no_tool", gettext("This task type computes nothing."))])
+        raise InvalidResponse.of("", "no_tool", gettext("This task type computes nothing."))
 
     def resolve(self, responses: Sequence[Any], item: Item) -> Resolution:
         """By the rule of the task type."""

@@ -17,7 +17,6 @@ from tasks.contract import (
     Judging,
     Measure,
     PerturbedExample,
-    Problem,
     ReleaseRecord,
 )
 from tasks.shared.form_fields import Cell, Cells, cells_in_order, cells_in_words
@@ -89,7 +88,7 @@ class RelevantCells(Judging):
             return Response((), True)
         if not cells:
             message = gettext("Mark at least one cell, or choose Unanswerable.")
-            raise InvalidResponse([Problem("cells", "no_cells", message)])
+            raise InvalidResponse.of("cells", "no_cells", message)
         return Response(cells, False)
 
     def word(self, response: Response) -> str:

@@ -105,7 +105,7 @@ class ColumnTask(Making, ModelInTheLoop):
             operations = tuple(normalise(sent["operations"], item.example.table))
             edited = replay(item.example.table, operations)
         except OperationError as error:
-            raise InvalidResponse([Problem("operations", error.code, str(error))]) from None
+            raise InvalidResponse.of("operations", error.code, str(error)) from None
         changed = dataclasses.replace(item.example, table=edited)
         problems = [
             Problem("operations", violation.code, violation.message, violation.level)
@@ -426,17 +426,8 @@ def read_entries(
     if value is None:
         return ()
     if not isinstance(value, list | tuple) or len(value) > MOST_ENTRIES:
-        raise InvalidResponse(
-            [
-                Problem(
-                    field,
-                    "wrong_type",
-                    gettext("This field must be a list of at most {most_entries} entries.").format(
-                        most_entries=MOST_ENTRIES
-                    ),
-                )
-            ]
-        )
+        message = gettext("This field must be a list of at most {most_entries} entries.")
+        raise InvalidResponse.of(field, "wrong_type", message.format(most_entries=MOST_ENTRIES))
     unique_entries: dict[tuple[str, ...], None] = {}
     for index, texts in enumerate(value):
         if (
@@ -445,14 +436,12 @@ def read_entries(
             or not all(isinstance(text, str) and len(text) <= LONGEST_TEXT for text in texts)
             or not is_id(texts[0])
         ):
-            message = gettext("An entry must be a list of {size} texts; the first is a column id.").format(
-                size=size
-            )
-            raise InvalidResponse([Problem(f"{field}.{index}", "wrong_type", message)])
+            message = gettext("An entry must be a list of {size} texts; the first is a column id.")
+            raise InvalidResponse.of(f"{field}.{index}", "wrong_type", message.format(size=size))
         for position, fits in checks.items():
             if not fits(texts[position]):
                 message = gettext("“{one}” is not allowed here.").format(one=texts[position][:80])
-                raise InvalidResponse([Problem(f"{field}.{index}.{position}", "unknown_value", message)])
+                raise InvalidResponse.of(f"{field}.{index}.{position}", "unknown_value", message)
         unique_entries[tuple(texts)] = None
     return tuple(unique_entries)
 
@@ -462,15 +451,6 @@ def short_text(value: object, field: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
-        raise InvalidResponse(
-            [
-                Problem(
-                    field,
-                    "wrong_type",
-                    gettext("This field must be a text of at most {longest_text} characters.").format(
-                        longest_text=LONGEST_TEXT
-                    ),
-                )
-            ]
-        )
+        message = gettext("This field must be a text of at most {longest_text} characters.")
+        raise InvalidResponse.of(field, "wrong_type", message.format(longest_text=LONGEST_TEXT))
     return value.strip()

@@ -8,7 +8,7 @@ from typing import Any
 
 from tableqa import Table
 from tableqa.cells import fold
-from tasks.contract import InvalidResponse, Problem
+from tasks.contract import InvalidResponse
 
 LONGEST_CELL = 120
 LONGEST_WORDS = 400
@@ -100,7 +100,7 @@ def require_fields(reply: Mapping[str, Any], names: set[str]) -> None:
 
 def invalid_reply(path: str, message: str) -> InvalidResponse:
     """What is raised where a reply is not of the form."""
-    return InvalidResponse([Problem(path, "not_of_the_form", message)])
+    return InvalidResponse.of(path, "not_of_the_form", message)
 
 
 def _truncate_cell(text: str) -> str:

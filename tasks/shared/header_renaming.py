@@ -203,13 +203,11 @@ class HeaderRenamingTask(ColumnTask, Suggesting, Proposing):
         columns = [column for column, *_ in accepted]
         if len(set(columns)) < len(columns):
             message = gettext("Two suggestions are recorded as the name of one column. Keep one.")
-            raise InvalidResponse([Problem("taken", "taken_twice", message)])
+            raise InvalidResponse.of("taken", "taken_twice", message)
         if contradiction := set(accepted).intersection(rejected):
             _, text, _ = min(contradiction)
-            message = gettext("The suggestion “{text}” is both accepted and rejected. Choose one.").format(
-                text=text
-            )
-            raise InvalidResponse([Problem("rejected", "taken_and_rejected", message)])
+            message = gettext("The suggestion “{text}” is both accepted and rejected. Choose one.")
+            raise InvalidResponse.of("rejected", "taken_and_rejected", message.format(text=text))
         column_index = item.example.table.column_index
         in_order = sorted(rejected, key=lambda entry: (column_index(entry[0]), entry[1:]))
         return {

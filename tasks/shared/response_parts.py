@@ -27,7 +27,7 @@ class ResponseReader:
 
     def __init__(self, data: object, fields: Iterable[Field]) -> None:
         if not isinstance(data, Mapping):
-            raise InvalidResponse([Problem("", "bad_response", gettext("The response must be an object."))])
+            raise InvalidResponse.of("", "bad_response", gettext("The response must be an object."))
         self.data = data
         self.problems = [
             Problem(str(name), "unknown_field", gettext("There is no field {str!r}.").format(str=str(name)))
@@ -47,12 +47,8 @@ class ResponseReader:
         value = self.data.get(name, "")
         if _is_text(value):
             return str(value).strip()
-        self._add_problem(
-            name,
-            gettext("This must be a text of at most {longest_text} characters.").format(
-                longest_text=LONGEST_TEXT
-            ),
-        )
+        message = gettext("This must be a text of at most {longest_text} characters.")
+        self._add_problem(name, message.format(longest_text=LONGEST_TEXT))
         return ""
 
     def answers(self, name: str) -> tuple[str, ...]:
@@ -64,12 +60,8 @@ class ResponseReader:
             and all(_is_text(answer) for answer in value)
         ):
             return tuple(answer.strip() for answer in value if answer.strip())
-        self._add_problem(
-            name,
-            gettext("Answers must be a list of at most {most_answers} texts.").format(
-                most_answers=MOST_ANSWERS
-            ),
-        )
+        message = gettext("Answers must be a list of at most {most_answers} texts.")
+        self._add_problem(name, message.format(most_answers=MOST_ANSWERS))
         return ()
 
     def operations(self, name: str, allowed: Sequence[str] | None = None) -> tuple[Operation, ...]:
@@ -79,12 +71,8 @@ class ResponseReader:
         """
         value = self.data.get(name, [])
         if not isinstance(value, list) or len(value) > MAX_OPERATIONS:
-            self._add_problem(
-                name,
-                gettext("Operations must be a list of at most {max_operations}.").format(
-                    max_operations=MAX_OPERATIONS
-                ),
-            )
+            message = gettext("Operations must be a list of at most {max_operations}.")
+            self._add_problem(name, message.format(max_operations=MAX_OPERATIONS))
             return ()
         operations = []
         for index, entry in enumerate(value):

@@ -179,13 +179,13 @@ class ShortTable(Making, Preparing, Suggesting):
                     "“The whole table is needed” is ticked, but something is removed. Restore it, or "
                     "untick the box."
                 )
-                raise InvalidResponse([Problem("whole", "whole_but_shortened", message)])
+                raise InvalidResponse.of("whole", "whole_but_shortened", message)
             return Response(False, True, (), response.program)
         try:
             operations = tuple(normalise(response.operations, item.example.table))
             short = replay(item.example.table, operations)
         except OperationError as error:
-            raise InvalidResponse([Problem("operations", error.code, str(error))]) from None
+            raise InvalidResponse.of("operations", error.code, str(error)) from None
         edited = dataclasses.replace(item.example, table=short)
         program = effective_program(response.program, item.example)
         # A program that somebody chose is told of in words of its own (`_check_program_cells`).

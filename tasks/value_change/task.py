@@ -223,7 +223,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
             operations = tuple(normalise(response.operations, base.table))
             edited = dataclasses.replace(base, table=replay(base.table, operations))
         except OperationError as error:
-            raise InvalidResponse([Problem("operations", error.code, str(error))]) from None
+            raise InvalidResponse.of("operations", error.code, str(error)) from None
         changes = item.variant == "answer_changes"
         answers = response.answers if changes else ()
         edited = dataclasses.replace(edited, answers=answers if changes else base.answers)
