@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 from tableqa import Example
 from tableqa.core.translation import gettext, gettext_noop
-from tableqa.data.answers import normal_forms
 from tableqa.operations import MaskCells, replay
-from tableqa.programs.evidence import CellRef, cells_in, evidence, read_reply, request
+from tableqa.programs.evidence import evidence, read_reply, request
 from tableqa.writers.freb_tqa import freb_example
 from tasks.contract import (
     Item,
@@ -23,6 +22,7 @@ from tasks.contract import (
     ReportedResponse,
     Surroundings,
 )
+from tasks.shared.answer_programs import cells_with_answer, marked_cells
 from tasks.shared.declared_types import LabelTask
 from tasks.shared.form_fields import Choice, Option, Question
 
@@ -99,7 +99,7 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
     def tried(self, data: object, item: Item) -> Example | None:
         """The example without the texts of its marked cells, whatever the label says. (FREB-TQA 3.4)"""
         table = item.example.table
-        inside = tuple((row, column) for row, column in _marked_cells(item) if row in table.row_ids)
+        inside = tuple((row, column) for row, column in marked_cells(item) if row in table.row_ids)
         if not inside:
             return None
         masked = replay(table, [MaskCells(cells=inside, replacement="")])
@@ -141,7 +141,7 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
             # FREB-TQA counts rows from below the header, and has no place for a cell of the header.
             places = [
                 [table.row_index(r), table.column_index(c)]
-                for r, c in _marked_cells(item)
+                for r, c in marked_cells(item)
                 if r in table.row_ids
             ]
             record = {**freb_example(item.example), "label": CODES[response.label], "rel_cell": places}
@@ -149,19 +149,8 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
 
     def weights(self, field: Question, item: Item) -> Sequence[int]:
         """Looks whether an answer stands outside the marked cells; where it stands nowhere, cells mostly hold."""
-        table, answers = item.example.table, item.example.answers
-        answer_forms = {form for answer in answers for form in normal_forms(answer)}
-        holding = {
-            (row, column)
-            for row, cells in zip(table.row_ids, table.rows, strict=True)
-            for column, text in zip(table.column_ids, cells, strict=True)
-            if text.strip() and not answer_forms.isdisjoint(normal_forms(text))
-        }
-        return (80, 15, 5) if holding <= set(_marked_cells(item)) else (20, 75, 5)
-
-
-def _marked_cells(item: Item) -> Sequence[CellRef]:
-    return cells_in(item.example.table, item.inputs.get("evidence", {}).get("cells"))
+        holding = cells_with_answer(item.example.table, item.example.answers)
+        return (80, 15, 5) if set(holding) <= set(marked_cells(item)) else (20, 75, 5)
 
 
 task = CellRelevance()

@@ -1,4 +1,4 @@
-"""How an answer follows: the program that counts for a response, and what it gives on the edited table.
+"""How an answer follows: from which cells, and by the program that counts for a response, run on the edited table.
 
 A person may confirm a program, turn down what is offered (`tableqa.programs.executable_answers.NONE`), or say nothing.
 Silence does not undo what is known: an example that has a program, or a derivation or a logical form in its source, goes
@@ -9,12 +9,42 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tableqa import Example, Table
-from tableqa.data.answers import compare
+from tableqa.core.translation import gettext
+from tableqa.data.answers import compare, normal_forms
+from tableqa.operations import Operation, OperationError, normalise, replay
 from tableqa.programs import ProgramError
+from tableqa.programs.evidence import CellRef, cells_in
 from tableqa.programs.executable_answers import computed, in_words, is_program, own_program
+from tasks.contract import InvalidResponse, Item
 
 Program = Mapping[str, Any]
 """The JSON of a program."""
+
+
+def marked_cells(item: Item) -> tuple[CellRef, ...]:
+    """The evidence of the item, in the order of its table."""
+    return cells_in(item.example.table, item.inputs.get("evidence", {}).get("cells"))
+
+
+def cells_with_answer(table: Table, answers: Sequence[str], *, header: bool = False) -> list[CellRef]:
+    """The cells that hold an answer, row by row, those of the header last."""
+    answer_forms = {form for answer in answers for form in normal_forms(answer)}
+    lines = [(table.header_id, table.header)] if header else []
+    return [
+        (row, column)
+        for row, cells in [*zip(table.row_ids, table.rows, strict=True), *lines]
+        for column, text in zip(table.column_ids, cells, strict=True)
+        if text.strip() and not answer_forms.isdisjoint(normal_forms(text))
+    ]
+
+
+def replay_response(operations: Sequence[Operation], table: Table) -> tuple[tuple[Operation, ...], Table]:
+    """The net operations of a response and the table that they make. Raises `InvalidResponse`."""
+    try:
+        net = tuple(normalise(operations, table))
+        return net, replay(table, net)
+    except OperationError as error:
+        raise InvalidResponse.of("operations", error.code, str(error)) from None
 
 
 def effective_program(confirmed_program: Program | None, example: Example) -> Program | None:
@@ -26,6 +56,12 @@ def effective_program(confirmed_program: Program | None, example: Example) -> Pr
     if confirmed_program is not None:
         return confirmed_program if is_program(confirmed_program) else None
     return own_program(example)
+
+
+def program_lines(confirmed_program: Program | None, example: Example) -> list[str]:
+    """The program that counts in a line of a description; nothing where the answer follows from none."""
+    words = in_words(confirmed_program or effective_program(None, example), example.table)
+    return [gettext("How the answer is worked out: {words}").format(words=words)] if words else []
 
 
 def run_program(program: Program | None, table: Table) -> tuple[str, ...] | ProgramError | None:

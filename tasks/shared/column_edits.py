@@ -19,16 +19,14 @@ from tableqa.data.tables import is_id
 from tableqa.operations import (
     InsertColumn,
     Operation,
-    OperationError,
     RenameHeader,
     SplitColumn,
     describe,
-    normalise,
     replay,
 )
 from tableqa.perturbations.contracts import Contract, check
 from tableqa.programs import ProgramError
-from tableqa.programs.evidence import CellRef, cells_in, evidence
+from tableqa.programs.evidence import CellRef, evidence
 from tableqa.programs.executable_answers import (
     cells_read,
     confirmed_program,
@@ -54,6 +52,7 @@ from tasks.contract import (
     Suggesting,
     Surroundings,
 )
+from tasks.shared.answer_programs import marked_cells, replay_response
 from tasks.shared.response_parts import ResponseReader
 
 MOST_ENTRIES = 2_000
@@ -101,11 +100,7 @@ class ColumnTask(Making, ModelInTheLoop):
             return self.response_type(
                 True, **self.parse_extra_fields({**sent, "operations": ()}, item, item.example.table)
             )
-        try:
-            operations = tuple(normalise(sent["operations"], item.example.table))
-            edited = replay(item.example.table, operations)
-        except OperationError as error:
-            raise InvalidResponse.of("operations", error.code, str(error)) from None
+        operations, edited = replay_response(sent["operations"], item.example.table)
         changed = dataclasses.replace(item.example, table=edited)
         problems = [
             Problem("operations", violation.code, violation.message, violation.level)
@@ -311,13 +306,11 @@ class ColumnRemovalTask(ColumnTask, Preparing, Suggesting, Proposing):
 
     def read_by_program(self, item: Item) -> frozenset[CellRef]:
         """The cells that the answer is worked out from, as a program says, or else the evidence."""
-        table = item.example.table
-        if marked := cells_in(table, item.inputs.get("evidence", {}).get("cells")):
+        if (marked := marked_cells(item)) or item.inputs.get("turned_down"):
             return frozenset(marked)
-        if item.inputs.get("turned_down"):
-            return frozenset()
         frozen = item.inputs.get("program")
-        return frozenset(cells_read(frozen["program"] if frozen else own_program(item.example), table))
+        program = frozen["program"] if frozen else own_program(item.example)
+        return frozenset(cells_read(program, item.example.table))
 
 
 @lru_cache(maxsize=32)

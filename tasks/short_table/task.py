@@ -10,15 +10,13 @@ from tableqa import Example, Table
 from tableqa.cells import number_of
 from tableqa.core.canonical_json import thaw
 from tableqa.core.translation import gettext, gettext_noop
-from tableqa.data.answers import normal_forms
 from tableqa.operations import Operation, OperationError, describe, normalise, replay
 from tableqa.perturbations.contracts import Contract, cell_place, check
 from tableqa.perturbations.short_tables import first_cut
 from tableqa.programs import ProgramError
-from tableqa.programs.evidence import CellRef, cells_in, evidence, in_order
+from tableqa.programs.evidence import CellRef, evidence, in_order
 from tableqa.programs.executable_answers import (
     cells_read,
-    in_words,
     offered_programs,
     program_entry,
     read_posted_program,
@@ -43,8 +41,12 @@ from tasks.contract import (
 from tasks.shared.answer_programs import (
     Program,
     answers_agree,
+    cells_with_answer,
     effective_program,
+    marked_cells,
+    program_lines,
     program_preview,
+    replay_response,
     run_program,
 )
 from tasks.shared.response_parts import ResponseReader
@@ -181,11 +183,7 @@ class ShortTable(Making, Preparing, Suggesting):
                 )
                 raise InvalidResponse.of("whole", "whole_but_shortened", message)
             return Response(False, True, (), response.program)
-        try:
-            operations = tuple(normalise(response.operations, item.example.table))
-            short = replay(item.example.table, operations)
-        except OperationError as error:
-            raise InvalidResponse.of("operations", error.code, str(error)) from None
+        operations, short = replay_response(response.operations, item.example.table)
         edited = dataclasses.replace(item.example, table=short)
         program = effective_program(response.program, item.example)
         # A program that somebody chose is told of in words of its own (`_check_program_cells`).
@@ -285,8 +283,7 @@ class ShortTable(Making, Preparing, Suggesting):
         lines = [describe(operation, table) for operation in response.operations]
         if response.whole:
             lines = [gettext("Every row and column is needed.")]
-        if words := in_words(response.program or effective_program(None, item.example), table):
-            lines.append(gettext("How the answer is worked out: {words}").format(words=words))
+        lines += program_lines(response.program, item.example)
         return lines + (
             [gettext("The answer is worked out, not read from a cell.")] if response.worked_out else []
         )
@@ -331,17 +328,12 @@ class ShortTable(Making, Preparing, Suggesting):
         table = item.example.table
         program = item.inputs.get("program", {}).get("program")
         needed_cells = {*marked_cells(item), *cells_read(program, table)}
-        operations = first_cut(table, needed_cells or _cells_with_answer(table, item.example.answers))
+        operations = first_cut(table, needed_cells or cells_with_answer(table, item.example.answers))
         if not operations:
             return {**data, "whole": True}
         if rng.random() > accuracy:
             operations = operations[: rng.randint(1, len(operations))]
         return {**data, "operations": [operation.to_dict() for operation in operations]}
-
-
-def marked_cells(item: Item) -> tuple[CellRef, ...]:
-    """The evidence of the item, in the order of its table."""
-    return cells_in(item.example.table, item.inputs.get("evidence", {}).get("cells"))
 
 
 def _check_program_cells(
@@ -385,7 +377,7 @@ def _check_answer_cells(confirmed_program: Program | None, item: Item, short: Ta
         item.settings.get("protect_evidence", True) and item.inputs.get("protects") and marked_cells(item)
     )
     for answer in item.example.answers:
-        cells = _cells_with_answer(base, [answer], header=True)
+        cells = cells_with_answer(base, [answer], header=True)
         if cells and not any(_is_left(cell, base, short) for cell in cells):
             message = gettext(
                 "The answer “{answer}” was in {cell_place} and is in no remaining cell. Restore it, "
@@ -421,17 +413,6 @@ def _lines_only_in_first(table: Table, first: Table, other: Table) -> list[str]:
         if id not in other.column_ids
     ]
     return rows + columns
-
-
-def _cells_with_answer(table: Table, answers: Sequence[str], header: bool = False) -> list[CellRef]:
-    answer_forms = {form for answer in answers for form in normal_forms(answer)}
-    lines = [(table.header_id, table.header)] if header else []
-    return [
-        (row, column)
-        for row, cells in [*zip(table.row_ids, table.rows, strict=True), *lines]
-        for column, text in zip(table.column_ids, cells, strict=True)
-        if text.strip() and not answer_forms.isdisjoint(normal_forms(text))
-    ]
 
 
 task = ShortTable()

@@ -13,14 +13,13 @@ from tableqa.data.answers import compare
 from tableqa.operations import Operation, OperationError, RemoveRow, SetCell, describe, normalise, replay
 from tableqa.perturbations.contracts import Contract, against_computed, check, structure
 from tableqa.programs import from_dict
-from tableqa.programs.evidence import CellRef, cells_in, evidence
+from tableqa.programs.evidence import evidence
 from tableqa.programs.executable_answers import (
     NONE,
     alternatives,
     candidates,
     cells_read,
     columns_scanned,
-    in_words,
     is_program,
     offered_programs,
     program_entry,
@@ -49,7 +48,10 @@ from tasks.shared.answer_programs import (
     Program,
     answers_agree,
     effective_program,
+    marked_cells,
+    program_lines,
     program_preview,
+    replay_response,
     run_program,
 )
 from tasks.shared.response_parts import ResponseReader
@@ -219,14 +221,10 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         if response.unanswerable:
             return Response(unanswerable=True)
         base = item.example
-        try:
-            operations = tuple(normalise(response.operations, base.table))
-            edited = dataclasses.replace(base, table=replay(base.table, operations))
-        except OperationError as error:
-            raise InvalidResponse.of("operations", error.code, str(error)) from None
+        operations, table = replay_response(response.operations, base.table)
         changes = item.variant == "answer_changes"
         answers = response.answers if changes else ()
-        edited = dataclasses.replace(edited, answers=answers if changes else base.answers)
+        edited = dataclasses.replace(base, table=table, answers=answers if changes else base.answers)
         problems = [
             Problem("answers" if "answer" in v.code else "operations", v.code, v.message, v.level)
             for v in check(self.contract(item), base, edited, operations, reason=response.reason)
@@ -305,7 +303,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
         """The programs that the answer may follow by; those that read the marked cells come first."""
-        return offered_programs(item.example, _marked_cells(item))
+        return offered_programs(item.example, marked_cells(item))
 
     def preview(self, data: object, item: Item) -> dict[str, Any]:
         """Old and new answer: the confirmed program's, run on the draft, beside the typed one.
@@ -353,9 +351,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         lines = [describe(operation, item.example.table) for operation in response.operations]
         if item.variant == "answer_changes":
             lines.append(gettext("New answer: {answers}").format(answers=" | ".join(response.answers)))
-        program = response.program or effective_program(None, item.example)
-        if words := in_words(program, item.example.table):
-            lines.append(gettext("How the answer is worked out: {words}").format(words=words))
+        lines += program_lines(response.program, item.example)
         if response.difference:
             lines.append(
                 gettext("Reason for differing from the program: {difference}").format(
@@ -447,7 +443,7 @@ def _simulate(item: Item, rng: random.Random, accuracy: float) -> dict[str, Any]
         return {"unanswerable": True, **empty}
     anywhere = [(rng.randrange(len(table.rows)), rng.randrange(len(table.header))) for _ in range(8)]
     marked = [
-        (table.row_index(r), table.column_index(c)) for r, c in _marked_cells(item) if r in table.row_ids
+        (table.row_index(r), table.column_index(c)) for r, c in marked_cells(item) if r in table.row_ids
     ]
     edits = [
         _simulated_edit(table, position, rng) for position in [*rng.sample(marked, len(marked)), *anywhere]
@@ -480,10 +476,6 @@ def edited_example(example: Example, response: Response) -> Example:
     return dataclasses.replace(example, table=table, answers=answers, program=program if follows else None)
 
 
-def _marked_cells(item: Item) -> tuple[CellRef, ...]:
-    return cells_in(item.example.table, item.inputs.get("evidence", {}).get("cells"))
-
-
 def _program_results(response: Response, item: Item, edited: Table | None) -> list[dict[str, Any]]:
     """What the offered programs give on the draft where they disagree.
 
@@ -495,7 +487,7 @@ def _program_results(response: Response, item: Item, edited: Table | None) -> li
         return []
     if own is not None and response.program in (None, own):
         return []
-    offered_, _ = candidates(item.example, _marked_cells(item))
+    offered_, _ = candidates(item.example, marked_cells(item))
     programs = [program for program, _ in offered_]
     if response.program is not None:  # first: it is the one that the person chose
         chosen = from_dict(response.program)
@@ -520,7 +512,7 @@ def _check_evidence_cells(
     """
     rule = item.settings.get("outside", "warn")
     table = item.example.table
-    source_cells = {*_marked_cells(item), *cells_read(program, table)}
+    source_cells = {*marked_cells(item), *cells_read(program, table)}
     if rule == "ignore" or not source_cells:
         return []
     rows, scanned = {row for row, _ in source_cells}, columns_scanned(program)
