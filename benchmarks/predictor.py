@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.figures import keep
-from predictor.architectures import never_stop
+from predictor.architectures import Checkpoint, never_stop
 from predictor.batcher import Batcher, Settings, plan, predict_all
 from predictor.protocol import Options, PredictRequest, ProtocolError
 from tableqa import Table
@@ -198,13 +198,8 @@ def _model(size: str, device: str, dtype: str) -> Tapex:
     )
     network.final_logits_bias[0, 2] = -1e4  # never </s>: every answer has as many tokens
     millions = sum(one.numel() for one in network.parameters()) / 1e6
-    return Tapex(
-        network,
-        _tokenizer(),
-        name="random",
-        sha="0" * 12,
-        licence=f"random weights, {millions:.0f} M parameters",
-    )
+    licence = f"random weights, {millions:.0f} M parameters"
+    return Tapex(network, _tokenizer(), Checkpoint(Path(), "tapex", "random", licence, {}), "0" * 12)
 
 
 def _tokenizer() -> Any:

@@ -84,6 +84,22 @@ class Checkpoint:
     licence: str
     settings: Mapping[str, Any]
 
+    @property
+    def budget(self) -> int | None:
+        """Tokens in a batch, where the settings say."""
+        budget: int | None = self.settings.get("budget")
+        return budget
+
+    @property
+    def dtype(self) -> str:
+        """The type of the weights in memory."""
+        return str(self.settings.get("dtype", _DTYPES[0]))
+
+    @property
+    def with_context(self) -> bool:
+        """Whether titles and context are part of the input."""
+        return bool(self.settings.get("context", False))
+
 
 LICENCES = {
     "tapex": "not stated in the folder (Microsoft's TAPEX weights: MIT)",

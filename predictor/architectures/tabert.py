@@ -36,20 +36,11 @@ class Tabert:
 
     architecture = "tabert"
 
-    def __init__(
-        self,
-        network: TabertNetwork,
-        words: WordPieces,
-        *,
-        name: str,
-        sha: str,
-        licence: str,
-        budget: int | None = None,
-    ) -> None:
-        self.name, self.sha, self.licence = name, sha, licence
+    def __init__(self, network: TabertNetwork, words: WordPieces, checkpoint: Checkpoint, sha: str) -> None:
+        self.name, self.sha, self.licence = checkpoint.name, sha, checkpoint.licence
         self.network = network
         self.words = words
-        self.budget = budget or BUDGETS[next(network.parameters()).device.type]
+        self.budget = checkpoint.budget or BUDGETS[next(network.parameters()).device.type]
         self._reading = RequestCache(lambda request: read(words, network.configuration, request))
 
     @classmethod
@@ -68,15 +59,8 @@ class Tabert:
             network.head.load_state_dict(load_file(head))
         except (OSError, RuntimeError, ValueError) as error:
             raise ModelError(f"{head} cannot be loaded: {error}") from None
-        dtype = getattr(torch, str(checkpoint.settings.get("dtype", "float32")))
-        return cls(
-            network.eval().to(device=device, dtype=dtype),
-            words,
-            name=checkpoint.name,
-            sha=weights_sha(checkpoint.folder),
-            licence=checkpoint.licence,
-            budget=checkpoint.settings.get("budget"),
-        )
+        network = network.eval().to(device=device, dtype=getattr(torch, checkpoint.dtype))
+        return cls(network, words, checkpoint, weights_sha(checkpoint.folder))
 
     def tokens(self, request: PredictRequest) -> int:
         """The length of all its lines together."""

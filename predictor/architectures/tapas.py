@@ -48,23 +48,13 @@ class Tapas:
 
     architecture = "tapas"
 
-    def __init__(
-        self,
-        network: Any,
-        tokenizer: Any,
-        *,
-        name: str,
-        sha: str,
-        licence: str,
-        budget: int | None = None,
-        with_context: bool = False,
-    ) -> None:
-        self.name, self.sha, self.licence = name, sha, licence
+    def __init__(self, network: Any, tokenizer: Any, checkpoint: Checkpoint, sha: str) -> None:
+        self.name, self.sha, self.licence = checkpoint.name, sha, checkpoint.licence
         self.network = network
         self.tokenizer = tokenizer
-        self.with_context = with_context
+        self.with_context = checkpoint.with_context
         self.device = network.device
-        self.budget = budget or BUDGETS[self.device.type]
+        self.budget = checkpoint.budget or BUDGETS[self.device.type]
         self.most = min(MOST_TOKENS, network.config.max_position_embeddings)
         self._encoded = RequestCache(self._encode)
 
@@ -73,11 +63,10 @@ class Tapas:
         """The model of a folder. Raises ModelError."""
         from transformers import TapasForQuestionAnswering, TapasTokenizer
 
-        settings = checkpoint.settings
         network, loading = pretrained(
             TapasForQuestionAnswering,
             checkpoint,
-            dtype=str(settings.get("dtype", "float32")),
+            dtype=checkpoint.dtype,
             output_loading_info=True,
         )
         if untrained_heads(loading):
@@ -90,15 +79,8 @@ class Tapas:
                 f"{checkpoint.folder} has no weights for the operations that its config.json names. Train it first "
                 f"(./run train --architecture tapas --init {checkpoint.folder}), or set num_aggregation_labels to 0"
             )
-        return cls(
-            network.eval().to(device),
-            pretrained(TapasTokenizer, checkpoint),
-            name=checkpoint.name,
-            sha=weights_sha(checkpoint.folder),
-            licence=checkpoint.licence,
-            budget=settings.get("budget"),
-            with_context=bool(settings.get("context", False)),
-        )
+        tokenizer = pretrained(TapasTokenizer, checkpoint)
+        return cls(network.eval().to(device), tokenizer, checkpoint, weights_sha(checkpoint.folder))
 
     def tokens(self, request: PredictRequest) -> int:
         """The length of the input."""

@@ -184,34 +184,23 @@ def pretrained(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
 
 def network_of(kind: Any, checkpoint: Checkpoint, device: str) -> Any:
     """The network of a checkpoint, ready to answer on a device. Raises ModelError."""
-    dtype = str(checkpoint.settings.get("dtype", "float32"))
-    return pretrained(kind, checkpoint, dtype=dtype).eval().to(device)
+    return pretrained(kind, checkpoint, dtype=checkpoint.dtype).eval().to(device)
 
 
 class Tapex:
     """A BART that writes answers. `network` is a BartForConditionalGeneration in evaluation mode."""
 
-    def __init__(
-        self,
-        network: Any,
-        tokenizer: Tokenizer,
-        *,
-        name: str,
-        sha: str,
-        licence: str,
-        architecture: str = "tapex",
-        budget: int | None = None,
-        with_context: bool = False,
-    ) -> None:
+    def __init__(self, network: Any, tokenizer: Tokenizer, checkpoint: Checkpoint, sha: str) -> None:
         from transformers import GenerationConfig
 
         from predictor.architectures.greedy import Greedy
 
-        self.name, self.sha, self.licence, self.architecture = name, sha, licence, architecture
+        self.name, self.sha, self.licence = checkpoint.name, sha, checkpoint.licence
+        self.architecture, with_context = checkpoint.architecture, checkpoint.with_context
         self.network = network
         self.tokenizer = tokenizer
         self.device = network.device
-        self.budget = budget or BUDGETS[self.device.type]
+        self.budget = checkpoint.budget or BUDGETS[self.device.type]
         self.most = min(MOST_TOKENS, network.config.max_position_embeddings)
         # Old folders bring settings of a summariser (no repeated trigrams, four beams), which generate() would mix in.
         network.generation_config = GenerationConfig(
@@ -227,17 +216,8 @@ class Tapex:
         """The model of a folder. Raises ModelError."""
         from transformers import BartForConditionalGeneration
 
-        settings = checkpoint.settings
-        return cls(
-            network_of(BartForConditionalGeneration, checkpoint, device),
-            tokenizer_of(checkpoint.folder),
-            name=checkpoint.name,
-            sha=weights_sha(checkpoint.folder),
-            licence=checkpoint.licence,
-            architecture=checkpoint.architecture,
-            budget=settings.get("budget"),
-            with_context=bool(settings.get("context", False)),
-        )
+        network = network_of(BartForConditionalGeneration, checkpoint, device)
+        return cls(network, tokenizer_of(checkpoint.folder), checkpoint, weights_sha(checkpoint.folder))
 
     def prepare(self) -> None:
         """Get ready to answer many requests fast: for a model that is served, not for one that is trained."""

@@ -29,6 +29,8 @@ CHOOSING = ("select", "sum", "average", "count")
 TOLERANCE = 0.05
 """How exactly `weak_loss` wants a number: this share of it, or of 1 if it is smaller."""
 
+NO_SHA = "0" * 12
+"""Of weights that still change."""
 TOO_LONG = "longer than the input of the model"
 CUT_AWAY = "answer in a row that was cut away"
 NO_ANSWER = "no answer"
@@ -164,15 +166,7 @@ class TapasLearner:
         if config.use_gumbel_for_cells or config.use_gumbel_for_aggregation:
             raise ModelError("use_gumbel_for_cells and use_gumbel_for_aggregation are not supported")
         self.network = network.to(device)
-        self.model = Tapas(
-            network,
-            pretrained(TapasTokenizer, checkpoint),
-            name=checkpoint.name,
-            sha="0" * 12,
-            licence=checkpoint.licence,
-            budget=checkpoint.settings.get("budget"),
-            with_context=bool(checkpoint.settings.get("context", False)),
-        )
+        self.model = Tapas(network, pretrained(TapasTokenizer, checkpoint), checkpoint, NO_SHA)
         self._inputs: dict[str, tuple[Tensor, ...]] = {}
 
     def obstacle(self, example: Example) -> str | None:
@@ -265,14 +259,7 @@ class TabertLearner:
 
             self.network.head.load_state_dict(load_file(checkpoint.folder / "head.safetensors"))
         self.network.to(device)
-        self.model = Tabert(
-            self.network,
-            words,
-            name=checkpoint.name,
-            sha="0" * 12,
-            licence=checkpoint.licence,
-            budget=checkpoint.settings.get("budget"),
-        )
+        self.model = Tabert(self.network, words, checkpoint, NO_SHA)
 
     def _read(self, example: Example) -> Any:
         return self.model._reading(PredictRequest.about(example))
