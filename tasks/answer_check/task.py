@@ -1,9 +1,9 @@
 """Answer an example without seeing the given answer."""
 
-import random
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, ClassVar, Literal
 
 from tableqa import Example
@@ -231,9 +231,7 @@ class AnswerCheck(Answering, Preparing):
             },
         )
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         """The given answer where it is known; blind, the cell that everybody takes for it. The others miss sign or cell."""
         cells = [cell for row in item.example.table.rows for cell in row if cell.strip()]
         if not cells and not item.example.answers:

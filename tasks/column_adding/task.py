@@ -1,10 +1,10 @@
 """Add columns of related tables."""
 
 import json
-import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 from tableqa import Example, Table
@@ -318,9 +318,7 @@ class ColumnAdding(ColumnTask, Preparing, Proposing):
             "own": [list(cell) for cell in response.own],
         }
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         """Adds the first column on offer that holds; a careless person says that nothing can be added."""
         nothing = {"does_not_apply": True, "operations": [], "provenance": [], "own": []}
         if rng.random() > accuracy:
@@ -422,7 +420,7 @@ def _candidate_data(example: Example, digest: str, title: str, candidate: Candid
 
 def draw_position(example: Example, digest: str, column: str) -> str | None:
     """The column after which a new one is proposed to stand, None for the first place: random, and always the same one."""
-    rng = random.Random(f"column_adding:{example.id}:{digest}:{column}")
+    rng = Random(f"column_adding:{example.id}:{digest}:{column}")
     return rng.choice([None, *example.table.column_ids])
 
 

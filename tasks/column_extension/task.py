@@ -1,7 +1,7 @@
 """Split a compound column into several."""
 
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from random import Random
 from typing import Any
 
 from tableqa import Table
@@ -300,9 +300,7 @@ class ColumnExtension(ColumnRemovalTask):
             ).format(rows_named=rows_in_words(others))
             yield Problem("operations", "words_lost", message, "warning")
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         """Takes the first proposal there is and leaves what does not split whole; a careless person finds none."""
         table = item.example.table
         for column, header in zip(table.column_ids, table.header, strict=True):

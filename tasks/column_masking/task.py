@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from random import Random
 from typing import Any
 
 from tableqa import Table
@@ -234,9 +234,7 @@ class ColumnMasking(ColumnRemovalTask):
             return True, [gettext("Another way to do it:"), *self.describe(expected, item)]
         return False, words
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         """Removes the last column that can be worked out; a careless person one at random."""
         table = item.example.table
         places = list(range(len(table.header)))

@@ -1,8 +1,8 @@
 """How responses are read, stored and described: the part of a task type that handles `data`."""
 
-import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any, ClassVar
 
 from tableqa.core.foreign_values import unstorable
@@ -48,7 +48,7 @@ class Responding(ABC):
         return next(iter(self.for_author(response, item)), "")
 
     @abstractmethod
-    def simulate(self, item: Item, rng: random.Random, accuracy: float, truth: random.Random) -> object:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> object:
         """`data` of a simulated person who is right with probability `accuracy`.
 
         `truth` is seeded by the item alone, so that simulated people agree about what is right.

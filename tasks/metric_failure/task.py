@@ -1,11 +1,11 @@
 """Why do a metric and people disagree about an answer?"""
 
 import dataclasses
-import random
 import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, ClassVar
 
 from tableqa import Example
@@ -356,9 +356,7 @@ class MetricFailure(DeclaredTask, Preparing):
             },
         )
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         named = [cause for cause in CAUSES.values if cause != "other"]
         right = truth.sample(named, truth.choices((1, 2), weights=(70, 30))[0])
         return {"causes": right if rng.random() < accuracy else [rng.choice(named)], "note": ""}

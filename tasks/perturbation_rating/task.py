@@ -1,9 +1,9 @@
 """Rate the quality of a changed example, 1-5, and choose the better of two."""
 
-import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, ClassVar
 
 from tableqa import Example
@@ -128,7 +128,7 @@ class PerturbationRating(DeclaredTask, Preparing):
 
         others = sorted(around.alternatives, key=lambda other: (maker(other) == maker(example), other.id))
         both = [example, *others[:1]]
-        random.Random(f"{self.key}:{around.secret}{example.id}").shuffle(both)
+        Random(f"{self.key}:{around.secret}{example.id}").shuffle(both)
         inputs: dict[str, Any] = {
             "original": {
                 "question": around.original.question,
@@ -281,9 +281,7 @@ class PerturbationRating(DeclaredTask, Preparing):
         more = {"perturbation": item.inputs.get("perturbation", ""), "better": response.better, **rated}
         yield ReleaseRecord(self.key, {**askew_record(item.example), **more})
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         data: dict[str, Any] = {}
         for side in SIDES:
             right = truth.choices(STEPS, weights=(3, 5, 12, 30, 50))[0]

@@ -1,9 +1,9 @@
 """Rewrite the question at word or sentence level."""
 
 import dataclasses
-import random
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, ClassVar
 
 from tableqa import Example
@@ -228,9 +228,7 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
                 self.key, {**askew_record(perturbed.example), **record, "category": response.category}
             )
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         """By rule, and marked as what it is: requests for questions, and synonyms of a few common words."""
         question = item.example.question.rstrip(" ?.")
         if item.variant == "sentence":

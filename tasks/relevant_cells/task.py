@@ -1,8 +1,8 @@
 """Mark the cells that the answer depends on."""
 
-import random
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, ClassVar
 
 from tableqa import Table
@@ -137,9 +137,7 @@ class RelevantCells(Judging):
             record = {**freb_example(item.example), "table": rows, "rel_cell": places}
             yield ReleaseRecord(PART, record)
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         """Marks the cells that hold the answer, else one row; a careless person loses one or marks a neighbour."""
         table = item.example.table
         if not table.rows or not table.header:

@@ -1,9 +1,9 @@
 """Task types whose form is declared: labels and ratings share field parser, description, simulation and form."""
 
 import functools
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, ClassVar
 
 from tableqa.core.translation import gettext
@@ -77,9 +77,7 @@ class DeclaredTask(Judging):
         labels = [field.label_of(value) for field, value in values if value != field.empty]
         return " / ".join(filter(None, labels)) or super().label(response, item)
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         return {
             field.name: field.simulate(item, rng, accuracy, truth, self.weights(field, item))
             for field in self.asked(item)

@@ -4,9 +4,9 @@ import dataclasses
 import functools
 import json
 import math
-import random
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from random import Random
 from typing import Any, ClassVar, Literal
 
 from tableqa import Example
@@ -132,9 +132,7 @@ class DefinedTask(DeclaredTask):
             raise InvalidResponse(problems)
         return response
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         values = super().simulate(item, rng, accuracy, truth)
         for field in self.fields:
             if field.differs_from and values[field.name] == (other := values[field.differs_from]):

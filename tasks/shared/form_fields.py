@@ -5,10 +5,10 @@ A field is data. A module declares it in Python; values that come from elsewhere
 
 import math
 import operator
-import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from random import Random
 from typing import Any, ClassVar, Literal
 
 from tableqa import Table
@@ -173,9 +173,7 @@ class Question(Field):
         """What agreement is computed on by default."""
         return None
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
-    ) -> Any:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]) -> Any:
         """The value that a simulated person enters; `likely` as in the declaration."""
         return self.empty
 
@@ -216,9 +214,7 @@ class Choice(Question):
     def label_of(self, value: str) -> str:
         return gettext(self.option(value).title)
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
-    ) -> str:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]) -> str:
         right = truth.choices(self.values, weights=likely or None)[0]
         return (
             right
@@ -267,7 +263,7 @@ class MultiChoice(Question):
         return ", ".join(gettext(self.option(part).title) for part in value)
 
     def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+        self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]
     ) -> list[str]:
         right = truth.choices(self.values, weights=likely or None)
         return right if rng.random() < accuracy else [rng.choice(self.values)]
@@ -315,9 +311,7 @@ class Scale(Question):
     def label_of(self, value: float) -> str:
         return f"{value:g}"
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
-    ) -> int:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]) -> int:
         right = truth.choices(self.values, weights=likely or None)[0]
         return int(right if rng.random() < accuracy else rng.choice(self.values))
 
@@ -358,7 +352,7 @@ class Number(Question):
         return str(value)
 
     def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+        self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]
     ) -> float:
         low = self.lowest if math.isfinite(self.lowest) else min(0, self.highest)
         high = self.highest if math.isfinite(self.highest) else low + 10
@@ -392,9 +386,7 @@ class Text(Question):
         message = gettext("This must be a text of at most {longest_text} characters.")
         return "", [Problem(self.name, "wrong_type", message.format(longest_text=self.longest))]
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
-    ) -> str:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]) -> str:
         return "Simulated."[: self.longest] if self.required else ""
 
 
@@ -430,7 +422,7 @@ class Cells(Question):
         return cells_in_order(cells, table), problems[:20]
 
     def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+        self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]
     ) -> list[list[str]]:
         cells = list(product(item.example.table.row_ids, item.example.table.column_ids))
         if not cells:
@@ -469,7 +461,7 @@ class Rank(MultiChoice):
         return " > ".join(gettext(self.option(part).title) for part in value)
 
     def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+        self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]
     ) -> list[str]:
         right = truth.sample(self.values, len(self.values))
         return right if rng.random() < accuracy else rng.sample(self.values, len(self.values))
@@ -500,7 +492,7 @@ class AnswerRank(Rank):
         return " > ".join(value)
 
     def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+        self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]
     ) -> list[str]:
         answers = answers_of(item)
         right = truth.sample(answers, len(answers))
@@ -532,9 +524,7 @@ class AnswerChoice(Choice):
     def label_of(self, value: str) -> str:
         return answer_label(self, value)
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
-    ) -> str:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]) -> str:
         values = answer_numbers(self, item)
         right = truth.choice(values)
         return right if rng.random() < accuracy else rng.choice(values)
@@ -571,7 +561,7 @@ class AnswerMultiChoice(MultiChoice):
         return ", ".join(answer_label(self, part) for part in value)
 
     def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+        self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]
     ) -> list[str]:
         values = answer_numbers(self, item)
         right = [truth.choice(values)]

@@ -1,9 +1,9 @@
 """What the two kinds that rename columns share: suggestions for every column, and what became of each. (RobuT 3.1)"""
 
-import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, ClassVar
 
 from tableqa import Table
@@ -257,9 +257,7 @@ class HeaderRenamingTask(ColumnTask, Suggesting, Proposing):
         """What a simulated person calls a column of this name."""
         return f"{name.strip()} ({self.perturbation})"
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         """Renames one column after itself; a careless person says that nothing can be renamed."""
         table = item.example.table
         named = [j for j, name in enumerate(table.header) if name.strip()]

@@ -1,9 +1,9 @@
 """Keep the rows and columns that the question needs."""
 
 import dataclasses
-import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, ClassVar
 
 from tableqa import Example, Table
@@ -320,9 +320,7 @@ class ShortTable(Making, Preparing, Suggesting):
             }
             yield ReleaseRecord("short_table", record)
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         """Cuts down to the evidence, or to what holds the answer; a careless person leaves too much."""
         data: dict[str, Any] = {"unanswerable": False, "whole": False, "operations": [], "program": None}
         table = item.example.table

@@ -1,9 +1,9 @@
 """Change one or two values so that the answer changes, or stays the same."""
 
 import dataclasses
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, ClassVar, Literal
 
 from tableqa import Example, Table
@@ -419,9 +419,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
             yield ReleaseRecord(part + before, {**freb_example(item.example), "id": id}, is_of_shown=True)
             yield ReleaseRecord(part + after, {**freb_example(perturbed.example), "id": id})
 
-    def simulate(
-        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
-    ) -> dict[str, Any]:
+    def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         """Edits one marked cell, or any; a careless person calls it unanswerable.
 
         Where a program is known, that is a cell which makes the contract hold by it; if there is none, the program is
@@ -430,7 +428,7 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         return _simulate(item, rng, accuracy)
 
 
-def _simulate(item: Item, rng: random.Random, accuracy: float) -> dict[str, Any]:
+def _simulate(item: Item, rng: Random, accuracy: float) -> dict[str, Any]:
     empty: dict[str, Any] = {
         "operations": [],
         "answers": [],
@@ -460,7 +458,7 @@ def _simulate(item: Item, rng: random.Random, accuracy: float) -> dict[str, Any]
     return {**empty, "unanswerable": False, "program": dict(NONE) if program else None, **edit_data}
 
 
-def _simulated_edit(table: Table, position: tuple[int, int], rng: random.Random) -> SetCell:
+def _simulated_edit(table: Table, position: tuple[int, int], rng: Random) -> SetCell:
     row, column = position
     old = table.rows[row][column]
     new = str(int(old) + rng.randint(1, 9)) if old.isascii() and old.isdigit() else f"{old} II".strip()
