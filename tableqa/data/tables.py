@@ -292,26 +292,12 @@ class Table:
             raise TableError(
                 phrase("a table must be an object with header and rows, not {kind}", kind=_kind(data))
             )
-        allowed_keys = {
-            "header",
-            "rows",
-            "title",
-            "caption",
-            "header_rows",
-            "spans",
-            "row_ids",
-            "column_ids",
-            "header_id",
-        }
         if missing := {"header", "rows"} - set(data):
             raise TableError(phrase("a table needs {value}", value=" and ".join(sorted(missing))))
-        if unknown := sorted(str(key) for key in set(data) - allowed_keys):
+        if unknown := sorted(str(key) for key in set(data) - _FIELDS):
+            known = ", ".join(sorted(_FIELDS))
             raise TableError(
-                phrase(
-                    "a table has no {unknown}; it has {value}",
-                    unknown=", ".join(unknown),
-                    value=", ".join(sorted(allowed_keys)),
-                )
+                phrase("a table has no {unknown}; it has {value}", unknown=", ".join(unknown), value=known)
             )
         return cls(
             header=data["header"],

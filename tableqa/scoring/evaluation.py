@@ -159,9 +159,6 @@ class Gap:
     other: Estimate
     gap: Estimate
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class UnsupportedAnswers:
@@ -184,9 +181,6 @@ class UnsupportedAnswers:
     def number(self) -> float:
         """How many questions are right under a seed, on average: `questions` times what their row says, `Row.after`."""
         return math.fsum(self.shares)
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -220,8 +214,8 @@ class Evaluation:
             "turns": [row.to_dict() for row in self.turns],
             "sequences": [row.to_dict() for row in self.sequences],
             "incomplete": self.incomplete,
-            "gaps": [entry.to_dict() for entry in self.gaps],
-            "unsupported": [entry.to_dict() for entry in self.unsupported],
+            "gaps": list(map(asdict, self.gaps)),
+            "unsupported": list(map(asdict, self.unsupported)),
             "missing": self.missing,
             "left_out": self.left_out,
         }
@@ -397,36 +391,25 @@ def compare(
 def _difference(first: Parts, second: Parts, figure: str, replicates: int) -> Estimate:
     """The difference over the sources in which the figure of both models is defined; the reason names the others."""
     left_out = sorted({*defined_parts(first)[1], *defined_parts(second)[1]})
-    if not left_out or len(left_out) == len(first):
-        return difference(
-            first,
-            second,
-            replicates=replicates,
-            nothing=_nothing(figure),
-            bounds=_bounds_of_difference(figure),
-        )
+    if len(left_out) == len(first):
+        left_out = []
     first_defined, second_defined = (
         {source: of for source, of in parts.items() if source not in left_out} for parts in (first, second)
     )
+    nothing, (least, most) = _nothing(figure), _bounds(figure)
+    bounds = (least - most, most - least)
     estimate = difference(
-        first_defined,
-        second_defined,
-        replicates=replicates,
-        nothing=_nothing(figure),
-        bounds=_bounds_of_difference(figure),
+        first_defined, second_defined, replicates=replicates, nothing=nothing, bounds=bounds
     )
-    reason = _nothing(figure).format(sources=", ".join(left_out))
+    if not left_out:
+        return estimate
+    reason = nothing.format(sources=", ".join(left_out))
     return replace(estimate, reason=reason, undefined=sum(len(first[source]) for source in left_out))
 
 
 def _bounds(figure: str) -> tuple[float, float]:
     """The least and most that a figure can be of one question."""
     return (-1.0, 1.0) if figure == "emd" else (0.0, 1.0)
-
-
-def _bounds_of_difference(figure: str) -> tuple[float, float]:
-    least, most = _bounds(figure)
-    return least - most, most - least
 
 
 def question_scores(judgement: Judgement, kind: str) -> dict[tuple[str, str], float]:

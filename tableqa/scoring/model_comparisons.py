@@ -40,6 +40,7 @@ LEVELS: Mapping[str, tuple[str, ...]] = {
     gettext_noop("mix"): ("mix",),
 }
 """RobuT's levels with their perturbations (section 3), under the names that examples of them have here."""
+_OF_PAPERS = (*STRUCTURE, *EVIDENCE, *VALUES, *(kind for kinds in LEVELS.values() for kind in kinds))
 POSITIONS: Mapping[str, Mapping[str, str]] = {
     "rows": {
         gettext_noop("front"): "target_row_front",
@@ -89,16 +90,8 @@ LONGEST = 50
 
 def in_order(kinds: Iterable[str]) -> list[str]:
     """Kinds of perturbation in the order of the papers' tables, others behind them by name."""
-    listed_kinds = [
-        *STRUCTURE,
-        *EVIDENCE,
-        *VALUES,
-        *(kind for of_level in LEVELS.values() for kind in of_level),
-    ]
     present_kinds = set(kinds)
-    return [kind for kind in listed_kinds if kind in present_kinds] + sorted(
-        present_kinds - set(listed_kinds)
-    )
+    return [kind for kind in _OF_PAPERS if kind in present_kinds] + sorted(present_kinds - set(_OF_PAPERS))
 
 
 def sheets(
@@ -119,6 +112,18 @@ def sheets(
     return [sheet for sheet in all_sheets if sheet is not None]
 
 
+def _keys(rows: Iterable[Row]) -> list[tuple[str, str]]:
+    """The kinds and sources of rows, originals first, then in the order of the papers' tables."""
+    keys = dict.fromkeys((row.kind, row.source) for row in rows)
+    order = [ORIGINAL, *in_order({kind for kind, _ in keys} - {ORIGINAL})]
+    return sorted(keys, key=lambda key: order.index(key[0]))
+
+
+def _labels(*titles: str) -> list[Column]:
+    """Columns of texts."""
+    return [Column(title, numeric=False) for title in titles]
+
+
 # -- FREB-TQA ---------------------------------------------------------------------------------------
 
 
@@ -126,12 +131,7 @@ def _part(models: Mapping[str, Evaluation], name: str, title: str, kinds: Sequen
     present_kinds = [kind for kind in kinds if any(results.row(kind) for results in models.values())]
     if not present_kinds:
         return None
-    columns = [
-        Column(gettext("Model"), numeric=False),
-        Column(gettext("Source"), numeric=False),
-        Column("n", ORIGINAL),
-        Column("Em", ORIGINAL),
-    ]
+    columns = [*_labels(gettext("Model"), gettext("Source")), Column("n", ORIGINAL), Column("Em", ORIGINAL)]
     for kind in present_kinds:
         columns += [Column("n", kind)]
         columns += [Column("Em", kind)] if name == "values" else []
@@ -182,8 +182,7 @@ def _gaps(models: Mapping[str, Evaluation]) -> Sheet | None:
     if not gaps:
         return None
     columns = (
-        Column(gettext("Model"), numeric=False),
-        Column(gettext("Source"), numeric=False),
+        *_labels(gettext("Model"), gettext("Source")),
         Column(gettext("comparing"), gettext("questions")),
         Column(gettext("others"), gettext("questions")),
         Column(gettext("comparing"), "VP"),
@@ -218,14 +217,12 @@ def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
     if not entries:
         return None
     columns = (
-        Column(gettext("Model"), numeric=False),
-        Column(gettext("Perturbation"), numeric=False),
-        Column(gettext("Source"), numeric=False),
+        *_labels(gettext("Model"), gettext("Perturbation"), gettext("Source")),
         Column(gettext("questions")),
         Column(gettext("right per seed")),
         Column(gettext("share")),
         Column(gettext("different answers")),
-        Column(gettext("the most frequent"), numeric=False),
+        *_labels(gettext("the most frequent")),
     )
     lines = []
     for model, entry in entries:
@@ -252,13 +249,9 @@ def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
 
 
 def _short(answer: str) -> str:
-    return (
-        gettext("no answer")
-        if not answer
-        else answer
-        if len(answer) <= LONGEST
-        else answer[: LONGEST - 1] + "…"
-    )
+    if not answer:
+        return gettext("no answer")
+    return answer if len(answer) <= LONGEST else answer[: LONGEST - 1] + "…"
 
 
 # -- RobuT ------------------------------------------------------------------------------------------
@@ -273,11 +266,7 @@ def _levels(models: Mapping[str, Evaluation]) -> Sheet | None:
     ]
     if not present_kinds:
         return None
-    columns = [
-        Column(gettext("Level"), numeric=False),
-        Column(gettext("Perturbation"), numeric=False),
-        Column(gettext("Source"), numeric=False),
-    ]
+    columns = _labels(gettext("Level"), gettext("Perturbation"), gettext("Source"))
     for model in models:
         columns += [Column(title, model) for title in ("n", "pre", "post", N_OF_R_ACC, "R-ACC")]
     lines = []
@@ -313,26 +302,18 @@ def _averages(models: Mapping[str, Evaluation], kind: str) -> list[str]:
 def _sequences(models: Mapping[str, Evaluation]) -> Sheet | None:
     if not any(evaluation.sequences for evaluation in models.values()):
         return None
-    columns = [Column(gettext("Perturbation"), numeric=False), Column(gettext("Source"), numeric=False)]
+    columns = _labels(gettext("Perturbation"), gettext("Source"))
     for model in models:
         titles = ("n (ALL)", "ALL", "n (SEQ)", "SEQ", "n (SEQ R-ACC)", "SEQ R-ACC")
         columns += [Column(title, model) for title in titles]
-    present_rows = dict.fromkeys(
-        (row.kind, row.source) for evaluation in models.values() for row in evaluation.sequences
-    )
-    order = [ORIGINAL, *in_order({kind for kind, _ in present_rows} - {ORIGINAL})]
-    keys = sorted(present_rows, key=lambda key: order.index(key[0]))
     lines = []
-    for kind, source in keys:
+    for kind, source in _keys(row for evaluation in models.values() for row in evaluation.sequences):
         line = [text(kind), text(_source_in_words(source))]
         for evaluation in models.values():
-            single, whole = (
-                _find_row(evaluation.turns, kind, source),
-                _find_row(evaluation.sequences, kind, source),
-            )
-            for row in (single, whole):
+            for rows in (evaluation.turns, evaluation.sequences):
+                row = _find_row(rows, kind, source)
                 line += [_questions(row), _figure(row, "after")]
-            line += _r_acc(whole)
+            line += _r_acc(row)
         lines.append(tuple(line))
     incomplete = ", ".join(
         f"{model}: {evaluation.incomplete}" for model, evaluation in models.items() if evaluation.incomplete
@@ -364,18 +345,14 @@ def _by_rule(by_rule: Mapping[str, Mapping[str, Evaluation]]) -> Sheet | None:
     rules = list(by_rule)
     if len(rules) < 2 or not (first := by_rule[rules[0]]):
         return None
-    keys = dict.fromkeys((row.kind, row.source) for results in first.values() for row in results.rows)
-    order = [ORIGINAL, *in_order({kind for kind, _ in keys} - {ORIGINAL})]
     columns = (
-        Column(gettext("Model"), numeric=False),
-        Column(gettext("Source"), numeric=False),
-        Column(gettext("Perturbation"), numeric=False),
+        *_labels(gettext("Model"), gettext("Source"), gettext("Perturbation")),
         Column("n"),
         *(Column(rule, "Em") for rule in rules),
         *(Column(title, "R-ACC") for rule in rules for title in (f"n ({rule})", rule)),
     )
     lines = []
-    for kind, source in sorted(keys, key=lambda key: order.index(key[0])):
+    for kind, source in _keys(row for results in first.values() for row in results.rows):
         for model, evaluation in first.items():
             if (row := evaluation.row(kind, source)) is None:
                 continue
@@ -397,26 +374,21 @@ def _by_rule(by_rule: Mapping[str, Mapping[str, Evaluation]]) -> Sheet | None:
 
 def _others(models: Mapping[str, Evaluation]) -> list[str]:
     """Kinds that none of the papers' tables has a place for."""
-    of_papers = {ORIGINAL, *STRUCTURE, *EVIDENCE, *VALUES, *(kind for of in LEVELS.values() for kind in of)}
-    return sorted({row.kind for evaluation in models.values() for row in evaluation.rows} - of_papers)
+    kinds = {row.kind for evaluation in models.values() for row in evaluation.rows}
+    return sorted(kinds - {ORIGINAL, *_OF_PAPERS})
 
 
 def _rows(
     name: str, title: str, models: Mapping[str, Evaluation], kinds: Sequence[str] | None
 ) -> Sheet | None:
     """Every figure with its interval, for some kinds or for all."""
-    keys = dict.fromkeys((row.kind, row.source) for results in models.values() for row in results.rows)
-    order = [ORIGINAL, *in_order({kind for kind, _ in keys} - {ORIGINAL})]
-    selected_keys = sorted(
-        (key for key in keys if kinds is None or key[0] in kinds), key=lambda key: order.index(key[0])
-    )
+    keys = _keys(row for results in models.values() for row in results.rows)
+    selected_keys = [key for key in keys if kinds is None or key[0] in kinds]
     if not selected_keys:
         return None
     scored = any(row.f1 is not None for results in models.values() for row in results.rows)
     columns = (
-        Column(gettext("Perturbation"), numeric=False),
-        Column(gettext("Source"), numeric=False),
-        Column(gettext("Model"), numeric=False),
+        *_labels(gettext("Perturbation"), gettext("Source"), gettext("Model")),
         *(Column(title) for title in ("n", gettext("before"), gettext("after"), "sd", "Emd", "VP")),
         *(Column(title) for title in (N_OF_R_ACC, "R-ACC")),
         *((Column("F1"),) if scored else ()),
@@ -455,8 +427,7 @@ def _differences(
     if not differences:
         return None
     columns = (
-        Column(gettext("Perturbation"), numeric=False),
-        Column(gettext("Source"), numeric=False),
+        *_labels(gettext("Perturbation"), gettext("Source")),
         Column("n"),
         *(Column(title) for title in (gettext("accuracy"), "Emd", "VP", N_OF_R_ACC, "R-ACC")),
     )

@@ -14,7 +14,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -215,7 +215,7 @@ def separability(estimates: Mapping[str, Estimate]) -> tuple[int, int]:
 
 
 def dataset_tau(
-    models: Mapping[str, ModelScores], replicates: int = REPLICATES, seed: int = 0
+    models: Mapping[str, ModelScores], replicates: int = REPLICATES
 ) -> dict[tuple[str, str], Estimate]:
     """Kendall's tau-b between the rankings of the models by two datasets, for each pair of datasets.
 
@@ -223,7 +223,7 @@ def dataset_tau(
     """
     import numpy as np
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     names = [name for name, of in next(iter(models.values())).items() if of]
     values, drawn = [], []
     for array in _arrays(models):
@@ -265,10 +265,8 @@ def _orders(means: Array) -> Array:
     import numpy as np
 
     first, second = np.triu_indices(means.shape[1], k=1)
-    differences = np.round(
-        means[:, first] - means[:, second], 12
-    )  # equal but for the order of a sum is equal
-    return np.sign(differences)
+    # What is equal but for the order of a sum is equal.
+    return np.sign(np.round(means[:, first] - means[:, second], 12))
 
 
 def _tau(first: Array, second: Array) -> Array:
@@ -328,15 +326,12 @@ def concordance(
         for _ in range(DRAWS):
             if over == "configurations":
                 chosen = rng.choice(most, size, replace=False)
-                parts = [array[:, :, chosen].mean(axis=(1, 2)) for array in arrays]
+                drawn = [array[:, :, chosen] for array in arrays]
             else:
-                parts = [
-                    array[:, rng.choice(array.shape[1], size, replace=False)].mean(axis=(1, 2))
-                    for array in arrays
-                ]
-            lines.append(
-                np.round(np.mean(parts, axis=0), 12)
-            )  # what is equal but for the order of a sum, is equal
+                drawn = [array[:, rng.choice(array.shape[1], size, replace=False)] for array in arrays]
+            parts = [array.mean(axis=(1, 2)) for array in drawn]
+            # What is equal but for the order of a sum is equal.
+            lines.append(np.round(np.mean(parts, axis=0), 12))
         estimates[size] = _w_estimate(np.array(lines), rng)
     return estimates
 
@@ -481,13 +476,10 @@ def torr_report(
         separable=separability({result.name: result.p for result in results}),
         taus=dataset_tau(models, replicates) if len(models) > 1 and len(examples) > 1 else {},
         w={
-            "configurations": concordance(
-                models, "configurations", _sampled_ranks(len(configurations), shift=1)
-            ),
-            "examples": concordance(models, "examples", _sampled_ranks(smallest, shift=1)),
-        }
-        if len(models) > 1
-        else {},
+            over: concordance(models, over, _sampled_ranks(number, shift=1))
+            for over, number in (("configurations", len(configurations)), ("examples", smallest))
+            if len(models) > 1
+        },
         difficulty=distribution([_share(math.fsum(line) / len(line)) for line in every]),
     )
 
@@ -576,14 +568,7 @@ def _share(value: float) -> float:
 
 
 def _counted(estimate: Estimate, undefined: int) -> Estimate:
-    return Estimate(
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        estimate.n,
-        estimate.reason,
-        estimate.undefined + undefined,
-    )
+    return replace(estimate, undefined=estimate.undefined + undefined)
 
 
 def _percent(estimate: Estimate) -> Cell:
