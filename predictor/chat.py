@@ -20,7 +20,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from predictor import observing
 from predictor.configuration import STOP_AFTER, request_settings
@@ -100,6 +100,16 @@ class RejectedSettings:
     dropped: set[str] = field(default_factory=set)
 
 
+class Sampling(TypedDict, total=False):
+    """The keyword arguments of `ChatModel.complete`."""
+
+    samples: int
+    temperature: float
+    seed: int | None
+    schema: Mapping[str, Any] | None
+    most_tokens: int
+
+
 @dataclass(frozen=True)
 class ChatModel:
     """One model at one endpoint. `url` ends before `/chat/completions`; `key` is sent as a bearer token.
@@ -134,25 +144,9 @@ class ChatModel:
     """Counts the tokens of each request."""
     learned: RejectedSettings = field(default_factory=RejectedSettings, repr=False, compare=False)
 
-    def ask(
-        self,
-        messages: Sequence[Mapping[str, str]],
-        *,
-        samples: int = 1,
-        temperature: float = 0.0,
-        seed: int | None = None,
-        schema: Mapping[str, Any] | None = None,
-        most_tokens: int = 512,
-    ) -> list[str]:
+    def ask(self, messages: Sequence[Mapping[str, str]], **sampling: Unpack[Sampling]) -> list[str]:
         """The final replies of `samples` completions. Raises ChatError, also where one of them has no final reply."""
-        completions = self.complete(
-            messages,
-            samples=samples,
-            temperature=temperature,
-            seed=seed,
-            schema=schema,
-            most_tokens=most_tokens,
-        )
+        completions = self.complete(messages, **sampling)
         for completion in completions:
             if completion.unread is not None:
                 raise completion.unread
@@ -191,24 +185,15 @@ class ChatModel:
                 if seed is not None and "seed" in body:  # the same seed would give the same answer
                     body["seed"] = seed + len(completions)
                 remaining = samples - len(completions)
-                completions += self._told(client, body, schema, remaining)[:remaining]
+                began, outcome = time.monotonic(), "answered"
+                try:
+                    completions += self._post(client, body, schema, remaining)[:remaining]
+                except ChatError as error:
+                    outcome = error.kind
+                    raise
+                finally:
+                    observing.notify(self.model, outcome, time.monotonic() - began)
         return completions
-
-    def _told(
-        self,
-        client: httpx.Client,
-        body: Mapping[str, Any],
-        schema: Mapping[str, Any] | None,
-        samples: int,
-    ) -> list[Completion]:
-        began, outcome = time.monotonic(), "answered"
-        try:
-            return self._post(client, body, schema, samples)
-        except ChatError as error:
-            outcome = error.kind
-            raise
-        finally:
-            observing.notify(self.model, outcome, time.monotonic() - began)
 
     def _body(
         self, body: Mapping[str, Any], schema: Mapping[str, Any] | None, samples: int
