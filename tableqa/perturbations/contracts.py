@@ -216,10 +216,8 @@ def structure(
         message = gettext("The table is unchanged. Change something.") if same else gettext(_ONLY_BLANKS)
         violations.append(Violation("table_unchanged", message))
     if all(base_table.shape) and not all(edited.shape) and contract.table != "gone":
-        message = gettext("The table now has {shape}. Restore at least one row and one column.").format(
-            shape=_shape(edited)
-        )
-        violations.append(Violation("table_empty", message))
+        message = gettext("The table now has {shape}. Restore at least one row and one column.")
+        violations.append(Violation("table_empty", message.format(shape=_shape(edited))))
     if contract.allowed is not None:
         violations += _allowed(contract.allowed, base_table, edited, net)
     if contract.at_most is not None and len(net) > contract.at_most:
@@ -413,10 +411,8 @@ def against_computed(
     is told and stops nobody.
     """
     if isinstance(computed, ProgramError):
-        message = gettext("The program cannot run on this table: {why} Check the answer yourself.").format(
-            why=computed
-        )
-        return [Violation("program_fails", message, "warning")]
+        message = gettext("The program cannot run on this table: {why} Check the answer yourself.")
+        return [Violation("program_fails", message.format(why=computed), "warning")]
     if computed is None or reason.strip() or not any(answer.strip() for answer in typed):
         return []
     comparison = compare(typed, computed)

@@ -202,10 +202,8 @@ class ColumnAdding(ColumnTask, Preparing, Proposing):
     def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
         for operation in operations:
             if isinstance(operation, InsertColumn) and not any(cell.strip() for cell in operation.cells):
-                message = gettext("The new column “{header}” is empty. Fill at least one cell.").format(
-                    header=operation.header
-                )
-                yield Problem("operations", "column_empty", message)
+                message = gettext("The new column “{header}” is empty. Fill at least one cell.")
+                yield Problem("operations", "column_empty", message.format(header=operation.header))
 
     def parse_extra_fields(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
         """Where each new column comes from, in the order of the operations, held against what the item offers.
@@ -220,10 +218,8 @@ class ColumnAdding(ColumnTask, Preparing, Proposing):
         new = [operation for operation in sent["operations"] if isinstance(operation, InsertColumn)]
         if missing := [operation.column for operation in new if operation.column not in origins]:
             names = ", ".join(f"“{edited.header[edited.column_index(column)]}”" for column in missing)
-            message = gettext(
-                "The source of {names} is missing. Add columns from the offered tables only."
-            ).format(names=names)
-            raise InvalidResponse.of("provenance", "no_provenance", message)
+            message = gettext("The source of {names} is missing. Add columns from the offered tables only.")
+            raise InvalidResponse.of("provenance", "no_provenance", message.format(names=names))
         offers = offered_columns(item)
         provenance: list[Origin] = []
         own: list[CellRef] = []
@@ -268,10 +264,8 @@ class ColumnAdding(ColumnTask, Preparing, Proposing):
         ]
         if not headers:
             return ()
-        message = gettext(
-            "An answer is also in {found}. Check that the question still has one answer only."
-        ).format(found=", ".join(headers))
-        return (Problem("operations", "answer_again", message, "warning"),)
+        message = gettext("An answer is also in {found}. Check that the question still has one answer only.")
+        return (Problem("operations", "answer_again", message.format(found=", ".join(headers)), "warning"),)
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
         data = super().form_data(post, draft)

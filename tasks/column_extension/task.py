@@ -204,10 +204,8 @@ class ColumnExtension(ColumnRemovalTask):
                 if cell.strip() and not any(text.strip() for text in cells)
             ]
             if empty:
-                message = gettext(
-                    "The content of {rows_named} is in none of the new columns. Fill it in."
-                ).format(rows_named=rows_in_words(empty))
-                yield Problem("operations", "row_lost", message)
+                message = gettext("The content of {rows_named} is in none of the new columns. Fill it in.")
+                yield Problem("operations", "row_lost", message.format(rows_named=rows_in_words(empty)))
 
     def feedback(
         self, item: Item, response: RemovalResponse, expected: RemovalResponse

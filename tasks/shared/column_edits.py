@@ -369,10 +369,8 @@ def check_new_names(base: Table, edited: Table, operations: Sequence[Operation])
         index = edited.column_index(column)
         name = edited.header[index]
         if not plain(name):
-            message = gettext("The new name of column {value} is empty. Give it a name.").format(
-                value=index + 1
-            )
-            yield Problem("operations", "header_empty", message)
+            message = gettext("The new name of column {value} is empty. Give it a name.")
+            yield Problem("operations", "header_empty", message.format(value=index + 1))
             continue
         for other, twin in enumerate(edited.header):
             if other != index and plain(twin) == plain(name):
