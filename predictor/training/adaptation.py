@@ -17,10 +17,9 @@ import torch
 
 from predictor.training import TrainingError
 from predictor.training.augment import (
-    BEFORE,
-    START,
     AugmentationRequest,
     Column,
+    columns_of,
     compare_columns,
     read_augmentation_request,
     seed_folder,
@@ -84,14 +83,7 @@ class _Adaptation:
     def columns(self) -> list[Column]:
         """`start`, `before`, and one for each release."""
         size = len(self.questions)
-        columns = [
-            Column(START, 0, lambda seed: self.start.folder, trained=False),
-            Column(BEFORE, size, partial(self._train, BEFORE, ())),
-        ]
-        for release in self.asked.releases:
-            train = partial(self._train, release.place, release.examples)
-            columns.append(Column(release.name, size + len(release.examples), train, release.place))
-        return columns
+        return columns_of(self.asked.releases, size, lambda seed: self.start.folder, self._train)
 
     def about(self) -> dict[str, Any]:
         """What the results say of the run."""

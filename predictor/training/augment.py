@@ -21,6 +21,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -199,13 +200,13 @@ def ask(model: Model, examples: Sequence[Example], options: Options | None = Non
         answered = zip(batch, predictions, strict=True)
         replies |= {index: answer for index, answer in answered if isinstance(answer, Prediction)}
     return [
-        ModelAnswer(
-            replies[index].answers, compare(list(replies[index].answers), list(example.answers)).equal
-        )
-        if index in replies
-        else ModelAnswer(None, False)
+        _judge(replies[index].answers if index in replies else None, example)
         for index, example in enumerate(examples)
     ]
+
+
+def _judge(answers: tuple[str, ...] | None, example: Example) -> ModelAnswer:
+    return ModelAnswer(answers, answers is not None and compare(list(answers), list(example.answers)).equal)
 
 
 def _batches(sizes: Mapping[int, int], budget: int) -> Iterator[list[int]]:
@@ -286,6 +287,24 @@ class Column:
     trained: bool = True
 
 
+def columns_of(
+    releases: Sequence[Augmentation],
+    size: int,
+    start: Callable[[int], Path | None],
+    train: Callable[[str, Sequence[Example], int], Path],
+) -> list[Column]:
+    """`start`, `before`, and one for each release; `size` examples are learned from without any.
+
+    start   gives the folder of the first weights
+    train   makes the model of a folder's name, further examples and a seed
+    """
+    columns = [Column(START, 0, start, trained=False), Column(BEFORE, size, partial(train, BEFORE, ()))]
+    for release in releases:
+        train_release = partial(train, release.place, release.examples)
+        columns.append(Column(release.name, size + len(release.examples), train_release, release.place))
+    return columns
+
+
 def compare_columns(
     columns: Sequence[Column],
     test: Sequence[Perturbed],
@@ -348,12 +367,9 @@ def _cached_answers(
         key["beams"] = beams
     answers_file = out / "answers.json"
     if answers_file.exists() and (stored := json.loads(answers_file.read_text()))["of"] == key:
-        answers = [None if entry is None else tuple(entry) for entry in stored["answers"]]
         return [
-            ModelAnswer(
-                entry, entry is not None and compare(list(entry), list(test_entry.example.answers)).equal
-            )
-            for entry, test_entry in zip(answers, test, strict=True)
+            _judge(None if answers is None else tuple(answers), entry.example)
+            for answers, entry in zip(stored["answers"], test, strict=True)
         ]
     predictions = ask(load(folder, device), [entry.example for entry in test], Options(beams=beams))
     part = answers_file.with_suffix(".part")

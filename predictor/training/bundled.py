@@ -67,30 +67,22 @@ def train(options: Namespace, say: Any = print) -> Path:
         from predictor.training.start import start_of
 
         begun = start_of(options.trained)
+    plan = tiny_plan(options.seed) if options.tiny else plan_of(options, device)
+    synthetic = TINY_MADE if options.tiny else options.made
     if begun is not None:
-        encoder = begun.folder
-        plan = tiny_plan(options.seed) if options.tiny else plan_of(options, device)
-        synthetic = TINY_MADE if options.tiny else options.made
+        encoder, network = begun.folder, begun.network()
+        say(f"starting from the weights of {begun.origin()['model']} in {begun.folder}", flush=True)
     elif options.tiny:
         encoder = tiny_encoder(out / "encoder", examples)
-        plan = tiny_plan(options.seed)
-        sizes: dict[str, int] = {"width": 32, "table_heads": 2, "table_layers": 1}
-        synthetic, dropout = TINY_MADE, 0.1
+        sizes = {"width": 32, "table_heads": 2, "table_layers": 1}
+        network = Network(Shape(**encoder_shape(encoder), **sizes, dropout=0.1))
     else:
         encoder = options.init or packaged_encoder()
-        plan = plan_of(options, device)
         sizes = {"width": options.width, "table_heads": options.width // 32, "table_layers": options.layers}
-        dropout = (
-            options.dropout if options.dropout is not None else (0.1 if device.startswith("cuda") else 0.0)
-        )
-        synthetic = options.made
-    if begun is not None:
-        network = begun.network()
-        say(f"starting from the weights of {begun.origin()['model']} in {begun.folder}", flush=True)
-    else:
+        dropout = 0.1 if device.startswith("cuda") else 0.0
+        dropout = dropout if options.dropout is None else options.dropout
         network = Network(Shape(**encoder_shape(encoder), **sizes, dropout=dropout))
-        if not options.tiny:
-            load_encoder(network, encoder)
+        load_encoder(network, encoder)
     for line in bundled_forecast(network, plan, device, is_tiny=options.tiny):
         say(line, flush=True)
     say(f"reading {len(train_examples):,} questions and generating {synthetic:,}", flush=True)

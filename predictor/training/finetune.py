@@ -31,12 +31,10 @@ import torch
 from predictor.architectures import ModelError, find, load
 from predictor.protocol import Options, PredictRequest
 from predictor.training.augment import (
-    BEFORE,
-    START,
-    Column,
     add_arguments,
     as_perturbed,
     ask,
+    columns_of,
     compare_columns,
     read_augmentation_request,
     seed_folder,
@@ -341,15 +339,10 @@ class Training:
 
 def optimizer_of(network: torch.nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     """AdamW; biases and layer norms do not decay."""
-    decaying = [
-        parameter for parameter in network.parameters() if parameter.requires_grad and parameter.ndim > 1
-    ]
-    others = [
-        parameter for parameter in network.parameters() if parameter.requires_grad and parameter.ndim <= 1
-    ]
+    learning = [parameter for parameter in network.parameters() if parameter.requires_grad]
     groups = [
-        {"params": decaying, "weight_decay": recipe.weight_decay},
-        {"params": others, "weight_decay": 0.0},
+        {"params": [part for part in learning if part.ndim > 1], "weight_decay": recipe.weight_decay},
+        {"params": [part for part in learning if part.ndim <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=recipe.rate)
 
@@ -507,19 +500,7 @@ def augment(
         )
         return folder
 
-    columns = [
-        Column(START, 0, start, trained=False),
-        Column(BEFORE, len(learnt), partial(train_column, BEFORE, ())),
-    ]
-    columns += [
-        Column(
-            release.name,
-            len(learnt) + len(release.examples),
-            partial(train_column, release.place, release.examples),
-            release.place,
-        )
-        for release in request.releases
-    ]
+    columns = columns_of(request.releases, len(learnt), start, train_column)
     options.out.mkdir(parents=True, exist_ok=True)
     about = request.about(
         architecture=options.architecture, plan=asdict(recipe), start=f"the weights in {options.init}"
