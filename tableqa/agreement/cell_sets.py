@@ -267,32 +267,20 @@ class DistanceSums:
     ) -> Agreement:
         """One minus the ratio of the sums over units, with its interval; `no_choice` says that nothing is expected."""
         units = sum(self.counts)
-        value = low = high = None
-        reason: str | None = None
-        left_out = 0
-        if not units:
-            reason = NO_PAIR
-        elif not any(self.expected):
-            reason = no_choice
-        else:
-            value = 1 - self._total(self.observed) / self._total(self.expected)
-            if bootstrap.replicates and units == 1:
-                note = joined([note, ONE_UNIT])
-            elif bootstrap.replicates:
-                low, high, left_out = self._interval(bootstrap)
-        return Agreement(
-            value=value,
-            low=low,
-            high=high,
-            units=units,
-            raters=raters,
-            ratings=ratings,
-            measure=measure,
-            reason=reason,
-            note=note,
-            left_out=left_out,
+        facts: Any = {
+            "units": units,
+            "raters": raters,
+            "ratings": ratings,
+            "measure": measure,
             **asdict(bootstrap),
-        )
+        }
+        if not any(self.expected):
+            return Agreement(None, None, None, **facts, reason=no_choice if units else NO_PAIR, note=note)
+        value = 1 - self._total(self.observed) / self._total(self.expected)
+        if bootstrap.replicates and units == 1:
+            note = joined([note, ONE_UNIT])
+        coefficient = Agreement(value, None, None, **facts, note=note)
+        return self.with_interval(coefficient)
 
     def with_interval(self, coefficient: Agreement) -> Agreement:
         """The same figure with the interval over the clusters of these sums; of one cluster there is none."""

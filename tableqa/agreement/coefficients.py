@@ -183,36 +183,28 @@ def _measured(patterns: Patterns, raters: int, measure: str, bootstrap: Bootstra
 
     paired = patterns.sizes > 1
     units = int(patterns.counts[paired].sum())
-    value = low = high = reason = None
-    note: str | None = None
-    left_out = 0
-    if not units:
-        reason = NO_PAIR
-    elif not allows_chance(patterns, measure):
-        reason = ONE_CATEGORY
-    else:
-        estimate = estimator(measure, patterns)
-        value = float(estimate(patterns.counts[None, :].astype(float))[0])
-        if measure in WITH_SINGLE and len(np.unique(patterns.sizes)) > 1:
-            note = GENERALISED if measure == "fleiss_kappa" else UNEQUAL
-        if bootstrap.replicates and units == 1:
-            note = joined([note or "", ONE_UNIT])
-        elif bootstrap.replicates:
-            drawn = np.concatenate([estimate(draws) for draws in _resamples(patterns, bootstrap)])
-            low, high, left_out = bootstrap.ends(drawn)
-    return Agreement(
-        value=value,
-        low=low,
-        high=high,
-        units=units,
-        raters=raters,
-        ratings=int((patterns.counts * patterns.sizes)[paired].sum()),
-        measure=measure,
-        reason=reason,
-        note=note,
-        left_out=left_out,
+    ratings = int((patterns.counts * patterns.sizes)[paired].sum())
+    facts: Any = {
+        "units": units,
+        "raters": raters,
+        "ratings": ratings,
+        "measure": measure,
         **asdict(bootstrap),
-    )
+    }
+    if not units or not allows_chance(patterns, measure):
+        return Agreement(None, None, None, **facts, reason=ONE_CATEGORY if units else NO_PAIR)
+    estimate = estimator(measure, patterns)
+    value = float(estimate(patterns.counts[None, :].astype(float))[0])
+    low = high = None
+    left_out, note = 0, ""
+    if measure in WITH_SINGLE and len(np.unique(patterns.sizes)) > 1:
+        note = GENERALISED if measure == "fleiss_kappa" else UNEQUAL
+    if bootstrap.replicates and units == 1:
+        note = joined([note, ONE_UNIT])
+    elif bootstrap.replicates:
+        drawn = np.concatenate([estimate(draws) for draws in _resamples(patterns, bootstrap)])
+        low, high, left_out = bootstrap.ends(drawn)
+    return Agreement(value, low, high, **facts, note=note or None, left_out=left_out)
 
 
 _JACKKNIFED = 2000

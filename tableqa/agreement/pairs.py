@@ -98,28 +98,13 @@ def cohen_of_counts(
     """
     bootstrap = Bootstrap(**resampling)
     number = sum(table.values())
-    value, low, high, left_out, reason, note = None, None, None, 0, None, None
-    if not number:
-        reason = NO_PAIR
-    elif len({label for pair in table for label in pair}) < 2:
-        reason = ONE_CATEGORY
-    else:
-        value, low, high, left_out = _kappa(table, bootstrap)
-        if bootstrap.replicates and number == 1:
-            note = ONE_UNIT
-    return Agreement(
-        value=value,
-        low=low,
-        high=high,
-        units=number,
-        raters=2 if number else raters,
-        ratings=2 * number,
-        measure=COHEN,
-        reason=reason,
-        note=note,
-        left_out=left_out,
-        **asdict(bootstrap),
-    )
+    facts: Any = {"units": number, "raters": 2 if number else raters, "ratings": 2 * number, "measure": COHEN}
+    facts |= asdict(bootstrap)
+    if len({label for pair in table for label in pair}) < 2:
+        return Agreement(None, None, None, **facts, reason=ONE_CATEGORY if number else NO_PAIR)
+    value, low, high, left_out = _kappa(table, bootstrap)
+    note = ONE_UNIT if bootstrap.replicates and number == 1 else None
+    return Agreement(value, low, high, **facts, note=note, left_out=left_out)
 
 
 def _kappa(
