@@ -32,23 +32,13 @@ TASK = (
     "numbers. Where the table does not say, reply with an empty list."
 )
 
+_HARBOURS = Table(
+    header=["Harbour", "Country", "Ferries a day"],
+    rows=[["Lunden", "Norway", "4"], ["Marsk", "Denmark", "9"], ["Tove", "Norway", "2"]],
+)
 SHOTS: tuple[tuple[Table, str, list[str]], ...] = (
-    (
-        Table(
-            header=["Harbour", "Country", "Ferries a day"],
-            rows=[["Lunden", "Norway", "4"], ["Marsk", "Denmark", "9"], ["Tove", "Norway", "2"]],
-        ),
-        "which harbour has the most ferries?",
-        ["Marsk"],
-    ),
-    (
-        Table(
-            header=["Harbour", "Country", "Ferries a day"],
-            rows=[["Lunden", "Norway", "4"], ["Marsk", "Denmark", "9"], ["Tove", "Norway", "2"]],
-        ),
-        "how many ferries leave norway in a day?",
-        ["6"],
-    ),
+    (_HARBOURS, "which harbour has the most ferries?", ["Marsk"]),
+    (_HARBOURS, "how many ferries leave norway in a day?", ["6"]),
     (
         Table(header=["Year", "Winner"], rows=[["1988", "Ines Roth"], ["1989", "Ada Bell"]]),
         "who won in 1988 and 1989?",

@@ -21,7 +21,7 @@ from predictor.bundled.decode import difference, in_digits, options, over_rows, 
 from predictor.bundled.table_features import TableReading
 from tableqa.data.answers import compare
 from tableqa.data.examples import Example
-from tableqa.programs import ProgramError, SearchResult, find_programs, rows_of
+from tableqa.programs import ProgramError, find_programs, rows_of
 from tableqa.programs.syntax import (
     Add,
     Aggregate,
@@ -102,11 +102,9 @@ class Supervision:
         )
 
 
-def supervise(
-    example: Example, table: TableReading, rows: NDArray[np.int64], search_result: SearchResult | None = None
-) -> Supervision:
+def supervise(example: Example, table: TableReading, rows: NDArray[np.int64]) -> Supervision:
     """The derivations of an example whose table was read as `table` and of which the network sees `rows`."""
-    search_result = find_programs(example) if search_result is None else search_result
+    search_result = find_programs(example)
     maker = _SupervisionBuilder(example, table, rows)
     maker.base()
     if search_result.programs:
@@ -114,7 +112,7 @@ def supervise(
         shares = np.exp(scores - scores.max())
         for program, share in zip(search_result.programs, shares / shares.sum(), strict=True):
             maker.program(program, float(share))
-    if not search_result.programs:
+    else:
         maker.any_pairs()
     return maker.done()
 

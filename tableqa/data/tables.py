@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
+from itertools import product
 from operator import itemgetter
 from typing import Any
 
@@ -462,36 +463,18 @@ def _check_spans(table: Table) -> None:
     for span in table.spans:
         if not isinstance(span, Span) or type(span.rows) is not int or type(span.columns) is not int:
             raise TableError(phrase("a span is a Span(row id, column id, number of rows, number of columns)"))
+        start = {"row": span.row, "column": span.column}
         if span.row not in lines or span.column not in table.column_ids:
-            raise TableError(
-                phrase(
-                    "a span starts at {row}/{column}, which is not in this table",
-                    row=span.row,
-                    column=span.column,
-                )
-            )
+            raise TableError(phrase("a span starts at {row}/{column}, which is not in this table", **start))
         first_row, first_column = lines.index(span.row), table.column_ids.index(span.column)
         if span.rows < 1 or span.columns < 1 or span.rows * span.columns < 2:
-            raise TableError(
-                phrase("the span at {row}/{column} covers no second cell", row=span.row, column=span.column)
-            )
+            raise TableError(phrase("the span at {row}/{column} covers no second cell", **start))
         if first_row + span.rows > len(lines) or first_column + span.columns > len(table.column_ids):
-            raise TableError(
-                phrase(
-                    "the span at {row}/{column} reaches beyond the table", row=span.row, column=span.column
-                )
-            )
-        for position in (
-            (i, j)
-            for i in range(first_row, first_row + span.rows)
-            for j in range(first_column, first_column + span.columns)
-        ):
+            raise TableError(phrase("the span at {row}/{column} reaches beyond the table", **start))
+        rows = range(first_row, first_row + span.rows)
+        for position in product(rows, range(first_column, first_column + span.columns)):
             if position in covered:
-                raise TableError(
-                    phrase(
-                        "the span at {row}/{column} overlaps another one", row=span.row, column=span.column
-                    )
-                )
+                raise TableError(phrase("the span at {row}/{column} overlaps another one", **start))
             covered.add(position)
 
 

@@ -6,7 +6,7 @@ metrics go by `Comparison.equal`; the name of a difference is told, not judged.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
@@ -102,15 +102,8 @@ class Contract:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON, every field named."""
-        return {
-            "table": self.table,
-            "answer": self.answer,
-            "at_most": self.at_most,
-            "more_with_reason": self.more_with_reason,
-            "allowed": None if self.allowed is None else list(self.allowed),
-            "protected": [list(cell) for cell in self.protected],
-            "cell_format": self.cell_format,
-        }
+        allowed = None if self.allowed is None else list(self.allowed)
+        return asdict(self) | {"allowed": allowed, "protected": [list(cell) for cell in self.protected]}
 
     def overridden(self, changes: Mapping[str, Any] | None) -> "Contract":
         """This contract with other fields, as a batch may ask for.

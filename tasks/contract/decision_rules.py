@@ -135,16 +135,12 @@ def check_rule(task: Deciding, data: object, *, overlap: int | None = None) -> d
         return {}
     rules = {rule.name: rule for rule in fitting_rules(task)}
     if not rules:
-        raise BadRule(
-            gettext("resolve: {key} has a fixed decision rule. Remove this setting.").format(key=task.key)
-        )
+        message = gettext("resolve: {key} has a fixed decision rule. Remove this setting.")
+        raise BadRule(message.format(key=task.key))
     name = data.get("rule")
     if name is None:
-        raise BadRule(
-            gettext("resolve.rule: name one of the rules that fit {key}: {rules}.").format(
-                key=task.key, rules=", ".join(rules)
-            )
-        )
+        message = gettext("resolve.rule: name one of the rules that fit {key}: {rules}.")
+        raise BadRule(message.format(key=task.key, rules=", ".join(rules)))
     if not isinstance(name, str) or name not in rules:
         if str(name) in RULES:
             message = gettext("resolve.rule: {name!r} exists, but does not fit {key}.").format(
@@ -154,22 +150,16 @@ def check_rule(task: Deciding, data: object, *, overlap: int | None = None) -> d
             message = gettext("resolve.rule: there is no rule {name!r}{perhaps}").format(
                 name=name, perhaps=_did_you_mean(str(name), rules)
             )
-        raise BadRule(
-            gettext("{message} These fit: {rules}.").format(message=message, rules=", ".join(rules))
-        )
+        fitting = gettext("{message} These fit: {rules}.")
+        raise BadRule(fitting.format(message=message, rules=", ".join(rules)))
     rule = rules[name]
     for option in data:
         if option != "rule" and option not in rule.options:
-            raise BadRule(
-                gettext("resolve.{option}: the rule {name} has no such option{perhaps} ").format(
-                    option=option, name=name, perhaps=_did_you_mean(str(option), rule.options)
-                )
-                + (
-                    gettext("Its options: {options}.").format(options=", ".join(rule.options))
-                    if rule.options
-                    else gettext("It has no options.")
-                )
-            )
+            message = gettext("resolve.{option}: the rule {name} has no such option{perhaps} ")
+            perhaps = _did_you_mean(str(option), rule.options)
+            known = gettext("Its options: {options}.") if rule.options else gettext("It has no options.")
+            known = known.format(options=", ".join(rule.options))
+            raise BadRule(message.format(option=option, name=name, perhaps=perhaps) + known)
     _validate(data, rule)
     full_rule = {**rule.defaults, **data}
     if overlap is not None and "most" in full_rule and full_rule["most"] < overlap:

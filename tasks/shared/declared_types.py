@@ -69,13 +69,16 @@ class DeclaredTask(Judging):
         return ()
 
     def describe(self, response: Any, item: Item) -> list[str]:
-        values = [(field, getattr(response, field.name)) for field in self.fields]
-        return [line for field, value in values if value != field.empty for line in field.describe(value)]
+        return [line for field, value in self._given_values(response) for line in field.describe(value)]
 
     def label(self, response: Any, item: Item) -> str:
-        values = [(field, getattr(response, field.name)) for field in self.fields]
-        labels = [field.label_of(value) for field, value in values if value != field.empty]
+        labels = [field.label_of(value) for field, value in self._given_values(response)]
         return " / ".join(filter(None, labels)) or super().label(response, item)
+
+    def _given_values(self, response: Any) -> Iterator[tuple[Question, Any]]:
+        """The fields that are not empty, with their values."""
+        values = ((field, getattr(response, field.name)) for field in self.fields)
+        return ((field, value) for field, value in values if value != field.empty)
 
     def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         return {

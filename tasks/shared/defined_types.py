@@ -257,12 +257,6 @@ class DefinedTask(DeclaredTask):
         labels = [self._in_words(field, value, item) for field, value in self._given_values(response)]
         return " / ".join(labels[:2])
 
-    def _given_values(self, response: Any) -> Iterator[tuple[Question, Any]]:
-        for field in self.fields:
-            value = getattr(response, field.name)
-            if value != field.empty:
-                yield field, value
-
     def _in_words(self, field: Question, value: Any, item: Item) -> str:
         if isinstance(field, Cells):
             return " ".join(cells_in_words(value, item.example.table))

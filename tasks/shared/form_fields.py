@@ -6,7 +6,7 @@ A field is data. A module declares it in Python; values that come from elsewhere
 import math
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 from typing import Any, ClassVar, Literal
@@ -114,15 +114,11 @@ class Question(Field):
     def __post_init__(self) -> None:
         label = self.label or self.name.replace("_", " ").capitalize()
         options = tuple(
-            Option(
-                option.value,
-                option.title or option.value.capitalize(),
-                option.help,
-                option.meaning or option.help,
-                option.key or str(number),
-                option.group,
-                option.short,
-                option.brief,
+            replace(
+                option,
+                title=option.title or option.value.capitalize(),
+                meaning=option.meaning or option.help,
+                key=option.key or str(number),
             )
             for number, option in enumerate(self.options, start=1)
         )
