@@ -42,10 +42,8 @@ class Sheet:
     def body_row(self, row_id: str) -> Sequence[str]:
         """The cells of a row, for reading."""
         if row_id == self.header_id:
-            raise OperationError(
-                "bad_operation",
-                gettext("{row_id} is the header row; use rename_header for its names").format(row_id=row_id),
-            )
+            message = gettext("{row_id} is the header row; use rename_header for its names")
+            raise OperationError("bad_operation", message.format(row_id=row_id))
         if row_id not in self.rows:
             raise OperationError("unknown_row", gettext("there is no row {row_id}").format(row_id=row_id))
         return self.rows[row_id]
@@ -80,10 +78,8 @@ class Sheet:
 
     def _check_after(self, after: str | None) -> None:
         if after is not None and after not in self.rows:
-            raise OperationError(
-                "unknown_row",
-                gettext("there is no row {after} to put it after (null puts it on top)").format(after=after),
-            )
+            message = gettext("there is no row {after} to put it after (null puts it on top)")
+            raise OperationError("unknown_row", message.format(after=after))
 
     def column(self, column_id: str) -> int:
         """The place of a column, counted from 0."""

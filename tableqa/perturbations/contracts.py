@@ -128,21 +128,15 @@ class Contract:
             )
         field_names = [field.name for field in fields(cls)]
         if unknown := sorted(str(name) for name in data if name not in field_names):
-            raise ContractError(
-                gettext("a contract has no field {unknown}; it has {known}").format(
-                    unknown=", ".join(unknown), known=", ".join(field_names)
-                )
-            )
+            message = gettext("a contract has no field {unknown}; it has {known}")
+            raise ContractError(message.format(unknown=", ".join(unknown), known=", ".join(field_names)))
         return cls(**data)
 
 
 def _one_of(value: object, name: str, allowed: Sequence[str]) -> None:
     if not isinstance(value, str) or value not in allowed:
-        raise ContractError(
-            gettext("{name} must be one of {allowed}, not {value!r}").format(
-                name=name, allowed=", ".join(allowed), value=value
-            )
-        )
+        message = gettext("{name} must be one of {allowed}, not {value!r}")
+        raise ContractError(message.format(name=name, allowed=", ".join(allowed), value=value))
 
 
 def _protected(cells: object) -> tuple[tuple[str, str], ...]:
@@ -150,11 +144,8 @@ def _protected(cells: object) -> tuple[tuple[str, str], ...]:
         raise ContractError(gettext("protected must be a list of [row id, column id] pairs"))
     for cell in cells:
         if not isinstance(cell, list | tuple) or len(cell) != 2 or not all(is_id(name) for name in cell):
-            raise ContractError(
-                gettext("protected contains {cell!r}, which is not a [row id, column id] pair").format(
-                    cell=cell
-                )
-            )
+            message = gettext("protected contains {cell!r}, which is not a [row id, column id] pair")
+            raise ContractError(message.format(cell=cell))
     return tuple((row, column) for row, column in cells)
 
 

@@ -44,12 +44,8 @@ def confirmed_program(value: object, example: Example) -> dict[str, Any] | None:
     answers = run(program, example.table)
     if not compare(answers, example.answers).equal:
         answer_text, gold = " | ".join(answers), " | ".join(example.answers)
-        raise ProgramError(
-            "other_answer",
-            gettext("On the original table the program gives {given}, but the answer is {gold}.").format(
-                given=answer_text, gold=gold
-            ),
-        )
+        message = gettext("On the original table the program gives {given}, but the answer is {gold}.")
+        raise ProgramError("other_answer", message.format(given=answer_text, gold=gold))
     return program.to_dict()
 
 

@@ -134,23 +134,15 @@ class _Cells:
         elif node.row in self.table.row_ids or node.row == self.table.header_id:
             text = self.table.cell(node.row, node.column)
         else:
-            raise ProgramError(
-                "gone",
-                gettext("The program needs {row_name}, which is removed.").format(
-                    row_name=_row_name(node.row)
-                ),
-            )
+            message = gettext("The program needs {row_name}, which is removed.")
+            raise ProgramError("gone", message.format(row_name=_row_name(node.row)))
         self.read.add((node.row, node.column))
         return text
 
     def _column(self, column: str) -> int:
         if column not in self.table.column_ids:
-            raise ProgramError(
-                "gone",
-                gettext("The program needs {source_column}, which is removed.").format(
-                    source_column=_source_column(column)
-                ),
-            )
+            message = gettext("The program needs {source_column}, which is removed.")
+            raise ProgramError("gone", message.format(source_column=_source_column(column)))
         return self.table.column_index(column)
 
     def _record_read(self, rows: Iterable[int], column: str) -> None:
@@ -317,12 +309,8 @@ class _Evaluation(_Cells):
         seen = reading(text)
         if (number := amount(seen)) is not None:
             return number
-        raise ProgramError(
-            "not_a_number",
-            gettext("{place} contains {quoted}, which is not a number.").format(
-                place=self._place(node), quoted=_quote(text)
-            ),
-        )
+        message = gettext("{place} contains {quoted}, which is not a number.")
+        raise ProgramError("not_a_number", message.format(place=self._place(node), quoted=_quote(text)))
 
     def _count(self, rows: Node) -> int:
         counted = self.rows(rows)
@@ -344,12 +332,8 @@ class _Evaluation(_Cells):
                 location = gettext("Row {row}, {column}").format(
                     row=i + 1, column=column_name(self.table, node.column)
                 )
-                raise ProgramError(
-                    "not_a_number",
-                    gettext("{place} contains {quoted}, which is not a number.").format(
-                        place=location, quoted=_quote(text)
-                    ),
-                )
+                message = gettext("{place} contains {quoted}, which is not a number.")
+                raise ProgramError("not_a_number", message.format(place=location, quoted=_quote(text)))
         if node.function == "sum":
             return sum(values, Decimal(0))
         if not values:
@@ -366,10 +350,8 @@ class _Evaluation(_Cells):
                 keys.append((i, key))
         if not keys:
             name = column_name(self.table, column)
-            raise ProgramError(
-                "no_value",
-                gettext("{name} contains no number, date or time to compare.").format(name=name),
-            )
+            message = gettext("{name} contains no number, date or time to compare.")
+            raise ProgramError("no_value", message.format(name=name))
         self._record_read([i for i, _ in keys], column)
         values = [key for _, key in keys]
         best = max(values) if which == "largest" else min(values)

@@ -163,12 +163,11 @@ def check_rule(task: Deciding, data: object, *, overlap: int | None = None) -> d
     _validate(data, rule)
     full_rule = {**rule.defaults, **data}
     if overlap is not None and "most" in full_rule and full_rule["most"] < overlap:
-        raise BadRule(
-            gettext(
-                "resolve.most: {found} is less than the {overlap} people per item. Set at least "
-                "{overlap} annotators."
-            ).format(found=full_rule["most"], overlap=overlap)
+        message = gettext(
+            "resolve.most: {found} is less than the {overlap} people per item. Set at least "
+            "{overlap} annotators."
         )
+        raise BadRule(message.format(found=full_rule["most"], overlap=overlap))
     return dict(sorted(full_rule.items(), key=lambda pair: (pair[0] != "rule", pair[0])))
 
 

@@ -71,11 +71,8 @@ class Responding(ABC):
 
     def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
         """Read `data` stored by an older version of this kind. A kind that raises `version` overrides it."""
-        raise ValueError(
-            gettext("{key} cannot read responses of version {from_version}; it is at {version}").format(
-                key=self.key, from_version=from_version, version=self.version
-            )
-        )
+        message = gettext("{key} cannot read responses of version {from_version}; it is at {version}")
+        raise ValueError(message.format(key=self.key, from_version=from_version, version=self.version))
 
     def unfitting_values(self, data: Mapping[str, Any], item: Item) -> Sequence[str]:
         """What the `data` of a draft for an older version holds that the form has no place for, as "name: value"."""

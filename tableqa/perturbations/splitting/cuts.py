@@ -66,11 +66,8 @@ def split(cells: Sequence[str], way: Way, number: int | None = None) -> Splittin
     counts (the smaller of two that are as common). SplitError for a number out of range.
     """
     if number is not None and not 2 <= number <= MOST_PARTS:
-        raise SplitError(
-            gettext("Split a column into 2 to {most_parts} parts, not {number}.").format(
-                most_parts=MOST_PARTS, number=number
-            )
-        )
+        message = gettext("Split a column into 2 to {most_parts} parts, not {number}.")
+        raise SplitError(message.format(most_parts=MOST_PARTS, number=number))
     tried = [_try(cell, way) for cell in cells]
     if number is None:
         sizes = Counter(len(cut.parts) for cut in tried if cut.parts and 2 <= len(cut.parts) <= MOST_PARTS)

@@ -30,17 +30,11 @@ class Delimiter:
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not 1 <= len(self.text) <= LONGEST_PATTERN:
-            raise SplitError(
-                gettext("A delimiter must have 1 to {longest_pattern} characters.").format(
-                    longest_pattern=LONGEST_PATTERN
-                )
-            )
+            message = gettext("A delimiter must have 1 to {longest_pattern} characters.")
+            raise SplitError(message.format(longest_pattern=LONGEST_PATTERN))
         if self.at not in get_args(At):
-            raise SplitError(
-                gettext("The position of a delimiter must be {value}, not {at!r}.").format(
-                    value=", ".join(get_args(At)), at=self.at
-                )
-            )
+            message = gettext("The position of a delimiter must be {value}, not {at!r}.")
+            raise SplitError(message.format(value=", ".join(get_args(At)), at=self.at))
 
     def parts(self, cell: str) -> tuple[str, ...] | None:
         """The parts of a cell, None where the delimiter does not stand in it."""
@@ -78,11 +72,8 @@ class Pattern:
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not 1 <= len(self.text) <= LONGEST_PATTERN:
-            raise SplitError(
-                gettext(
-                    "A pattern must be a regular expression of 1 to {longest_pattern} characters."
-                ).format(longest_pattern=LONGEST_PATTERN)
-            )
+            message = gettext("A pattern must be a regular expression of 1 to {longest_pattern} characters.")
+            raise SplitError(message.format(longest_pattern=LONGEST_PATTERN))
         groups = _compiled(self.text).groups
         if not 2 <= groups <= MOST_PARTS:
             raise SplitError(
@@ -132,11 +123,8 @@ class Template:
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not 1 <= len(self.text) <= LONGEST_PATTERN:
-            raise SplitError(
-                gettext("A template must have 1 to {longest_pattern} characters.").format(
-                    longest_pattern=LONGEST_PATTERN
-                )
-            )
+            message = gettext("A template must have 1 to {longest_pattern} characters.")
+            raise SplitError(message.format(longest_pattern=LONGEST_PATTERN))
         if not 2 <= len(self.names) <= MOST_PARTS:
             raise SplitError(
                 f"The template has {len(self.names)} parts; write 2 to {MOST_PARTS} names in braces, "
