@@ -229,12 +229,9 @@ def _looks_the_same(first: Table, second: Table) -> bool:
 
 def _blanks(base: Table, net: Sequence[Operation]) -> list[Violation]:
     """Texts that changed in blanks or invisible characters alone, which nobody can see and hardly anybody meant."""
+    message = gettext("{change}. Restore the old text.")
     return [
-        Violation(
-            "blanks_changed",
-            gettext("{change}. Restore the old text.").format(change=describe(operation, base)),
-            "warning",
-        )
+        Violation("blanks_changed", message.format(change=describe(operation, base)), "warning")
         for operation in net
         if isinstance(operation, SetCell | RenameHeader) and visible(operation.old) == visible(operation.new)
     ]
@@ -243,11 +240,9 @@ def _blanks(base: Table, net: Sequence[Operation]) -> list[Violation]:
 def not_allowed(allowed: Sequence[str] | None, operations: Sequence[Operation]) -> list[Violation]:
     """The kinds of operations that are not allowed; None allows all. Nothing is replayed for it."""
     names = {operation.op for operation in operations}
+    message = gettext("{operation} is not allowed here.")
     return [
-        Violation(
-            "operation_not_allowed",
-            gettext("{operation} is not allowed here.").format(operation=gettext(_SPOKEN[name])),
-        )
+        Violation("operation_not_allowed", message.format(operation=gettext(_SPOKEN[name])))
         for name in OPERATIONS
         if allowed is not None and name in names and name not in allowed
     ]

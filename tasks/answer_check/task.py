@@ -143,11 +143,10 @@ class AnswerCheck(Answering, Preparing):
         )
         name = difference_name(response, item)
         words = f"{gettext(DIFFERENCES[_kind(name)])} ({name})" if name else gettext("the same")
+        message = gettext("Compared with the given answer, {value}: {words}.")
         return [
             answer_text,
-            gettext("Compared with the given answer, {value}: {words}.").format(
-                value=in_words(item.example.answers) or "none", words=words
-            ),
+            message.format(value=in_words(item.example.answers) or "none", words=words),
         ]
 
     def for_author(self, response: Response, item: Item) -> list[str]:

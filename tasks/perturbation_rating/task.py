@@ -220,10 +220,9 @@ class PerturbationRating(DeclaredTask, Preparing):
                     called=called, said=f"{quality:g}", highest=HIGHEST
                 )
                 words.append(f"{score}{': ' + ', '.join(wrong) if wrong else ''}.")
+        message = gettext("Better: {better}.")
         return words + (
-            [gettext("Better: {better}.").format(better=gettext(BETTER.option(response.better).title))]
-            if response.better
-            else []
+            [message.format(better=gettext(BETTER.option(response.better).title))] if response.better else []
         )
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:

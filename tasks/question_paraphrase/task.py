@@ -111,13 +111,8 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
             problems.append(Problem("question", "question_unchanged", message))
         valid_keys = [level_category.key for level_category in self.levels[item.variant]]
         if not isinstance(category, str) or category not in valid_keys:
-            problems.append(
-                Problem(
-                    "category",
-                    "no_category",
-                    gettext("Choose what you changed: one of {known}.").format(known=", ".join(valid_keys)),
-                )
-            )
+            message = gettext("Choose what you changed: one of {known}.")
+            problems.append(Problem("category", "no_category", message.format(known=", ".join(valid_keys))))
         if problems:
             raise InvalidResponse(problems)
         return Response(" ".join(str(question).split()), str(category))

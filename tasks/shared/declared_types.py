@@ -187,9 +187,8 @@ class RatingTask(DeclaredTask):
             apart.append(abs(own - expected_score))
             if own != expected_score:
                 near = gettext(" Close enough.") if apart[-1] == 1 else ""
+                message = gettext("{label}: your score {score}, expected {expected}.{near}")
                 lines.append(
-                    gettext("{label}: your score {score}, expected {expected}.{near}").format(
-                        label=gettext(field.label), score=own, expected=expected_score, near=near
-                    )
+                    message.format(label=gettext(field.label), score=own, expected=expected_score, near=near)
                 )
         return all(steps <= 1 for steps in apart), lines

@@ -230,11 +230,8 @@ class HeaderRenamingTask(ColumnTask, Suggesting, Proposing):
                     f"{describe(operation, item.example.table)} ({how}: {gettext(self.suggesters[source])})"
                 )
         if response.rejected:
-            lines.append(
-                gettext("Rejected suggestions: {value}").format(
-                    value=", ".join(text for _, text, _ in response.rejected)
-                )
-            )
+            message = gettext("Rejected suggestions: {value}")
+            lines.append(message.format(value=", ".join(text for _, text, _ in response.rejected)))
         return lines
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:

@@ -353,16 +353,10 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
             lines.append(gettext("New answer: {answers}").format(answers=" | ".join(response.answers)))
         lines += program_lines(response.program, item.example)
         if response.difference:
-            lines.append(
-                gettext("Reason for differing from the program: {difference}").format(
-                    difference=response.difference
-                )
-            )
-        return lines + (
-            [gettext("Reason for more changes: {reason}").format(reason=response.reason)]
-            if response.reason
-            else []
-        )
+            message = gettext("Reason for differing from the program: {difference}")
+            lines.append(message.format(difference=response.difference))
+        message = gettext("Reason for more changes: {reason}")
+        return lines + ([message.format(reason=response.reason)] if response.reason else [])
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
         """Any edit whose answer is the computed one is as good as the expected one. Not judged where nothing computes it."""
@@ -384,10 +378,9 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         if answers_agree(result, edited.answers):
             return True, words
         right = " | ".join(result)
+        message = gettext("In your table the answer is {right}, not {answers}.")
         return False, [
-            gettext("In your table the answer is {right}, not {answers}.").format(
-                right=right, answers=" | ".join(edited.answers)
-            ),
+            message.format(right=right, answers=" | ".join(edited.answers)),
             *words,
         ]
 
