@@ -296,9 +296,9 @@ class Table:
         if missing := {"header", "rows"} - set(data):
             raise TableError(phrase("a table needs {value}", value=" and ".join(sorted(missing))))
         if unknown := sorted(str(key) for key in set(data) - _FIELDS):
-            known = ", ".join(sorted(_FIELDS))
+            names = ", ".join(sorted(_FIELDS))
             raise TableError(
-                phrase("a table has no {unknown}; it has {value}", unknown=", ".join(unknown), value=known)
+                phrase("a table has no {unknown}; it has {value}", unknown=", ".join(unknown), value=names)
             )
         return cls(
             header=data["header"],

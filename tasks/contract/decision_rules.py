@@ -157,9 +157,9 @@ def check_rule(task: Deciding, data: object, *, overlap: int | None = None) -> d
         if option != "rule" and option not in rule.options:
             message = gettext("resolve.{option}: the rule {name} has no such option{perhaps} ")
             perhaps = _did_you_mean(str(option), rule.options)
-            known = gettext("Its options: {options}.") if rule.options else gettext("It has no options.")
-            known = known.format(options=", ".join(rule.options))
-            raise BadRule(message.format(option=option, name=name, perhaps=perhaps) + known)
+            available = gettext("Its options: {options}.") if rule.options else gettext("It has no options.")
+            available = available.format(options=", ".join(rule.options))
+            raise BadRule(message.format(option=option, name=name, perhaps=perhaps) + available)
     _validate(data, rule)
     full_rule = {**rule.defaults, **data}
     if overlap is not None and "most" in full_rule and full_rule["most"] < overlap:
