@@ -106,16 +106,9 @@ class AskewRelease(FileReader):
                     example = outcome.nested("example")
                     parent = source, example.text("parent")
                     if parent not in raw.originals and parent not in edited:
-                        raise example.error(
-                            "parent",
-                            phrase(
-                                "{field} is {parent}, which is not defined before it",
-                                field="parent",
-                                parent=parent[1],
-                            ),
-                            _WHOLE,
-                            _VERIFY,
-                        )
+                        values = {"field": "parent", "parent": parent[1]}
+                        what = phrase("{field} is {parent}, which is not defined before it", **values)
+                        raise example.error("parent", what, _WHOLE, _VERIFY)
                     id = example.name("id")
                     edited[source, id] = 1
                     if (source, id) not in excluded:
@@ -221,11 +214,8 @@ def _check(manifest: Path, path: Path, described: Mapping[str, Any], name: str =
     except OSError as error:
         raise cannot_open(path, error) from error
     if not isinstance(file_entry, dict) or file_entry.get("sha256") != actual_digest:
-        what = phrase(
-            "the file is not the one that {name} describes: its sha256 is {found}",
-            name=manifest.name,
-            found=actual_digest,
-        )
+        values = {"name": manifest.name, "found": actual_digest}
+        what = phrase("the file is not the one that {name} describes: its sha256 is {found}", **values)
         raise ReaderError(path, None, what, _WHOLE, _VERIFY)
 
 
@@ -244,12 +234,8 @@ class _Raw:
             elif kind == "example":
                 key = fields.text("source"), fields.name("id")
                 if key in self.originals:
-                    what = phrase(
-                        "{id} of {source} is already in line {line}",
-                        id=key[1],
-                        source=key[0],
-                        line=self.originals[key][0],
-                    )
+                    values = {"id": key[1], "source": key[0], "line": self.originals[key][0]}
+                    what = phrase("{id} of {source} is already in line {line}", **values)
                     raise fields.place.error(what, _WHOLE, _VERIFY)
                 self.originals[key] = line, offset
         self._tables = TableLines(path, tables, _table)
@@ -264,17 +250,9 @@ class _Raw:
         """The source table that a record names; ReaderError."""
         digest = fields.text("table")
         if digest not in self._tables:
-            raise fields.error(
-                "table",
-                phrase(
-                    "{field} is {digest}, which {sources} does not have",
-                    field="table",
-                    digest=digest,
-                    sources=_SOURCES,
-                ),
-                _WHOLE,
-                _VERIFY,
-            )
+            values = {"field": "table", "digest": digest, "sources": _SOURCES}
+            what = phrase("{field} is {digest}, which {sources} does not have", **values)
+            raise fields.error("table", what, _WHOLE, _VERIFY)
         return self._tables[digest][0]
 
 
@@ -343,11 +321,9 @@ def _automatic_example(fields: Fields, raw: _Raw, names: Names) -> Example:
     source, id = fields.text("source"), fields.name("original")
     kind, seed = fields.text("kind"), fields.integer("seed")
     if (source, id) not in raw.originals or kind not in PERTURBATIONS:
+        values = {"kind": kind, "id": id, "source": source}
         what = phrase(
-            "{kind} of {id} in {source} is not a perturbation of an example of this release",
-            kind=kind,
-            id=id,
-            source=source,
+            "{kind} of {id} in {source} is not a perturbation of an example of this release", **values
         )
         raise fields.place.error(what, _WHOLE, _VERIFY)
     original = raw.original(source, id)

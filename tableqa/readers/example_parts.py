@@ -66,12 +66,8 @@ def _as_texts(location: Location, row: list[Any], number: int) -> list[str]:
     for j, cell in enumerate(row):
         text = cell_text(cell)
         if text is None:
-            what = phrase(
-                "{where}, column {column} is {kind}, not a text",
-                where=_row_name(number),
-                column=j + 1,
-                kind=kind(cell),
-            )
+            values = {"where": _row_name(number), "column": j + 1, "kind": kind(cell)}
+            what = phrase("{where}, column {column} is {kind}, not a text", **values)
             error = location.error(what, phrase('Write every cell as a text; an empty one is ""'))
             raise with_reading_option(error, cell)
         cells.append(text)
@@ -109,16 +105,9 @@ def marked_cells(location: Location, table: Table, name: str, value: object) -> 
             what = phrase("{name}[{i}] is not a pair of a row id and a column id", name=name, i=i)
             raise location.error(what, mend)
         if cell[0] not in table.all_row_ids or cell[1] not in table.column_ids:
-            raise location.error(
-                phrase(
-                    "{name}[{i}] is {row}/{column}, which the table does not have",
-                    name=name,
-                    i=i,
-                    row=cell[0],
-                    column=cell[1],
-                ),
-                mend,
-            )
+            values = {"name": name, "i": i, "row": cell[0], "column": cell[1]}
+            what = phrase("{name}[{i}] is {row}/{column}, which the table does not have", **values)
+            raise location.error(what, mend)
     return value
 
 

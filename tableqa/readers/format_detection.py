@@ -1,6 +1,7 @@
 """Which reader suits a file, by the names of fields that only one published format has."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from tableqa.readers import arrow, wikisql
@@ -16,32 +17,24 @@ OWN = "own"
 SAMPLE = 256 * 1024
 """Bytes from the start of a file in which the names of fields are looked for."""
 
-_MARKS: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
-    ("wtq", (re.compile(r"\A\ufeff?id\tutterance\tcontext\ttargetValue\b"),)),
-    ("sqa", (re.compile(r"\A\ufeff?id\tannotator\tposition\tquestion\ttable_file\b"),)),
-    ("lftqa", (re.compile(r'"model_output"\s*:'), re.compile(r'"metadata"\s*:'))),
-    ("wikisql", (re.compile(r'"sql"\s*:'), re.compile(r'"table_id"\s*:'), re.compile(r'"conds"\s*:'))),
-    ("tat_qa", (re.compile(r'"paragraphs"\s*:'), re.compile(r'"questions"\s*:'), re.compile(r'"table"\s*:'))),
-    ("fetaqa", (re.compile(r'"feta_id"\s*:'), re.compile(r'"table_array"\s*:'))),
-    ("qtsumm", (re.compile(r'"summary"\s*:'), re.compile(r'"row_ids"\s*:'))),
-    ("freb_tqa", (re.compile(r'"rel_cells?"\s*:'),)),
-    ("robut", (re.compile(r'"perturbation_type"\s*:'),)),
-    (
-        "label_studio",
-        (re.compile(r'"data"\s*:\s*\{'), re.compile(r'"(annotations|completions|predictions)"\s*:')),
-    ),
-    (
-        "suc",
-        (
-            re.compile(r'"title"\s*:'),
-            re.compile(r'"context"\s*:'),
-            re.compile(r'"query"\s*:'),
-            re.compile(r'"label"\s*:'),
-            re.compile(r'"caption"\s*:'),
-        ),
-    ),
-    ("tabfact", (re.compile(r'\A\ufeff?\s*\{\s*"[^"]+\.csv"\s*:\s*\[\s*\['),)),
-)
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "lftqa": ("model_output", "metadata"),
+    "wikisql": ("sql", "table_id", "conds"),
+    "tat_qa": ("paragraphs", "questions", "table"),
+    "fetaqa": ("feta_id", "table_array"),
+    "qtsumm": ("summary", "row_ids"),
+    "freb_tqa": ("rel_cells?",),
+    "robut": ("perturbation_type",),
+    "label_studio": (r'data(?="\s*:\s*\{)', "(?:annotations|completions|predictions)"),
+    "suc": ("title", "context", "query", "label", "caption"),
+}
+"""Patterns for names of members, which all have to be in the sample."""
+_MARKS = {
+    "wtq": [r"\A\ufeff?id\tutterance\tcontext\ttargetValue\b"],
+    "sqa": [r"\A\ufeff?id\tannotator\tposition\tquestion\ttable_file\b"],
+    **{name: [rf'"{member}"\s*:' for member in members] for name, members in _NAMES.items()},
+    "tabfact": [r'\A\ufeff?\s*\{\s*"[^"]+\.csv"\s*:\s*\[\s*\['],
+}
 """Patterns that all have to be in the sample; the first reader that has them is taken."""
 _HF = ("dataset_info.json", "dataset_dict.json")
 
@@ -69,4 +62,6 @@ def detect_reader(path: Path) -> str:
             sample = file.read(SAMPLE).decode("utf-8", errors="replace")
     except OSError as error:
         raise cannot_open(path, error) from error
-    return next((name for name, marks in _MARKS if all(mark.search(sample) for mark in marks)), OWN)
+    return next(
+        (name for name, marks in _MARKS.items() if all(re.search(mark, sample) for mark in marks)), OWN
+    )

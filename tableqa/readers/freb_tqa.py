@@ -29,7 +29,7 @@ from tableqa.core.translation import phrase
 from tableqa.data.examples import Context, Example
 from tableqa.data.tables import Table
 from tableqa.readers.example_parts import cell_at, context_of, example, table_of
-from tableqa.readers.interface import FileReader, Names, ReaderError, Rejected
+from tableqa.readers.interface import FileReader, Names, Rejected, file_at
 from tableqa.readers.json_values import kind, plain
 from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.records import Record, outcomes_of
@@ -38,7 +38,7 @@ _FIELDS = ("id", "question", "answers", "table")
 _MADE = ("context", "table_form", "nested", "relevant_cells")
 """What this reader puts into `meta`: a record that has such a field could not be written again as it was."""
 
-_ENDINGS = (".json", ".jsonl")
+_FILES = ("*.json", "*.jsonl")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
 
 
@@ -57,19 +57,9 @@ class FrebTqa(FileReader):
     beside = ""
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path]:
-        path = Path(path)
-        if not path.is_dir():
-            return (path,)
-        files = sorted(file for file in path.iterdir() if file.suffix in _ENDINGS and file.is_file())
-        if len(files) == 1:
-            return (files[0],)
-        names = ", ".join(file.name for file in files[:10])
-        what = (
-            phrase("the folder contains several files: {names}", names=names)
-            if files
-            else phrase("the folder contains no .json or .jsonl file")
+        return (
+            file_at(Path(path), _FILES, Path.is_file, phrase("Name one .json or .jsonl file of FREB-TQA")),
         )
-        raise ReaderError(path, None, what, phrase("Name one file of FREB-TQA"))
 
     def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
         names = Names()

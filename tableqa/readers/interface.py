@@ -421,16 +421,9 @@ def read_text(path: Path) -> str:
     try:
         size = path.stat().st_size
         if size > MAX_TABLE_BYTES:
-            raise ReaderError(
-                path,
-                None,
-                phrase(
-                    "the file has {size} bytes; a table may have {most}",
-                    size=grouped(size),
-                    most=grouped(MAX_TABLE_BYTES),
-                ),
-                phrase("Remove this table"),
-            )
+            sizes = {"size": grouped(size), "most": grouped(MAX_TABLE_BYTES)}
+            what = phrase("the file has {size} bytes; a table may have {most}", **sizes)
+            raise ReaderError(path, None, what, phrase("Remove this table"))
         data = path.read_bytes()
     except OSError as error:
         raise cannot_open(path, error) from error
@@ -581,12 +574,8 @@ def check_cells(path: Path, line: int, cells: list[str]) -> None:
         return
     for j, cell in enumerate(cells):
         if len(cell) > MAX_TEXT:
-            what = phrase(
-                "column {column} has {number} characters; a cell may have {most}",
-                column=j + 1,
-                number=grouped(len(cell)),
-                most=grouped(MAX_TEXT),
-            )
+            values = {"column": j + 1, "number": grouped(len(cell)), "most": grouped(MAX_TEXT)}
+            what = phrase("column {column} has {number} characters; a cell may have {most}", **values)
             raise ReaderError(path, line, what, phrase("Shorten the cell or remove the table"))
 
 

@@ -50,22 +50,13 @@ class LabelStudio(RecordFile):
         names = Names()
         own = {part: name for part, name in self.fields.items() if not name.startswith(_FROM)}
         control = self.fields.get("answers", "").partition(_FROM)[2]
+        own |= {"answers": "answers"} if control else {}
 
         def make(record: Record) -> Example:
-            data = _data(record)
-            preserved_fields = {
-                name: plain(record.fields.listed(name)) for name in _KEPT if name in record.fields
-            }
+            data, fields = _data(record), record.fields
             if control:
-                answers = _annotated_texts(record.fields, control)
-                data = Fields(data.place, {**data.value, "answers": answers})
-                return mapped_example(
-                    data,
-                    {**own, "answers": "answers"},
-                    names,
-                    record.number,
-                    {"label_studio": preserved_fields},
-                )
+                data = Fields(data.place, {**data.value, "answers": _annotated_texts(fields, control)})
+            preserved_fields = {name: plain(fields.listed(name)) for name in _KEPT if name in fields}
             return mapped_example(data, own, names, record.number, {"label_studio": preserved_fields})
 
         return with_options(self.fields, outcomes_of(path, make))

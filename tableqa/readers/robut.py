@@ -82,16 +82,9 @@ class Robut(TolerantReader):
                     raise bad[table_id]
                 if table_id not in tables:
                     mend = phrase("Give the file of tables that belongs to these questions")
-                    raise fields.error(
-                        "table_id",
-                        phrase(
-                            "{field} is {table_id}, which {tables_file} does not have",
-                            field="table_id",
-                            table_id=table_id,
-                            tables_file=tables_file,
-                        ),
-                        mend,
-                    )
+                    values = {"field": "table_id", "table_id": table_id, "tables_file": tables_file}
+                    what = phrase("{field} is {table_id}, which {tables_file} does not have", **values)
+                    raise fields.error("table_id", what, mend)
                 return _example(path, record.line, fields, tables[table_id], names)
 
             yield from outcomes_of(path, make)

@@ -160,15 +160,11 @@ def _answer_cells(
     """The cells that the coordinates name; ReaderError unless each holds its answer, character by character."""
     coordinates = _texts(location, row, "answer_coordinates")
     mend = phrase("Correct or remove the line; coordinates count from 0 below the header")
-    if len(coordinates) != len(answers):
-        raise location.error(
-            phrase(
-                "there are {number} coordinates for {expected} answers",
-                number=len(coordinates),
-                expected=len(answers),
-            ),
-            mend,
+    if (number := len(coordinates)) != (expected := len(answers)):
+        what = phrase(
+            "there are {number} coordinates for {expected} answers", number=number, expected=expected
         )
+        raise location.error(what, mend)
     cells = []
     for text, answer in zip(coordinates, answers, strict=True):
         match = _COORDINATES.fullmatch(text)
@@ -178,12 +174,8 @@ def _answer_cells(
         cell = cell_at(location, table, int(match[1]), int(match[2]))
         cell_text = table.cell(*cell)
         if cell_text != answer:
-            what = phrase(
-                "the cell {text} holds {found!r}, the answer is {answer!r}",
-                text=text,
-                found=cell_text[:60],
-                answer=answer[:60],
-            )
+            values = {"text": text, "found": cell_text[:60], "answer": answer[:60]}
+            what = phrase("the cell {text} holds {found!r}, the answer is {answer!r}", **values)
             raise location.error(what, mend)
         cells.append(cell)
     return cells

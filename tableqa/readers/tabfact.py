@@ -113,15 +113,9 @@ def _member(location: Location, value: Any) -> tuple[list[str], list[int], str]:
         raise location.error(phrase("the first of the three is not a list of texts"), mend)
     if not isinstance(labels, list) or not all(type(label) is int and label in LABELS for label in labels):
         raise location.error(phrase("the second of the three is not a list of labels, 1 or 0"), mend)
-    if len(labels) != len(statements):
-        raise location.error(
-            phrase(
-                "there are {number} labels for {expected} statements",
-                number=len(labels),
-                expected=len(statements),
-            ),
-            mend,
-        )
+    if (number := len(labels)) != (expected := len(statements)):
+        what = phrase("there are {number} labels for {expected} statements", number=number, expected=expected)
+        raise location.error(what, mend)
     if not isinstance(caption, str):
         raise location.error(phrase("the caption is {kind}, not a text", kind=kind(caption)), mend)
     return statements, labels, caption

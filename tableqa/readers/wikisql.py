@@ -159,13 +159,9 @@ class WikiSql(FileReader):
             question_counts[table_id] = question_counts.get(table_id, 0) + 1
             if table_id not in tables:
                 mend = phrase("Give the file of tables that belongs to these questions")
+                values = {"table_id": table_id, "tables_file": tables_file}
                 raise fields.place.error(
-                    phrase(
-                        "the table {table_id} is not in {tables_file}",
-                        table_id=table_id,
-                        tables_file=tables_file,
-                    ),
-                    mend,
+                    phrase("the table {table_id} is not in {tables_file}", **values), mend
                 )
             table, about = tables[table_id]
             meta = {
@@ -280,16 +276,8 @@ def _tables(path: Path) -> TableLines:
         table_id = fields.name("id")
         if table_id in places:
             mend = phrase("Remove one of the two tables")
-            raise fields.error(
-                "id",
-                phrase(
-                    "{field} is {table_id}, as in line {line}",
-                    field="id",
-                    table_id=table_id,
-                    line=places[table_id][0],
-                ),
-                mend,
-            )
+            values = {"field": "id", "table_id": table_id, "line": places[table_id][0]}
+            raise fields.error("id", phrase("{field} is {table_id}, as in line {line}", **values), mend)
         places[table_id] = line, offset
     return TableLines(path, places, _table)
 

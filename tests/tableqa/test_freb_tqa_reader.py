@@ -235,10 +235,10 @@ def test_a_folder_that_holds_one_file(write: Write, tmp_path: Path) -> None:
 
 def test_a_folder_of_several_files_is_refused_naming_them(write: Write, tmp_path: Path) -> None:
     (tmp_path / "other.json").write_bytes(write(ITEM).read_bytes())
-    with pytest.raises(ReaderError, match=r"several files: items.json, other.json. Name one file"):
+    with pytest.raises(ReaderError, match=r"several such files: items.json, other.json. Name one .json"):
         list(freb(tmp_path))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ReaderError, match=r"no .json or .jsonl file"):
+    with pytest.raises(ReaderError, match=r"no such file. Name one .json or .jsonl file"):
         list(freb.files(tmp_path / "empty"))
 
 
