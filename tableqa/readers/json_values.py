@@ -4,6 +4,7 @@ JSON that is read only where a person chooses so (NaN, a name given twice) is re
 """
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -14,8 +15,9 @@ from tableqa.core.translation import gettext_noop, grouped, phrase, reason_of, w
 from tableqa.readers.interface import ReaderError, numbered
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.report import note
-from tableqa.serialisations.printed_values import json_of
+from tableqa.serialisations.printed_values import json_of, json_of_duckdb
 
+_OF_OBJECTS = re.compile(r"\{'[^']*': ")
 _KINDS: Mapping[type, str] = {
     dict: gettext_noop("an object"),
     list: gettext_noop("a list"),
@@ -168,8 +170,11 @@ DECODER = _Decoder(
 
 
 def value_in(text: str) -> Any:
-    """The value that a text holds as JSON, or as Python or NumPy print it, its numbers as they are written; ValueError."""
-    for form in (str, json_of):
+    """The value that a text holds as JSON, or as programs print it, its numbers as they are written; ValueError.
+
+    A list of bare words, such as DuckDB prints, may be a text: it is none.
+    """
+    for form in (str, json_of, *((json_of_duckdb,) if _OF_OBJECTS.search(text) else ())):
         with suppress(ValueError, RecursionError):
             return DECODER.decode(form(text))
     raise ValueError(text[:80])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -117,3 +118,77 @@ def test_texts_of_json_are_read_as_far_as_python_prints_them_so() -> None:
     values = ["a", 'b"', None, True, 1.5]
 
     assert printed_value(json.dumps(values)) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[datetime.date(2024, 5, 1)]", ["2024-05-01"]),
+        ("[datetime.datetime(2024, 5, 1, 12, 30)]", ["2024-05-01 12:30:00"]),
+        ("[datetime.datetime(2024, 5, 1, 0, 0, 1, 500)]", ["2024-05-01 00:00:01.000500"]),
+        ("{'at': datetime.time(9, 5)}", {"at": "09:05:00"}),
+        ("[UUID('12345678-1234-5678-1234-567812345678')]", ["12345678-1234-5678-1234-567812345678"]),
+    ],
+)
+def test_dates_of_python_are_written_as_iso_8601_has_them(text: str, value: Any) -> None:
+    assert value_in(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[datetime.date(2024)]",
+        "[datetime.date(2024, 13, 1)]",
+        "[datetime.date(2024, 5, 1, 2)]",
+        "[datetime.datetime(2024, 5, 1)]",
+        "[datetime.datetime(2024, 5, 1, 12, 30, tzinfo=datetime.timezone.utc)]",
+        "[datetime.date(99999999999999999999, 1, 1)]",
+        "[datetime.time(25, 0)]",
+        "[datetime.date(2024, 5, 1]",
+    ],
+)
+def test_what_is_no_date_is_no_value(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        value_in(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{'a': Ann Lee, 'b': NULL}", {"a": "Ann Lee", "b": None}),
+        (
+            "{'a': [x, 'y, z', 'it\\'s', ''], 'b': {'c': true}}",
+            {"a": ["x", "y, z", "it's", ""], "b": {"c": True}},
+        ),
+        ("[{'a': 007}, {'a': 1.50}]", [{"a": "007"}, {"a": "1.50"}]),
+        ("{'a': 2024-05-01 12:30:00, 'b': 'null'}", {"a": "2024-05-01 12:30:00", "b": "null"}),
+    ],
+)
+def test_objects_of_duckdb_are_read(text: str, value: Any) -> None:
+    assert json.loads(json.dumps(plain_texts(value_in(text)))) == value
+
+
+def plain_texts(value: Any) -> Any:
+    """The value with numbers as they are written."""
+    if isinstance(value, dict):
+        return {name: plain_texts(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [plain_texts(inner) for inner in value]
+    return getattr(value, "text", value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[Ann, Bo]",
+        "{'a': \"Ann\" x}",
+        "{'a': [1 2 ... 3]}",
+        "{'a': x y=z}",
+        "{'a': Ann , 'b': x}",
+        "{'a': [x}",
+        "{'a': b'x'}",
+    ],
+)
+def test_other_bare_words_are_no_value(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        value_in(text)
