@@ -4,14 +4,15 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from tableqa.core.disk_collections import Shelf
 from tableqa.core.translation import grouped, phrase
-from tableqa.readers.interface import MAX_TABLE_BYTES, ReaderError, opened, start_of
+from tableqa.readers.interface import MAX_TABLE_BYTES, ReaderError, opened, read_lines, start_of
 from tableqa.readers.json_values import DECODER, json_fault, with_option
-from tableqa.readers.record_fields import WRITE_OBJECTS, Location
+from tableqa.readers.record_fields import WRITE_OBJECTS, Location, decode_json
 
 MAX_RECORD_BYTES = MAX_TABLE_BYTES
 """The largest record that is read; it is kept whole while it is read, and it holds a table."""
@@ -26,11 +27,24 @@ def starts_array(path: Path) -> bool:
 
 
 def array_members(path: Path) -> Iterator[tuple[int, Any]]:
-    """The members of a UTF-8 file that is one JSON array, each with the line where it starts; ReaderError."""
+    """The members of a UTF-8 file that is one JSON array, or has one in each line, with their lines; ReaderError."""
+    if _has_lines_of_arrays(path):
+        for line, text in read_lines(path, longest=MAX_RECORD_BYTES):
+            if not BLANK.fullmatch(text):
+                yield line, decode_json(Location(path, line), text)
+        return
     with opened(path) as file:
         stream = _JsonStream(path, file)
         for line in stream.members("[", "]", phrase("unexpected content after the end of the array")):
             yield line, stream.value()
+
+
+def _has_lines_of_arrays(path: Path) -> bool:
+    """Whether a first line of at most 64 KB is an array, and the next one begins one."""
+    first, _, below = start_of(path, 64 * 1024).removeprefix(codecs.BOM_UTF8).lstrip().partition(b"\n")
+    with suppress(ValueError, RecursionError):
+        return below.lstrip().startswith(b"[") and bool(DECODER.decode(first.decode()))
+    return False
 
 
 def read_members(path: Path) -> Iterator[tuple[str, Location, Any]]:
