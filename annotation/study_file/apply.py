@@ -46,9 +46,10 @@ from annotation.study_file.schema import BatchSpec, GoldItem, PersonEntry, Run, 
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import batch_settings, batches, perturbation_runs, projects, task_types
 from tableqa.data.answers import are_sentences
-from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked_outcomes
-from tableqa.readers.ingestion import checksum_of, with_split
+from tableqa.readers import READERS, ReaderError, Rejected, checked_outcomes
+from tableqa.readers.ingestion import checksum_of, reader_with_fields, with_split
 from tableqa.readers.interface import Credit
+from tableqa.readers.reading_options import with_options
 from tasks.contract import InvalidResponse, TaskType, UnknownTaskType, response_data, task_type
 
 
@@ -92,17 +93,13 @@ def probe_sources(
         try:
             if source.reader not in READERS:
                 continue
-            read = READERS[source.reader]
-            if source.fields and not isinstance(read, Mapped):
-                refuse(
-                    "import_failed", f"The reader {source.reader!r} has fixed field names. Remove `fields`."
-                )
-            read = read.with_fields(source.fields) if isinstance(read, Mapped) and source.fields else read
+            read = reader_with_fields(source.reader, source.fields)
             tables = folder / source.tables if source.tables else None
             read, fields = with_split(read, source.split, path, tables, source.fields)
             checksum = checksum_of(read.files(path, tables), source.limit, fields)
             number, named, first = 0, {}, []
-            for example in checked_outcomes(read, path, tables, source.limit):
+            outcomes = checked_outcomes(read, path, tables, source.limit)
+            for example in with_options(source.fields, outcomes):
                 if isinstance(example, Rejected):
                     if source.good_only and example.record is not None:
                         continue

@@ -40,6 +40,7 @@ from tableqa.readers.column_names import PARTS
 from tableqa.readers.doubtful_values import note_doubts
 from tableqa.readers.interface import Credit, Tolerant, cannot_open
 from tableqa.readers.own_data import ONLY_SPLIT, OwnData
+from tableqa.readers.reading_options import READING, check_options, reading_options
 from tableqa.readers.rejections import Problem, Rejections
 from tableqa.readers.report import Report, about_columns, collect_notes, in_record
 
@@ -120,7 +121,11 @@ class ReadResult:
 def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> ReadResult:
     """Read and check all records; `progress` is told how many were read. ReaderError where nothing can be read."""
     path = Path(request.path)
-    with unpacking(request) as tables, Rejections(request.shown, request.by_command) as rejections:
+    with (
+        reading_options(request.fields),
+        unpacking(request) as tables,
+        Rejections(request.shown, request.by_command) as rejections,
+    ):
         reader, fields = _reader_and_columns(request, path, tables)
         checksum = checksum_of(reader.files(path, tables), request.limit, fields)
         if checksum in request.known:
@@ -151,9 +156,13 @@ def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda numb
 
 
 def reader_with_fields(reader: str, fields: Mapping[str, str]) -> Reader:
-    """The reader of this name with a person's own names of fields; ValueError where it does not know them."""
+    """The reader of this name with a person's own names of fields; ValueError where it does not know them.
+
+    Every reader takes the options of `reading_options`.
+    """
     read = READERS[reader]
-    if not fields:
+    check_options(fields)
+    if fields.keys() <= READING.keys() and not isinstance(read, Mapped):
         return read
     if not isinstance(read, Mapped):
         able = ", ".join(name for name, candidate in sorted(READERS.items()) if isinstance(candidate, Mapped))

@@ -14,24 +14,18 @@ from tableqa.readers.column_names import USUAL
 from tableqa.readers.example_parts import check_parted, context_of, example, passage_of
 from tableqa.readers.interface import Names, ReaderError
 from tableqa.readers.json_values import plain, text_of, value_in
-from tableqa.readers.reading_options import check_options
+from tableqa.readers.reading_options import READING, check_options
 from tableqa.readers.record_fields import Fields
 from tableqa.readers.record_tables import beside_the_cells, is_list_of_objects, table_from
 
 
-def check_fields(fields: Mapping[str, str]) -> dict[str, str]:
+def check_fields(fields: Mapping[str, str], parts: Sequence[str] = (*USUAL, *READING)) -> dict[str, str]:
     """A person's own names of fields, {part: field}, and options; ValueError for a part or value that there is not."""
+    if unknown := [part for part in fields if part not in parts]:
+        values = {"part": unknown[0], "known": ", ".join(parts)}
+        why = phrase("there is no part {part!r} of an example; the parts and options are {known}", **values)
+        raise ValueError(why)
     check_options(fields)
-    if unknown := [
-        part for part in fields if part not in (*USUAL, "missing", "names", "characters", "numbers")
-    ]:
-        raise ValueError(
-            phrase(
-                "there is no part {part!r} of an example; the parts are {known}",
-                part=unknown[0],
-                known=", ".join(USUAL),
-            )
-        )
     return dict(fields)
 
 

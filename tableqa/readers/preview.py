@@ -10,15 +10,16 @@ from tableqa.core.foreign_values import printable, printable_in
 from tableqa.core.translation import reason_of, with_texts
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
-from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked_outcomes
+from tableqa.readers import READERS, Describing, Reader, ReaderError, Rejected, checked_outcomes
 from tableqa.readers import credit as credit_of
 from tableqa.readers.column_names import PARTS, guess_columns
 from tableqa.readers.doubtful_values import note_doubts
 from tableqa.readers.format_detection import detect_reader
-from tableqa.readers.ingestion import OF_FILES, ReadRequest, unpacking
+from tableqa.readers.ingestion import OF_FILES, ReadRequest, reader_with_fields, unpacking
 from tableqa.readers.interface import Credit
 from tableqa.readers.omissions import columns_of, losses
 from tableqa.readers.own_data import OPTIONS, REQUIRED, Layout, OwnData
+from tableqa.readers.reading_options import reading_options
 from tableqa.readers.rejections import Problem, describe
 from tableqa.readers.report import Report, about_columns, collect_notes, in_record
 from tableqa.readers.split_names import split_in_name
@@ -75,7 +76,7 @@ class ChosenColumns:
 def preview(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> Preview:
     """Read the first examples; a reader without a name is detected. ReaderError where an archive cannot be unpacked."""
     path = Path(request.path)
-    with unpacking(request) as tables:
+    with reading_options(request.fields), unpacking(request) as tables:
         name = request.reader
         layout, fields = Layout(), dict(request.fields)
         try:
@@ -83,8 +84,8 @@ def preview(request: ReadRequest, progress: Callable[[int], None] = lambda numbe
             read = READERS[name]
             if isinstance(read, OwnData):
                 read, layout, fields = _with_columns(request, read, path, tables)
-            elif isinstance(read, Mapped) and fields:
-                read = read.with_fields(fields)
+            else:
+                read = reader_with_fields(name, fields)
             problems, examples, report = _first_outcomes(read, path, tables, request)
             credit = credit_of(read, path, tables)
             read_as = read.read_as(path, tables) if isinstance(read, Describing) else ""

@@ -18,7 +18,8 @@ from tableqa.readers.json_values import (
     text_of,
     with_option,
 )
-from tableqa.readers.reading_options import offering
+from tableqa.readers.reading_options import offering, option
+from tableqa.readers.report import note
 
 _QUOTE, _CORRECT = gettext_noop("Write it in quotes"), gettext_noop("Correct it")
 WRITE_OBJECTS = phrase("A file of records has one JSON object per line, or one JSON array of objects")
@@ -99,8 +100,11 @@ class Fields:
         return text
 
     def texts(self, name: str) -> list[str]:
-        """A list of texts; numbers are taken as they are written."""
+        """A list of texts; numbers are taken as they are written, and null is none if the option `missing` says so."""
         items = self.listed(name, gettext_noop('Write a list of texts: ["a", "b"]'))
+        if option("missing") and None in items:
+            note("missing")
+            items = [item for item in items if item is not None]
         return [self._text_in(f"{name}[{i}]", item) for i, item in enumerate(items)]
 
     def _text_in(self, name: str, value: object) -> str:

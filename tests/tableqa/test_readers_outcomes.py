@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ import pytest
 
 from tableqa import Example
 from tableqa.readers import READERS, ReaderError, Rejected, checked_outcomes
+from tableqa.readers.ingestion import ReadRequest, Rows, read_all
 from tableqa.readers.interface import Tolerant
+from tableqa.readers.preview import preview
 from tableqa.readers.rejections import FORMS, Rejections
 
 TABLE: dict[str, Any] = {"header": ["Name", "Wins"], "rows": [["Ann", "3"], ["Bob", "4"]]}
@@ -306,3 +308,67 @@ def test_a_bad_table_of_robut_is_a_problem_of_the_questions_about_it(tmp_path: P
     assert isinstance(last, Example)
     assert isinstance(bad, Rejected)
     assert bad.error.file.endswith("robut_wtq_table.json")
+
+
+PUBLISHED = {
+    "fetaqa": fetaqa(1, table_array=[["Name"], [None]]),
+    "qtsumm": qtsumm(1, table={"header": ["Name"], "rows": [[None]], "title": ""}),
+    "freb_tqa": freb(1, table={"header": ["Name"], "rows": [[None]]}),
+    "suc": suc(1, table={"header": ["Name"], "rows": [[None]]}),
+    "lftqa": rated(1, table_array=[["Name"], [None]]),
+    "robut": robut(1, table={"header": ["Name"], "rows": [[None]]}),
+    "jsonl": {
+        "id": "1",
+        "question": "q",
+        "answers": ["Ann", None],
+        "table": {"header": ["A"], "rows": [[None]]},
+    },
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_formats_with_a_null_cell_are_read_with_the_option_that_the_refusal_names(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text(lines(PUBLISHED[name]), "utf-8")
+
+    refused = preview(ReadRequest(name, str(path), ""))
+    (problem,) = refused.problems
+    read = preview(ReadRequest(name, str(path), "", fields={way: of[0] for way, of in problem.ways.items()}))
+
+    assert (dict(problem.ways), read.problems) == ({"missing": ["empty"]}, ())
+    assert [example.table.rows for example in read.examples] == [(("",),)]
+    assert "" not in read.examples[0].answers
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "question"),
+    [
+        ("csv", 'id,question,table,answers\n1,"who,cup.csv,Ann\n', '"who'),
+        ("sqa", sqa('nt-1\t0\t0\t"who\tcup.csv\t["(0, 0)"]\t["Ann"]'), '"who'),
+    ],
+)
+def test_an_open_quote_of_a_published_format_is_text_with_the_option_that_the_refusal_names(
+    tmp_path: Path, name: str, text: str, question: str
+) -> None:
+    (tmp_path / "cup.csv").write_text("Name\nAnn\n", "utf-8")
+    path = tmp_path / "questions.csv"
+    path.write_text(text, "utf-8")
+    request = ReadRequest(name, str(path), str(tmp_path / "rows.jsonl"))
+
+    with pytest.raises(ReaderError) as refused:
+        read_all(request)
+    read = read_all(replace(request, fields={way: of[0] for way, of in refused.value.ways.items()}))
+
+    assert (refused.value.ways, read.number, read.rejected) == ({"quotes": ("text",)}, 1, 0)
+    assert next(Rows.read(tmp_path / "rows.jsonl"))[0][1] == question
+
+
+def test_a_reader_with_fixed_fields_takes_options_and_no_names_of_fields(tmp_path: Path) -> None:
+    for fields, reason in (
+        ({"question": "q"}, "has fixed field names"),
+        ({"missing": "x"}, "missing may be"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            read_all(ReadRequest("wtq", str(tmp_path), str(tmp_path / "rows"), fields=fields))
