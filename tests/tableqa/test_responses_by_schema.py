@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from tableqa.readers.ingestion import ReadRequest
 from tableqa.readers.interface import ReaderError
 from tableqa.readers.responses import TOOLS
 from tableqa.readers.responses.tool_export import Task, loss_in_words
+from tableqa.readers.responses.validation import read_responses
 
 EXPORTS = Path(__file__).parents[1] / "exports"
 GUESSED = "types of values (guessed: add the YAML file with annotation_schemes)"
@@ -51,6 +53,29 @@ def state(folder: Path, *answers: tuple[str, str, Any], schemes: Any = None, **m
 def lines(path: Path, *records: dict[str, Any]) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
     return path
+
+
+@pytest.mark.parametrize(
+    ("tool", "export"),
+    [
+        ("label_studio", "Export the project as JSON, not as JSON-MIN or CSV"),
+        ("doccano", "Export the project as JSONL"),
+        ("prodigy", "Export the dataset with prodigy db-out"),
+        ("argilla", "Name the folder that Dataset.to_disk wrote"),
+        ("potato", "Name the output folder of Potato"),
+    ],
+)
+def test_the_csv_of_a_tool_is_refused_with_the_export_that_is_read(
+    tool: str, export: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "export.csv"
+    path.write_text('id,question,label\n1,"Who won?",yes\n', "utf-8")
+
+    with pytest.raises(ReaderError) as refused:
+        read_responses(ReadRequest(tool, str(path), str(tmp_path / "rows.jsonl")))
+
+    assert (refused.value.line, refused.value.what) == (1, "this is not a JSON file")
+    assert refused.value.mend.startswith(export)
 
 
 # -- Potato -----------------------------------------------------------------------------------------

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from tableqa.readers.responses import argilla, doccano, label_studio, potato, prodigy
 from tableqa.readers.responses.tool_export import GivenResponse, Task, Tool
 
-_TOOLS: tuple[Tool, ...] = (label_studio.TOOL, argilla.TOOL, doccano.TOOL, potato.TOOL, prodigy.TOOL)
-
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _TOOLS}
+TOOLS: Mapping[str, Tool] = {
+    module.TOOL.name: module.TOOL for module in (label_studio, argilla, doccano, potato, prodigy)
+}
 """Every tool by the name that commands use."""
 
 __all__ = ["TOOLS", "GivenResponse", "Task", "Tool"]

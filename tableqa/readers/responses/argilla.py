@@ -130,4 +130,4 @@ def _nature(type: str, value: Any) -> Nature | None:
     return "scale" if isinstance(value, int) else "number" if isinstance(value, float) else "choice"
 
 
-TOOL = Tool("argilla", "Argilla", tasks, LOSSES)
+TOOL = Tool("argilla", "Argilla", tasks, LOSSES, export=_MEND)

@@ -88,4 +88,4 @@ def _response(line: Fields, person: str, project: str, losses: list[str]) -> Giv
     return GivenResponse(line.place, person, line.name("id"), None, values, natures)
 
 
-TOOL = Tool("doccano", "doccano", tasks, LOSSES)
+TOOL = Tool("doccano", "doccano", tasks, LOSSES, export=_MEND)

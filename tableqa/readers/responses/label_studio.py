@@ -38,6 +38,7 @@ _CONTROLS: dict[str, tuple[str, Nature]] = {
 """By type of a result: the key of its value, and what the field holds. Text spans are `spans`."""
 Schema = Mapping[str, Mapping[str, Any]]
 _MEND = phrase("Name the JSON export, or a folder or zip file with it and the labeling configuration (XML)")
+_EXPORT = phrase("Export the project as JSON, not as JSON-MIN or CSV")
 _BELOW = " > "
 """Between the choices of a path."""
 
@@ -65,7 +66,7 @@ def _tasks(path: Path, schema: Schema) -> Iterator[Task]:
         task = record.fields
         if "data" not in task:
             what = phrase("the field {name} is missing", name="data")
-            raise task.error("data", what, phrase("Export the project as JSON, not as JSON-MIN or CSV"))
+            raise task.error("data", what, _EXPORT)
         data = task.nested("data")
         id = task.name("id") if "id" in task else str(record.number)
         if "id" not in data:
@@ -264,4 +265,4 @@ def _person(annotation: Fields) -> str:
     return annotation.name("completed_by") if author is not None else ""
 
 
-TOOL = Tool("label_studio", "Label Studio", tasks, LOSSES)
+TOOL = Tool("label_studio", "Label Studio", tasks, LOSSES, export=_EXPORT)

@@ -233,4 +233,4 @@ def _times(state: Fields, id: str, losses: list[str]) -> tuple[Any, float]:
     return next(ends, None), tool_export.seconds_of(fields, "total_time_ms", losses, 0.001)
 
 
-TOOL = Tool("potato", "Potato", tasks, LOSSES, has_examples=False)
+TOOL = Tool("potato", "Potato", tasks, LOSSES, has_examples=False, export=_MEND)

@@ -104,4 +104,4 @@ def _person(line: Fields) -> str:
     return next((line.name(name) for name in ("_annotator_id", "_session_id") if name in line), "")
 
 
-TOOL = Tool("prodigy", "Prodigy", tasks, LOSSES)
+TOOL = Tool("prodigy", "Prodigy", tasks, LOSSES, export="Export the dataset with prodigy db-out")

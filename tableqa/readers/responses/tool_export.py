@@ -113,6 +113,7 @@ class Tool:
     """A tool whose exports are read. `tasks` raises ReaderError naming file, record and field.
 
     has_examples  the export has the questions and tables that annotators saw
+    export  how to get the files from the tool
     """
 
     name: str
@@ -120,6 +121,7 @@ class Tool:
     tasks: Callable[[Path], Iterator[Task]]
     losses: Mapping[str, str] = field(default_factory=dict)
     has_examples: bool = True
+    export: str = ""
 
 
 @contextmanager

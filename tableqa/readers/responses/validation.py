@@ -17,7 +17,7 @@ from tableqa.core.translation import joined, phrase
 from tableqa.data.examples import Example
 from tableqa.data.typed_json import to_json
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, add_outcomes, unpacking
-from tableqa.readers.interface import Credit, Names, ReaderError, Rejected
+from tableqa.readers.interface import Credit, Names, ReaderError, Rejected, start_of
 from tableqa.readers.mapped_records import mapped_example
 from tableqa.readers.rejections import Rejections
 from tableqa.readers.report import collect_notes, in_record, note
@@ -63,8 +63,11 @@ def read_responses(request: ReadRequest, progress: Callable[[int], None] = lambd
 
 def _outcomes(request: ReadRequest, rows: Rows) -> Iterator[Example | Rejected]:
     """The examples of all tasks and what is wrong, while the tasks are written as rows."""
+    tool, path = TOOLS[request.reader], Path(request.path)
+    if path.is_file() and not path.suffix.lower() == ".zip" and start_of(path).lstrip()[:1] not in b"{[\xef":
+        raise ReaderError(path, 1, phrase("this is not a JSON file"), tool.export)
     names, makes_examples = Names(), bool(request.chosen and request.chosen.get("makes_examples"))
-    for number, task in enumerate(TOOLS[request.reader].tasks(Path(request.path)), 1):
+    for number, task in enumerate(tool.tasks(path), 1):
         rejected = [*task.rejected]
         task, example = _storable(task, rejected), None
         if makes_examples:
