@@ -98,14 +98,9 @@ class Arrow(TolerantReader):
 
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
         """The licence and credit that croissant.json or dataset_info.json name, as far as they do; ReaderError."""
-        folder = _folder(Path(path), tables)
-        folder_credit = credit_of_folder(folder)
-        if folder_credit is None:
-            return Credit(self.licence, self.citation, self.url)
+        stated = credit_of_folder(_folder(Path(path), tables)) or Credit("", "", "")
         return Credit(
-            folder_credit.licence or self.licence,
-            folder_credit.citation or self.citation,
-            folder_credit.url or self.url,
+            stated.licence or self.licence, stated.citation or self.citation, stated.url or self.url
         )
 
 
@@ -250,16 +245,9 @@ def _saved_split_files(folder: Path) -> Iterator[Path]:
         try:
             data_path = path_in_folder(folder, name)
         except ValueError as error:
-            raise file.error(
-                "filename",
-                phrase(
-                    "{field} is {name!r}, which is refused: {error}",
-                    field="filename",
-                    name=name,
-                    error=reason_of(error),
-                ),
-                mend,
-            ) from error
+            values = {"field": "filename", "name": name, "error": reason_of(error)}
+            what = phrase("{field} is {name!r}, which is refused: {error}", **values)
+            raise file.error("filename", what, mend) from error
         if data_path is None:
             what = phrase("{field} is {name!r}, which is not there", field="filename", name=name)
             raise file.error("filename", what, mend)
@@ -382,6 +370,8 @@ def _arrow_errors_translated(path: Path) -> Iterator[None]:
         raise ReaderError(path, None, what, phrase("Write the file again")) from error
 
 
+COLUMNAR = (".parquet", ".arrow", ".feather")
+"""Suffixes of files of Arrow's columns."""
 _FLOAT_CODES = {"float": "f", "halffloat": "e"}
 """How `struct` calls the types of numbers with fewer bits than Python's."""
 

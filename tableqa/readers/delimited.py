@@ -23,6 +23,7 @@ from tableqa.readers.interface import (
 from tableqa.readers.reading_options import offering, option, unescaped
 from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.records import ADDED
+from tableqa.readers.report import stripped
 from tableqa.readers.text_form import ROWS_COMPARED, fields_of_lines, separator_name, text_lines
 
 QUOTES = "quotes"
@@ -31,14 +32,17 @@ QUOTES = "quotes"
 
 def ragged_row(path: Path, line: int, cells: Sequence[str], names: Sequence[str]) -> Rejected:
     """A row with more or fewer cells than there are columns."""
-    what = phrase(
-        "the row has {number} fields, the first line names {expected}",
-        number=len(cells),
-        expected=len(names),
-    )
+    lengths = {"number": len(cells), "expected": len(names)}
+    what = phrase("the row has {number} fields, the first line names {expected}", **lengths)
     mend = phrase("Check that the file is complete. A field with the separator or a line break needs quotes")
     all_names = [*names, *(f"column {at + 1}" for at in range(len(names), len(cells)))]
-    return Rejected(ReaderError(path, line, what, mend), dict(zip(all_names, cells, strict=False)))
+    error = with_escapes(ReaderError(path, line, what, mend), cells)
+    return Rejected(error, dict(zip(all_names, cells, strict=False)))
+
+
+def with_escapes(error: ReaderError, cells: Sequence[str]) -> ReaderError:
+    """The fault of a row of another length, with the option for separators that a backslash escapes."""
+    return offering(error, "quotes", "escapes") if any(cell.endswith("\\") for cell in cells) else error
 
 
 def read_delimited(
@@ -126,13 +130,11 @@ def _field_fault(path: Path, line: int, error: csv.Error, mend: str) -> ReaderEr
         most = grouped(csv.field_size_limit())
         what = phrase("a field is longer than {most} characters, or its quotes are never closed", most=most)
         return ReaderError(path, line, what, phrase("Close the quotes, or save the table as a separate file"))
-    ended = "unexpected end of data" in str(error)
-    what = (
-        phrase("the file ends within a quoted field")
-        if ended
-        else phrase("a field cannot be read: {error}", error=reason_of(error))
-    )
-    return ReaderError(path, line, what, mend)
+    if "unexpected end of data" in str(error):
+        what = phrase("the file ends within a quoted field")
+        mend = phrase("Close the quote that this line opens, or double it where it is part of a text")
+        return ReaderError(path, line, what, mend)
+    return ReaderError(path, line, phrase("a field cannot be read: {error}", error=reason_of(error)), mend)
 
 
 def read_questions(
@@ -179,7 +181,7 @@ def named_rows(
     """
     rows = iter(rows)
     line, header = next(((line, cells) for line, cells in rows if any(cells)), (1, []))
-    names = [name.strip() for name in header]
+    names = [stripped(name, line) for name in header]
     if not header:
         raise ReaderError(path, 1, phrase("the file is empty"), phrase("Its first line names the columns"))
     names = numbered(names) if option("names") else names
@@ -233,12 +235,10 @@ def table_of_rows(path: Path, lines: Iterable[tuple[int, list[str]]]) -> Table:
             check_separator(path, line, cells)
             header = cells
         elif len(cells) != len(header):
-            what = phrase(
-                "the row has {number} cells, the header has {expected}",
-                number=len(cells),
-                expected=len(header),
-            )
-            raise ReaderError(path, line, what, phrase("Give every row as many fields as the first"))
+            lengths = {"number": len(cells), "expected": len(header)}
+            what = phrase("the row has {number} cells, the header has {expected}", **lengths)
+            mend = phrase("Give every row as many fields as the first, and put titles above an empty line")
+            raise with_escapes(ReaderError(path, line, what, mend), cells)
         else:
             rows.append(cells)
         check_size(path, line, len(rows), len(header))

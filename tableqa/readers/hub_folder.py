@@ -18,16 +18,15 @@ from tableqa.readers.dataset_card import (
 from tableqa.readers.interface import Credit, ReaderError
 from tableqa.readers.split_names import SPLITS, has_parquet, is_same_split, refuse_configurations, split_of
 
-_ARROW = (".parquet", ".arrow", ".feather")
 _TEXTS = (".jsonl", ".json", ".csv", ".tsv")
-_DATA = (*_ARROW, *_TEXTS)
+_DATA = (*arrow.COLUMNAR, *_TEXTS)
 _SAVED = ("dataset_dict.json", "state.json")
 
 
 def is_dataset(path: Path) -> bool:
     """Whether a path is an Arrow or Parquet file, or a folder that is laid out as a dataset."""
     if not path.is_dir():
-        return path.suffix.lower() in _ARROW and path.is_file()
+        return path.suffix.lower() in arrow.COLUMNAR and path.is_file()
     return _has_form_of_arrow(path) or bool(_config(path)) or bool(_split_files(path))
 
 
@@ -38,8 +37,10 @@ def _split_files(folder: Path) -> list[tuple[Path, str]]:
 
 def files_beside_splits(folder: Path) -> list[Path]:
     """The text files without a split beside those by which a folder is a dataset; ReaderError."""
-    is_by_names = not (_has_form_of_arrow(folder) or _config(folder))
-    return _by_names(folder)[1] if is_by_names else []
+    if _config(folder) or any((folder / name).is_file() for name in _SAVED):
+        return []
+    in_folder = (file for file in sorted(folder.glob("*")) if file.suffix.lower() in _TEXTS)
+    return list(in_folder) if has_parquet(folder) else _by_names(folder)[1]
 
 
 def _has_form_of_arrow(folder: Path) -> bool:

@@ -27,12 +27,12 @@ from tableqa.readers.example_parts import passage_of
 from tableqa.readers.header_rows import check_header_row
 from tableqa.readers.interface import Credit, Ids, ReaderError, Rejected, TolerantReader
 from tableqa.readers.json_values import plain
-from tableqa.readers.mapped_records import example_of_columns, text_in, texts_of_answers
+from tableqa.readers.mapped_records import check_fields, example_of_columns, text_in, texts_of_answers
 from tableqa.readers.open_document import open_workbook
 from tableqa.readers.own_tables import OwnTables
 from tableqa.readers.plain_copies import plain_copy
 from tableqa.readers.question_files import header_at, is_page, questions_of, rows_of_page, sheets_of_questions
-from tableqa.readers.reading_options import READING, check_options, option, reading_options, with_options
+from tableqa.readers.reading_options import READING, option, reading_options, with_options
 from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.record_forms import (
     OF_GOLD,
@@ -49,7 +49,7 @@ from tableqa.readers.record_forms import (
 from tableqa.readers.record_tables import file_named
 from tableqa.readers.records import corrected_record, each_record
 from tableqa.readers.repeated_ids import add_id, is_same_question, joined_answers
-from tableqa.readers.report import about_columns, note
+from tableqa.readers.report import about_columns, note, stripped
 from tableqa.readers.split_names import check_split
 from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.text_form import TextForm, check_separator, may_have_row_names, text_form, text_lines
@@ -104,16 +104,7 @@ class OwnData(TolerantReader):
 
     def with_fields(self, fields: Mapping[str, str]) -> "OwnData":
         """The same reader for columns of these names, {part or option: name}, "" for none; ValueError for an unknown one."""
-        valid_names = (*PARTS, *OPTIONS, ONLY_SPLIT)
-        if unknown := [part for part in fields if part not in valid_names]:
-            raise ValueError(
-                phrase(
-                    "there is no part {part!r} of an example; the parts and options are {known}",
-                    part=unknown[0],
-                    known=", ".join(valid_names),
-                )
-            )
-        check_options(fields)
+        check_fields(fields, (*PARTS, *OPTIONS, ONLY_SPLIT))
         separator = (fields.get("separator") or ",").replace("\\t", "\t")
         check_separator(separator)
         check_header_row(fields.get("header_row", ""))
@@ -329,7 +320,7 @@ class OwnData(TolerantReader):
         """The records of a Parquet file or a folder of a dataset, with the split that they are in."""
         labels = hub_folder.class_labels(path)
         for file, split in self._data_files(path):
-            is_binary = file.suffix.lower() in (".parquet", ".arrow", ".feather")
+            is_binary = file.suffix.lower() in arrow.COLUMNAR
             if is_binary:
                 records: Iterator[Fields | Rejected] = (
                     Fields(Location(file, row, record=row), record)
@@ -436,6 +427,8 @@ def _beside_splits(folder: Path, questions: Path, fits: Callable[[Path], bool]) 
     splits = [file.name for file, _ in hub_folder.data_files(folder) if fits(file)]
     if not splits:
         return questions
+    if splits[0].lower().endswith(arrow.COLUMNAR):
+        return folder
     what = phrase(
         "there are questions in {file} and in files of splits: {names}",
         file=questions.name,
@@ -532,7 +525,7 @@ def _id(record: Fields, column: str | None, number: int) -> str:
     if str(record.value.get(column)).strip() == "":
         mend = phrase("Give each question its own id")
         raise record.error(column, phrase("{field} is empty", field=column), mend)
-    return record.name(column).strip()
+    return stripped(record.name(column))
 
 
 def _question(record: Fields, column: str) -> str:

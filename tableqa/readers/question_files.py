@@ -5,13 +5,12 @@ from pathlib import Path
 
 from tableqa.core.translation import phrase
 from tableqa.readers.column_names import is_header
-from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.interface import ReaderError, any_case, not_the_only_file, start_of
 from tableqa.readers.reading_options import EVERY, offering, option
 from tableqa.readers.record_forms import JSON_SUFFIXES, TEXT_SUFFIXES
 from tableqa.readers.report import note
 from tableqa.readers.table_encodings import PAGES
-from tableqa.readers.table_kinds import MARKDOWN, in_markdown
+from tableqa.readers.table_kinds import MARKDOWN, in_html, in_markdown
 from tableqa.readers.workbook import Sheet, Workbook
 
 _SUFFIXES = (*JSON_SUFFIXES, *TEXT_SUFFIXES, ".xlsx", ".ods")
@@ -90,9 +89,5 @@ def rows_of_page(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
     """
     if text.lstrip()[:3].lower() == "<tr":
         text = f"<table>{text.replace(chr(10), '<br>')}</table>"
-    try:
-        table = in_markdown(path, text) if path.suffix.lower() in MARKDOWN else html_table(text)
-    except HtmlTableError as error:
-        what = phrase("the text is not an HTML table: {error}", error=error.what)
-        raise ReaderError(path, error.line, what, error.mend) from error
+    table = in_markdown(path, text) if path.suffix.lower() in MARKDOWN else in_html(path, text)
     return enumerate([list(table.header), *map(list, table.rows)], start=1)

@@ -21,7 +21,9 @@ READING: Mapping[str, Mapping[str, str]] = {
     "quotes": {
         "text": gettext_noop("Quotes are text"),
         "backslash": gettext_noop("A backslash stands before a quote in a field"),
-        "escapes": gettext_noop("Quotes are text; \\t, \\n and \\\\ are a tab, a line break and a backslash"),
+        "escapes": gettext_noop(
+            "Quotes are text; \\t is a tab, \\n a line break, and a backslash escapes other signs"
+        ),
     },
     "characters": {"replaced": gettext_noop("Characters that cannot be stored become \ufffd")},
     "numbers": {"stored": gettext_noop("Infinite numbers and unknown number formats: as stored")},

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,9 @@ from tableqa.core.translation import gettext_noop, joined, phrase
 from tableqa.data.answers import alternatives_of, in_words
 from tableqa.readers.column_names import guess_columns
 from tableqa.readers.interface import ReaderError, start_of
-from tableqa.readers.json_stream import read_members, starts_array, whole_object
+from tableqa.readers.json_stream import array_members, read_members, starts_array, whole_object
 from tableqa.readers.json_values import list_in, text_of
 from tableqa.readers.mapped_records import gold, texts_of_answers
-from tableqa.readers.reading_options import option
 from tableqa.readers.record_fields import Fields
 from tableqa.readers.record_tables import TABLE_COLUMNS, is_list_of_objects, is_numbered, with_joined_table
 from tableqa.readers.report import note
@@ -53,12 +52,12 @@ def is_json(path: Path) -> bool:
 
 
 def records_inside(path: Path, question: str) -> list[dict[str, Any]] | None:
-    """The records of a file that is one JSON object; None for JSON Lines and arrays. ReaderError.
+    """The records of a file that is one JSON object, or an array of one; None for JSON Lines and records. ReaderError.
 
     `question` is the column that a person named for it.
     """
     if starts_array(path):
-        return None
+        return _inside_only_member(path)
     has_lines = not _OPENS_LINES.match(start_of(path, 64))
     members = whole_object(path)
     if members is None:
@@ -67,6 +66,19 @@ def records_inside(path: Path, question: str) -> list[dict[str, Any]] | None:
         return None
     records = _of_object(members, question)
     return [members] if records is None and not has_lines else records
+
+
+def _inside_only_member(path: Path) -> list[dict[str, Any]] | None:
+    """The records in the only list below an array of one object, as DuckDB writes it; None where there are none."""
+    with suppress(ReaderError, ValueError):
+        ((_, value),) = islice(array_members(path), 2)
+        while isinstance(value, dict) and TABLE_COLUMNS.isdisjoint(value):
+            (value,) = (member for member in value.values() if isinstance(member, dict | list))
+        if is_list_of_objects(value) and all(
+            {"question", "table"} <= guess_columns(each).keys() for each in value
+        ):
+            return list(value)
+    return None
 
 
 def _of_object(members: Mapping[str, Any], question: str) -> list[dict[str, Any]] | None:
@@ -284,6 +296,8 @@ def gold_in(
 
 def _texts_in(record: Fields, column: str, value: Any, separator: str, lists: AnswerLists) -> list[str]:
     if value is None or (isinstance(value, str) and not value.strip()):
+        if value:
+            note("blank", value)
         return []
     if isinstance(value, str):
         members = lists.of(record, column, value)
@@ -294,8 +308,6 @@ def _texts_in(record: Fields, column: str, value: Any, separator: str, lists: An
     filled = [member for member in members if not (isinstance(member, str) and not member.strip())]
     if len(filled) < len(members):
         note("missing")
-    if option("missing"):
-        filled = [member for member in filled if member is not None]
     return Fields(record.place, {column: filled}).texts(column)
 
 

@@ -21,7 +21,7 @@ KINDS: Mapping[str, str] = {
     "lists": gettext_noop("Answers read as lists"),
     "texts_like_lists": gettext_noop("Answers that look like lists, read as text"),
     "no_lists": gettext_noop("Answers that look like lists and are none, in a column of lists"),
-    "split": gettext_noop("Answers with a separator, read as several"),
+    "split": gettext_noop("Answers with a separator, read as several without the spaces around it"),
     "separators": gettext_noop("Answers with “;” or “|”, read as one answer"),
     "several": gettext_noop("Several answers, all of them needed"),
     "alternatives": gettext_noop("Several accepted answers, each right by itself"),
@@ -32,12 +32,15 @@ KINDS: Mapping[str, str] = {
     "formulas": gettext_noop("Formulas, read as text"),
     "headers": gettext_noop("Tables with empty names or numbers in their header"),
     "unnamed": gettext_noop("Columns of questions without a name, kept with the examples"),
-    "titles": gettext_noop("Rows above the header of a sheet of questions, left out"),
+    "titles": gettext_noop("Rows above a header, left out or read as the caption"),
     "hidden_rows": gettext_noop("Hidden rows, read like others"),
     "hidden_columns": gettext_noop("Hidden columns, read like others"),
     "hidden_sheets": gettext_noop("Hidden sheets, read only where a question names them"),
     "superscripts": gettext_noop("Superscripts, written as in 3² or 3^a"),
     "struck": gettext_noop("Struck-out texts, left out"),
+    "hidden_texts": gettext_noop("Hidden texts of HTML, left out"),
+    "links": gettext_noop("Cells with links, read without them"),
+    "members": gettext_noop("Titles and other members of tables that have no place in an example, left out"),
     "quotes": gettext_noop("Quotes that would join rows, read as text"),
     "error_sheets": gettext_noop("Sheets that cannot be read, not searched for questions"),
     "dates": gettext_noop(
@@ -45,7 +48,10 @@ KINDS: Mapping[str, str] = {
     ),
     "truths": gettext_noop("True and false, read as these words"),
     "missing": gettext_noop("Null and missing cells and answers, read as empty"),
-    "escapes": gettext_noop("Texts with \\n or \\t, read as they are written"),
+    "further_rows": gettext_noop("Further rows of a question with other columns that differ, left out"),
+    "blank": gettext_noop("Blank answers, read as none"),
+    "spaces": gettext_noop("Spaces around ids, paths and names of columns, left out"),
+    "escapes": gettext_noop('Texts with \\n, \\t or \\", read as they are written'),
     "shared": gettext_noop("Responses under a name that several people may share"),
 }
 """Everything that a report counts, as it is shown."""
@@ -55,7 +61,7 @@ REMEDIES: Mapping[str, str] = {
     ),
     "split": gettext_noop("If the sign is part of an answer, choose another separator."),
     "escapes": gettext_noop(
-        "In files with separators, the option “Quotes” can read them as line breaks and tabs."
+        "In files with separators, the option “Quotes” can read them as line breaks, tabs and quotes."
     ),
     "separators": gettext_noop("If the sign separates several answers, choose it as their separator."),
     "headers": gettext_noop("The first row is the header, unless you choose another one."),
@@ -237,6 +243,13 @@ def note(kind: str, text: str = "", number: int = 1, line: int = 0) -> None:
     """Count something doubtful for `collect_notes`; see `Notes.add`."""
     if (notes := _NOTES.get()) is not None:
         notes.add(kind, text, number, line)
+
+
+def stripped(text: str, line: int = 0) -> str:
+    """A text without outer spaces, which are counted."""
+    if text != (inner := text.strip()):
+        note("spaces", text, line=line)
+    return inner
 
 
 def current_notes() -> Notes | None:

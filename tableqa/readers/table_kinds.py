@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tableqa.core.translation import grouped, phrase
 from tableqa.data.tables import Table
+from tableqa.readers.arrow import COLUMNAR, records_of
 from tableqa.readers.delimited import read_delimited, table_of_rows, widened_header
 from tableqa.readers.header_rows import with_header
 from tableqa.readers.html_tables import HtmlTableError, html_table
@@ -13,7 +14,8 @@ from tableqa.readers.interface import MAX_TABLE_BYTES, ReaderError
 from tableqa.readers.open_document import open_workbook
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.record_fields import Location, decode_json
-from tableqa.readers.record_tables import markdown_rows, table_from
+from tableqa.readers.record_tables import markdown_rows, table_from, with_titles
+from tableqa.readers.report import note
 from tableqa.readers.table_encodings import PAGES, TableEncoding, is_page
 from tableqa.readers.text_form import ROWS_COMPARED, has_columns, may_have_row_names, text_form, text_lines
 from tableqa.readers.workbook import is_workbook, table_of_sheet
@@ -22,7 +24,9 @@ SEPARATED = (".csv", ".tsv", ".tab")
 _PERHAPS_SEPARATED = (".txt", "")
 MARKDOWN = (".md", ".markdown")
 _JSON_LINES = (".jsonl", ".ndjson")
-SUFFIXES = (*SEPARATED, *_PERHAPS_SEPARATED, *PAGES, *MARKDOWN, *_JSON_LINES, ".json", ".xlsx", ".ods")
+_NAMED = (*MARKDOWN, *_JSON_LINES, *COLUMNAR, ".json")
+"""Suffixes of files whose tables name their header."""
+SUFFIXES = (*SEPARATED, *_PERHAPS_SEPARATED, *PAGES, *_NAMED, ".xlsx", ".ods")
 """Suffixes of files that hold one table each; "" is a name without a suffix."""
 
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]*")
@@ -47,8 +51,7 @@ def check_kind(location: Location, name: str, suffixes: tuple[str, ...] = SUFFIX
 def table_in(path: Path, encoding: TableEncoding, header_row: str = "") -> Table:
     """The table of a file; its separator is detected. header_row: of files that do not name it. ReaderError."""
     table = _table_in(path, encoding)
-    says_header = suffix_of(path.name) in (*MARKDOWN, *_JSON_LINES, ".json")
-    return table if says_header else with_header(table, header_row)
+    return table if suffix_of(path.name) in _NAMED else with_header(table, header_row)
 
 
 def _table_in(path: Path, encoding: TableEncoding) -> Table:
@@ -62,9 +65,12 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
         return table_of_sheet(max(map(workbook.sheet, names), key=lambda sheet: sum(map(len, sheet.rows))))
     suffix = suffix_of(path.name)
     if is_page(path):
-        return _in_html(path, encoding.of(path))
-    if suffix in (*MARKDOWN, *_JSON_LINES, ".json"):
         _check_size(path)
+        return in_html(path, "".join(text_lines(path, encoding.of(path))))
+    if suffix in _NAMED:
+        _check_size(path)
+        if suffix in COLUMNAR:
+            return table_from(Location(path, 1), list(records_of(path, {})))
         lines = list(text_lines(path, encoding.of(path)))
         if suffix in _JSON_LINES:
             filled = [(at, line) for at, line in enumerate(lines, start=1) if line.strip()]
@@ -82,7 +88,13 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
     if first_rows:
         (line, header), below = first_rows[0], [cells for _, cells in first_rows[1:]]
         first_rows[0] = line, widened_header(header, below, may_have_row_names(path, form))
-    return table_of_rows(path, chain(first_rows, rows))
+    above = [
+        text for line in islice(text_lines(path, form.encoding), form.comments) if (text := line.strip())
+    ]
+    if above:
+        note("titles", " ".join(above), len(above))
+    titles = " ".join(text for text in above if not text.startswith("#"))
+    return with_titles(table_of_rows(path, chain(first_rows, rows)), "", titles)
 
 
 def _check_size(path: Path) -> None:
@@ -91,11 +103,10 @@ def _check_size(path: Path) -> None:
         raise ReaderError(path, None, what, phrase("Split the table"))
 
 
-def _in_html(path: Path, encoding: str) -> Table:
+def in_html(path: Path, text: str) -> Table:
     """The one table of a web page; what surrounds it is not read."""
-    _check_size(path)
     try:
-        return html_table("".join(text_lines(path, encoding)))
+        return html_table(text)
     except HtmlTableError as error:
         what = phrase("the text is not an HTML table: {error}", error=error.what)
         raise ReaderError(path, error.line, what, error.mend) from error

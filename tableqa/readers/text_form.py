@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -79,6 +79,7 @@ _AS_IN_BROWSERS = {
 """Encodings that browsers take for others, which have more letters."""
 _SEPARATOR_LINE = re.compile(r"sep=.[\r\n]*", re.IGNORECASE)
 _SEVERAL_SPACES = re.compile(" {2,}")
+_OF_LETTERS = re.compile(r"\\[tnrN\\]")
 _WORD = re.compile(r"[\w\u0080-\U0010ffff]+")
 
 
@@ -133,9 +134,14 @@ def fields_of_lines(lines: Iterable[str], separator: str) -> Any:
     if separator == SPACES:
         texts = (line.strip(" ").rstrip(" \r\n") for line in lines)
         lines, separator = (_SEVERAL_SPACES.sub("\x1f", text) + "\n" for text in texts), "\x1f"
-    if option("quotes") in ("text", "escapes"):
-        return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE, quotechar=None, strict=True)
-    if option("quotes") == "backslash":
+    if (quotes := option("quotes")) in ("text", "escapes"):
+        escape = "\\" if quotes == "escapes" else None
+        if escape:  # those of letters are read in the fields
+            lines = (_OF_LETTERS.sub(lambda match: match[0].replace("\\", "\\\\"), line) for line in lines)
+        return csv.reader(
+            lines, delimiter=separator, quoting=csv.QUOTE_NONE, quotechar=None, escapechar=escape, strict=True
+        )
+    if quotes == "backslash":
         lines = (line.replace('\\"', '""') for line in lines)
     return csv.reader(lines, delimiter=separator, strict=True)
 
@@ -286,7 +292,7 @@ def words_beyond_ascii(lines: Iterable[str], most: int = 3) -> list[str]:
 def _comments(path: Path, encoding: str, columns: Sequence[str]) -> int:
     """The number of lines above the header, where only the lines below them are rows of equal length.
 
-    They begin with #, or they are titles above a header that has two of the `columns`.
+    They begin with #, or they are titles: above a header that has two of the `columns`, or above an empty line.
     """
     column_names = {name.casefold() for name in columns}
     for number in range(MOST_TITLES + 1 if column_names else 0):
@@ -294,11 +300,13 @@ def _comments(path: Path, encoding: str, columns: Sequence[str]) -> int:
             header, is_even = _first_row(path, encoding, separator, number)
             if is_even and len(column_names & {name.strip().casefold() for name in header}) > 1:
                 return number
-    lines = enumerate(islice(text_lines(path, encoding), MOST_COMMENTS + 1))
-    marked = next((at for at, line in lines if not line.startswith("#")), 0)
-    if not marked or any(_is_even(path, encoding, separator, 0) for separator in SEPARATORS):
-        return 0
-    return marked if any(_is_even(path, encoding, separator, marked) for separator in SEPARATORS) else 0
+    lines = list(islice(text_lines(path, encoding), MOST_COMMENTS + 1))
+    marked = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
+    titles = list(takewhile(str.strip, lines))
+    if not marked and (len(titles) < 2 or not any(sign in "".join(titles) for sign in SEPARATORS)):
+        marked = len(titles) + 1 if len(titles) <= MOST_TITLES else 0
+    fits = (at for at in (0, marked) if any(_is_even(path, encoding, sign, at) for sign in SEPARATORS))
+    return next(fits, 0)
 
 
 def _is_even(path: Path, encoding: str, separator: str, comments: int) -> bool:

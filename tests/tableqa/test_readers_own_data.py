@@ -304,7 +304,7 @@ def test_title_caption_and_header_rows_of_an_html_file_are_kept(tmp_path: Path) 
     ("name", "content", "reason"),
     [
         ("x.xml", "<table><header/></table>", "tables are not read from .xml files"),
-        ("x.parquet", "PAR1", "tables are not read from .parquet files"),
+        ("x.parquet", "PAR1", "the file is damaged, or no Parquet or Arrow file"),
         ("x.txt", "A story\nof two lines, no more\n", "no separator"),
         ("x.md", "Only words.\n", "0 tables, not one"),
         ("x.html", "<table></table><table></table>", "2 tables, not one"),

@@ -107,6 +107,12 @@ def of_arrow(write: Callable[[Any, Path], None], cell: Any) -> Callable[[Path], 
     return lambda path: write(pyarrow.Table.from_pylist(rows), path)
 
 
+def table_of_parquet(cell: Any) -> bytes:
+    content = io.BytesIO()
+    parquet.write_table(pyarrow.table({"a": [1], "b": [cell]}), content)
+    return content.getvalue()
+
+
 def dated(cell: str) -> Values:
     return ["a", "b"], [["1", cell]], ["x"]
 
@@ -248,6 +254,91 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
         b'id\tquestion\tanswers\ttable\nq7\tWho?\tx\t{"header": ["a", "b"], "rows": [["1\\\\n", "\\\\"2\\\\""]]}\n',
         {"quotes": "escapes"},
         (["a", "b"], [["1\n", '"2"']], ["x"]),
+    ),
+    (
+        "the signs that Python's csv escapes without quotes",
+        "q.csv",
+        b'id,question,answers,table\nq7,Who\\, \\"he\\"?,x,a\\,b\\' + b"\n1\\,2\n",
+        {"quotes": "escapes"},
+        AB,
+    ),
+    (
+        "escaped separators of a table file",
+        "q.zip",
+        archive(q__csv=QUESTIONS, t__csv=b"a,b\nx\\, y,\\\\n\n"),
+        {"quotes": "escapes"},
+        (["a", "b"], [["x, y", "\\n"]], ["x"]),
+    ),
+    (
+        "JSON Lines of arrays",
+        "q.jsonl",
+        b'["id","question","answers","table"]\n\n["q7","Who?",["x"],[["a","b"],["1","2"]]]\n',
+        {},
+        AB,
+    ),
+    (
+        "records in an array of one object, as DuckDB writes them",
+        "q.json",
+        json.dumps([{"version": 1, "data": {"rows": [record()]}}]).encode(),
+        {},
+        AB,
+    ),
+    (
+        "an array of one record with its questions inside",
+        "q.json",
+        json.dumps(
+            [{"table": "t.csv", "qas": [{"id": "q7", "question": "Who?", "answers": ["x"]}]}]
+        ).encode(),
+        {},
+        AB,
+    ),
+    (
+        "a table of Parquet",
+        "q.zip",
+        archive(q__csv=QUESTIONS.replace(b"t.csv", b"t.parquet"), t__parquet=table_of_parquet("2")),
+        {},
+        AB,
+    ),
+    (
+        "a null cell of a table of Parquet",
+        "q.zip",
+        archive(q__csv=QUESTIONS.replace(b"t.csv", b"t.parquet"), t__parquet=table_of_parquet(None)),
+        {"missing": "empty"},
+        (["a", "b"], [["1", ""]], ["x"]),
+    ),
+    (
+        "titles above an empty line of a table file",
+        "q.zip",
+        archive(q__csv=QUESTIONS, t__csv=b"Medals, by year\n\na,b,c\n1,2,3\n"),
+        {},
+        (["a", "b", "c"], [["1", "2", "3"]], ["x"]),
+    ),
+    (
+        "dates as Python prints them",
+        "q.jsonl",
+        lines(
+            record(
+                answers="[datetime.date(2024, 5, 1)]",
+                table="[['a', 'b'], [datetime.datetime(2024, 5, 1, 12, 30), datetime.time(9, 5)]]",
+            )
+        ),
+        {},
+        (["a", "b"], [["2024-05-01 12:30:00", "09:05:00"]], ["2024-05-01"]),
+    ),
+    (
+        "objects as DuckDB prints them",
+        "q.csv",
+        b"""id,question,answers,table
+q7,Who?,x,"{'header': [a, b c], 'rows': [[007, 'x, \\'y\\''], [2024-05-01 12:30:00, '[z]']]}"\n""",
+        {},
+        (["a", "b c"], [["007", "x, 'y'"], ["2024-05-01 12:30:00", "[z]"]], ["x"]),
+    ),
+    (
+        "null in an object of DuckDB",
+        "q.jsonl",
+        text("[{'a': Ann, 'b': NULL}, {'a': 1.50, 'b': true}]"),
+        {"missing": "empty"},
+        (["a", "b"], [["Ann", ""], ["1.50", "true"]], ["x"]),
     ),
     ("comment lines above the header", "q.csv", b"# round 2, of May\n# by Ann\n" + QUESTIONS, {}, AB),
     (
