@@ -165,6 +165,7 @@ class _Page:
             self._end_line(tag)
         elif "hidden" in values or _HIDDEN.search(values.get("style", "")):
             self._hidden += 1
+            note("hidden_texts")
         elif tag == "sup":
             line = self._text.lines[-1] if self._text else []
             self._raised.append((line, len(line)))

@@ -11,6 +11,7 @@ from tableqa.readers.interface import ReaderError
 from tableqa.readers.open_document import open_workbook
 from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.record_tables import file_named, names_header, table_from, with_titles
+from tableqa.readers.report import stripped
 from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import SUFFIXES, check_kind, table_in
@@ -42,8 +43,9 @@ class OwnTables:
         location, value = record.place, record.value[column]
         try:
             if (name := file_named(value)) is not None:
+                stripped(str(value))
                 return with_titles(self._named(name, location), title, caption), name
-            table = table_from(location.inside(column), value, title, caption)
+            table = table_from(location.inside(column), value, title, caption, counts_rest=True)
         except ReaderError as error:
             error.column = column
             raise

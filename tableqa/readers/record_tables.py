@@ -24,6 +24,7 @@ from tableqa.readers.interface import ReaderError, separator_hint
 from tableqa.readers.json_values import kind, value_in
 from tableqa.readers.reading_options import offering, option, unescaped
 from tableqa.readers.record_fields import Fields, Location, decode_json
+from tableqa.readers.report import note
 
 TABLE_COLUMNS = frozenset(USUAL["table"])
 _HEADERS = ("table_header", "table_headers", "header", "headers", "column_headers", "column_names", "columns")
@@ -42,6 +43,7 @@ _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _BAR = re.compile(r"(?<!\\)\|")
 _HEADER = ("header", "columns", "head")
 _ROWS = ("rows", "data")
+_OF_PANDAS = {"index", "index_names", "column_names"}
 
 
 def with_joined_table(record: Fields, chosen: str) -> Fields:
@@ -94,8 +96,10 @@ def is_list_of_objects(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(inner, dict) for inner in value)
 
 
-def table_from(location: Location, value: object, title: str = "", caption: str = "") -> Table:
-    """The table of a record in any of the forms; ReaderError."""
+def table_from(
+    location: Location, value: object, title: str = "", caption: str = "", counts_rest: bool = False
+) -> Table:
+    """The table of a record in any of the forms; ReaderError. counts_rest: note its other members, which are left out."""
     if isinstance(value, str):
         value = _from_text(location, value)
     if isinstance(value, Table):
@@ -111,7 +115,12 @@ def table_from(location: Location, value: object, title: str = "", caption: str 
         header = next((name for name in _HEADER if name in value), None)
         rows = next((name for name in _ROWS if name in value), None)
         if header and rows:
-            titles = fields.text("title", default="") or title, fields.text("caption", default="") or caption
+            titles = (
+                _title(fields.text(name, default=""), of_record)
+                for name, of_record in (("title", title), ("caption", caption))
+            )
+            if counts_rest and (others := beside_the_cells(value).keys() - _OF_PANDAS):
+                note("members", ", ".join(sorted(others)))
             cells = value[rows]
             if isinstance(cells, list):
                 cells = [_without_links(row) for row in cells]
@@ -173,12 +182,21 @@ def _without_links(row: object) -> object:
         for cell in row
     ):
         return row
+    if number := sum(bool(links) for _, links in row):
+        note("links", row[0][0], number)
     return [cell[0] for cell in row]
 
 
 def with_titles(table: Table, title: str, caption: str) -> Table:
     """The same table with the title and caption of its record, where that has any."""
-    return replace(table, title=title or table.title, caption=caption or table.caption)
+    return replace(table, title=_title(title, table.title), caption=_title(caption, table.caption))
+
+
+def _title(first: str, second: str) -> str:
+    """The first of two titles that is one; another second one is counted."""
+    if first and second and first != second:
+        note("members", second)
+    return first or second
 
 
 def _from_list(location: Location, value: list[Any], title: str, caption: str) -> Table:
@@ -229,17 +247,14 @@ def _from_text(location: Location, text: str) -> object:
             raise location.error(what, mend)
         if _is_uneven(lines) and (rows := _split_rows(text)) is not None:
             return rows
-        if lines and (hint := separator_hint(lines[0])):
+        hint = separator_hint(lines[0]) if lines else ""
+        is_aligned = _LATEX in text or all(map(_SPACES.search, text.splitlines()))
+        if not hint and len(lines) > 1 and len(lines[0]) == 1 and is_aligned:
+            hint = phrase("Write the table as JSON, HTML or csv")
+        if hint:
             raise location.error(
                 phrase("the table has one column: {header!r}", header=lines[0][0][:80]), hint
             )
-        if (
-            len(lines) > 1
-            and len(lines[0]) == 1
-            and (_LATEX in text or all(map(_SPACES.search, text.splitlines())))
-        ):
-            what = phrase("the table has one column: {header!r}", header=lines[0][0][:80])
-            raise location.error(what, phrase("Write the table as JSON, HTML or csv"))
         return lines
     except csv.Error as error:
         mend = phrase("Put fields with a comma, a quote or a line break in quotes")

@@ -8,6 +8,7 @@ from tableqa.data.examples import Example
 from tableqa.readers.interface import Ids, ReaderError, Rejected
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.record_fields import Location
+from tableqa.readers.report import note
 
 
 def is_same_question(before: Example, example: Example) -> bool:
@@ -38,6 +39,8 @@ def joined_answers(outcomes: Iterable[Example | Rejected]) -> Iterator[Example |
     joined_example: Example | None = None
     for outcome in outcomes:
         if joined_example and isinstance(outcome, Example) and outcome.id == joined_example.id:
+            if outcome.meta != joined_example.meta:
+                note("further_rows", outcome.id)
             answers = (*joined_example.answers, *outcome.answers)
             joined_example = dataclasses.replace(joined_example, answers=answers)
             continue

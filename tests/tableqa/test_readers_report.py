@@ -62,6 +62,15 @@ DOUBTFUL: list[tuple[str, dict[str, Any], str]] = [
     ("#N/A", {"answers": ["#N/A"]}, "#N/A"),
     ("formulas", {"table": [["Name", "Wins"], ["Ann", "=SUM(A1:A3)"]]}, "=SUM(A1:A3)"),
     ("formulas", {"answers": ["=A1+B2"]}, "=A1+B2"),
+    ("escapes", {"answers": '\\"Ann\\"'}, '\\"Ann\\"'),
+    ("blank", {"answers": " "}, " "),
+    ("spaces", {"table": " cup.csv"}, " cup.csv"),
+    ("hidden_texts", {"table": "<table><tr><th>A<i hidden>B</i></tr><tr><td>3</tr></table>"}, ""),
+    ("links", {"table": {"header": ["Name"], "rows": [[["Ann", ["/wiki/Ann"]]]]}}, "Ann"),
+    ("members", {"table": {"header": ["Name"], "rows": [["Ann"]], "types": ["text"]}}, "types"),
+    ("members", {"table": '{"header": ["Name"], "rows": [["Ann"]], "types": ["text"]}'}, "types"),
+    ("members", {"table": {"header": ["A"], "rows": [["1"]], "title": "Cup"}, "title": "Cups"}, "Cups"),
+    ("members", {"table": "<table><caption>Cup</caption><tr><th>A</tr></table>", "caption": "Cups"}, "Cup"),
     ("superscripts", {"table": "<table><tr><th>A</tr><tr><td>3<sup>2</sup></tr></table>"}, ""),
     ("struck", {"table": "<table><tr><th>A</tr><tr><td><s>3</s>2</tr></table>"}, ""),
 ]  # fmt: skip
@@ -73,11 +82,49 @@ def test_everything_doubtful_is_counted_with_its_first_line(
 ) -> None:
     table = doubt.get("table")
     again = {"table": [*table, ["x", "y"][: len(table[0])]]} if isinstance(table, list) else doubt
+    (tmp_path / "cup.csv").write_text("Name\nAnn\n", "utf-8")
 
     findings = findings_of(lines(tmp_path, {}, doubt, {}, again))
 
     finding = findings[kind]
     assert (finding.number, finding.line, finding.record, finding.text) == (2, 2, "q1", text)
+
+
+def test_spaces_around_ids_and_names_of_columns_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(
+        'id, question ,answers,table, note\n q1,who?,,"A\n1",\nq2,who?,Ann | Bob,"A\n1",\n', "utf-8"
+    )
+
+    findings = findings_of(path)
+
+    spaces = findings["spaces"]
+    assert (spaces.number, spaces.line, spaces.text) == (3, 1, " question ")
+    assert findings.keys() == {"spaces", "split"}
+
+
+def test_other_columns_of_further_rows_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(
+        'id,question,answers,table,by\nq1,who?,Ann,"A\n1",x\nq1,who?,Bob,"A\n1",y\nq1,who?,Cy,"A\n1",x\n',
+        "utf-8",
+    )
+
+    findings = findings_of(path, rows="answers")
+
+    assert {kind: (each.number, each.text) for kind, each in findings.items()} == {"further_rows": (1, "q1")}
+
+
+def test_comments_above_a_table_are_counted_and_titles_are_its_caption(tmp_path: Path) -> None:
+    (tmp_path / "cup.csv").write_text("# of May\nName,Wins\nAnn,3\n", "utf-8")
+    (tmp_path / "medals.csv").write_text("Medals of 2024\n\nName,Wins\nAnn,3\n", "utf-8")
+
+    tables = {"cup.csv": ("# of May", ""), "medals.csv": ("Medals of 2024", "Medals of 2024")}
+    for name, (text, caption) in tables.items():
+        path = lines(tmp_path, {"table": name})
+        (example,) = READERS["own"](path)
+        assert (example.table.header, example.table.caption) == (("Name", "Wins"), caption)
+        assert (findings_of(path)["titles"].number, findings_of(path)["titles"].text) == (1, text)
 
 
 @pytest.mark.parametrize(
