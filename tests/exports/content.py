@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from tests.exports.drawing import CELLS, FILES, LONG, SHEETS, Plan
+from tests.exports.drawing import CELLS, FILES, LONG, SEED, SHEETS, Plan
 
 Grid = tuple[list[str], list[list[Any]]]
 """Names of columns, and rows of values as Python has them."""
@@ -88,7 +88,9 @@ _LEGACY = {"“", "”", "–", "€"}
 
 def content_of(plan: Plan) -> Content:
     """Five questions on two tables, whose columns are the kinds of the plan."""
-    draw = random.Random(f"content {plan.number}")
+    draw = random.Random(
+        f"content {plan.number}" if plan.seed == SEED else f"content {plan.seed}:{plan.number}"
+    )
     kinds = list(plan.kinds)
     if plan.answers in VALUES and plan.answers not in kinds:
         kinds[0] = plan.answers

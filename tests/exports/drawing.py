@@ -1,4 +1,4 @@
-"""Draw plans of export files from the written list: `plans(SEED, 1, 75)` gives the first 75. Pure.
+"""Draw plans of export files from the written list: `drawn(1, 75)` gives the first 75. Pure.
 
 README.md lists the programs with their versions. `content.py` turns a plan into questions and tables, and a module in
 `programs/` writes them with the program.
@@ -10,6 +10,9 @@ import random
 from dataclasses import dataclass
 
 SEED = 38_2026_1129
+"""The seed of the files that were drawn before a reader changed,"""
+SECOND_SEED = 38_2026_1131
+"""and of those that were drawn after the last change."""
 FIRST = 75
 """Files that were drawn before a reader changed."""
 
@@ -132,6 +135,7 @@ class Plan:
     names: tuple[str, ...]
     ids: str
     extra: str
+    seed: int
 
     @property
     def suffix(self) -> str:
@@ -156,6 +160,15 @@ def family(suffix: str) -> str:
 def plans(seed: int, first: int, last: int) -> list[Plan]:
     """The plans of these numbers, which do not depend on how many are drawn at once."""
     return [_plan(random.Random(f"{seed}:{number}"), seed, number) for number in range(first, last + 1)]
+
+
+def drawn(first: int, last: int) -> list[Plan]:
+    """The plans of these numbers, the second half with a seed of its own."""
+    return [
+        plan
+        for number in range(first, last + 1)
+        for plan in plans(SEED if number <= FIRST else SECOND_SEED, number, number)
+    ]
 
 
 def _plan(draw: random.Random, seed: int, number: int) -> Plan:
@@ -204,4 +217,5 @@ def _plan(draw: random.Random, seed: int, number: int) -> Plan:
         names=names,
         ids="q1" if layout == LONG else draw.choice(IDS),
         extra=extra,
+        seed=seed,
     )

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 from tests.exports.content import content_of, expected_of, sheets_of
-from tests.exports.drawing import FILES, SEED, Plan, plans
+from tests.exports.drawing import FILES, Plan, drawn
 
 FOLDER = Path(__file__).parent / "files"
 MODULES = {"LibreOffice": "spreadsheet", "gnumeric": "spreadsheet", "csvkit": "command", "sqlite3": "command",
@@ -62,5 +62,5 @@ def _zipped(folder: Path, path: Path) -> Path:
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for drawn in plans(SEED, int(sys.argv[1]), int(sys.argv[2])):
-        print(drawn.number, write(drawn, FOLDER).name)
+    for plan in drawn(int(sys.argv[1]), int(sys.argv[2])):
+        print(plan.number, write(plan, FOLDER).name)
