@@ -302,14 +302,11 @@ def test_the_first_gate_that_is_shut_is_the_one_that_is_told(
 def test_a_share_that_reads_as_enough_is_enough(score: tuple[int, int], asked: int) -> None:
     right, judged = score
 
-    assert (
-        entry_requirements.percent(entry_requirements.QualificationResult(right, judged, passed=False))
-        >= asked
-    ) == (100 * right >= asked * judged)
+    assert (entry_requirements.percent(right, judged) >= asked) == (100 * right >= asked * judged)
 
 
 def test_nothing_judged_is_nothing_reached() -> None:
-    assert entry_requirements.percent(entry_requirements.QualificationResult(0, 0, passed=False)) == 0
+    assert entry_requirements.percent(0, 0) == 0
 
 
 @pytest.mark.parametrize("closed", [None, NOON])
