@@ -148,7 +148,7 @@ def _made(people: int, items: int, overlap: int, seed: int) -> tuple[Batch, list
         for id in ids
     ]
 
-    class Written:
+    class WrittenReader:
         name, title, licence, citation, url = "written", "Written", "MIT", "us", ""
 
         def __call__(self, path: Any, tables: Any = None, limit: int | None = None) -> Iterator[Example]:
@@ -159,7 +159,7 @@ def _made(people: int, items: int, overlap: int, seed: int) -> tuple[Batch, list
 
     manager = Person.objects.create_person("Manager")
     project = projects.create_project(slug=f"study-{seed}", name="A study", manager=manager, now=NOON)
-    with patch.dict(READERS, {"written": Written()}):
+    with patch.dict(READERS, {"written": WrittenReader()}):
         source = example_import.import_examples(
             project=project, reader="written", path=Path(__file__), name="answers", now=NOON
         ).source
@@ -263,7 +263,7 @@ def _turn(batch: Batch, one: Rater, rng: random.Random, tick: int, now: datetime
 
 def _come_back(one: Rater, now: datetime) -> None:
     """Whoever comes back sends off what they had on the screen: kept where the place is free, else refused."""
-    from annotation.platform.refusals import Refused
+    from annotation.platform.refusals import ActionRefused
     from annotation.workflow import assignments
 
     for public_id in one.left:
@@ -271,7 +271,7 @@ def _come_back(one: Rater, now: datetime) -> None:
         try:
             assignments.submit(assignment=mine, response=_response(one, mine), now=now)
             one.turns["submitted late"] += 1
-        except Refused as refused:
+        except ActionRefused as refused:
             if refused.code not in ("place_taken", "decided"):
                 raise
             one.turns["came too late"] += 1

@@ -87,7 +87,7 @@ def over_items(
     from unittest.mock import patch
 
     from annotation.imports import example_import
-    from tasks.contract import PreparedInputs, Preparing
+    from tasks.contract import PreparedInputs, PreparingTask
     from tests.annotation.cast import NOON, ReaderOf
 
     items = {item.example.id: item for item in originals}
@@ -102,7 +102,9 @@ def over_items(
     def prepare(self: Any, example: Any, around: Any) -> PreparedInputs:
         return PreparedInputs(dict(items[example.id].inputs))
 
-    prepares = patch.object(type(task), "prepare", prepare) if isinstance(task, Preparing) else nullcontext()
+    prepares = (
+        patch.object(type(task), "prepare", prepare) if isinstance(task, PreparingTask) else nullcontext()
+    )
     with prepares, patch.object(type(task), "of", ("originals",)):
         return world.batch(task.key, variant=variant, settings=settings, sources=[source], **terms)
 

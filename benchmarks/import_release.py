@@ -274,7 +274,7 @@ def _decided(number: int, folder: Path) -> dict[str, Any]:
 
     from annotation.models import Annotation, Batch, Decision, Event, Item, Outcome
     from annotation.platform import bulk_rows
-    from tasks.contract import Accepted
+    from tasks.contract import Acceptance
 
     batch = Batch.objects.get()
     task, last = batch.task(), 0
@@ -286,7 +286,7 @@ def _decided(number: int, folder: Path) -> dict[str, Any]:
     ):
         last = rows[-1][0]
         resolved = [task.resolve([task.restore((response or {})["data"])], plain) for _, _, response in rows]
-        if not all(isinstance(one, Accepted) for one in resolved):
+        if not all(isinstance(one, Acceptance) for one in resolved):
             sys.exit("A single label does not decide: this measures nothing.")
         with transaction.atomic():
             events, decisions, outcomes = (

@@ -180,7 +180,7 @@ def _label(
     from django.db.models import OuterRef, Subquery
 
     from annotation.models import Annotation, Assignment, Decision, Event, Item, Outcome, Slot
-    from tasks.contract import Accepted
+    from tasks.contract import Acceptance
 
     task = batch.task()
 
@@ -245,7 +245,7 @@ def _label(
         for first, second in agreed:
             said = [task.restore((each.response or {})["data"]) for each in (first, second)]
             resolved = task.resolve(said, first.assignment.item.plain())
-            reasons.append(resolved.reason if isinstance(resolved, Accepted) else "")
+            reasons.append(resolved.reason if isinstance(resolved, Acceptance) else "")
         decisions = Decision.objects.bulk_create(
             Decision(item=one.assignment.item, kind="accepted", reason=reason, made_at=NOW, event=event)
             for (one, _), reason, event in zip(agreed, reasons, events("decision", len(agreed)), strict=True)

@@ -314,12 +314,14 @@ def run_tests(tree: Path, tests: list[str], database: str, *options: str) -> tup
             os.environ["DATABASE_URL"] = database
         files = [name for name in dict.fromkeys(test.split("::")[0] for test in tests) if Path(name).exists()]
         plugins = ["-p", "no:cacheprovider", "-p", "no:schemathesis"]
-        os._exit(int(pytest.main([*options, "-q", "-rfE", *plugins, *files], plugins=[_Chosen(tests)])))
+        os._exit(
+            int(pytest.main([*options, "-q", "-rfE", *plugins, *files], plugins=[_TestSelection(tests)]))
+        )
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status), out.read_text(errors="replace")
 
 
-class _Chosen:
+class _TestSelection:
     """Leaves the chosen tests, in the order in which they are listed, and ends a process that hangs in one of them."""
 
     def __init__(self, tests: list[str]) -> None:

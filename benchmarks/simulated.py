@@ -30,7 +30,7 @@ from predictor.server import create_app, settings_for
 SHAPES = {"tapex-tiny": "tiny", "tapex-base": "base", "tapex-large": "large"}
 
 
-class Simulated:
+class SimulatedModel:
     """Answers with the first cell after a fixed time."""
 
     name, sha, architecture, licence = "bench", "0123456789ab", "simulated", "none"
@@ -56,7 +56,7 @@ class Simulated:
         ]
 
 
-class Counted:
+class CountedModel:
     """A model whose batches are counted; with `steps`, an answer has that many tokens."""
 
     def __init__(self, model: Model, steps: int = 0) -> None:
@@ -99,10 +99,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         model: Any = _model(SHAPES[options.shape], options.device, options.dtype)
         model.prepare()
-        counted = Counted(model, options.steps)
+        counted = CountedModel(model, options.steps)
         settings = settings_for(options.device)
     else:
-        counted, settings = Counted(Simulated(options.milliseconds / 1000)), Settings()
+        counted, settings = CountedModel(SimulatedModel(options.milliseconds / 1000)), Settings()
     app = create_app([counted], settings)
 
     async def stats(request: Request) -> JSONResponse:

@@ -118,7 +118,7 @@ def wait_for_writers() -> bool:
     locks can be read. Transactions that begin later are not waited for. SQLite has one writer at a time and draws no key
     ahead.
 
-    Raises Refused (still_writing) after `MAX_WAIT` seconds.
+    Raises ActionRefused (still_writing) after `MAX_WAIT` seconds.
     """
     writers = set(current_writers())
     waited, pause, deadline = bool(writers), FIRST_PAUSE, time.monotonic() + MAX_WAIT

@@ -34,7 +34,7 @@ from annotation.models import (
 from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.models.work import AssignmentQuerySet
 from annotation.platform.prepared_statements import Select, param_int, param_text
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 
 NOT_HERE = gettext_noop("This page is not available to you.")
 BEING_RESTORED = gettext_noop("A release is being restored into this project. It opens when that is done.")
@@ -86,7 +86,7 @@ def permissions_by_project(actor: Actor, projects: Sequence[Project]) -> dict[in
 def _require_annotator(actor: Actor, project: Project, roles: list[str] | None) -> None:
     """For what is the actor's own: who annotates there no more is told so, for the thing itself is no secret to them.
 
-    Raises Refused (no_member); Http404 for a token that may not annotate there.
+    Raises ActionRefused (no_member); Http404 for a token that may not annotate there.
     """
     if actor.token is None and Permission.ANNOTATE not in permissions(roles or []):
         raise not_a_member(has_left=roles is None)
@@ -94,14 +94,14 @@ def _require_annotator(actor: Actor, project: Project, roles: list[str] | None) 
         raise Http404(NOT_HERE)
 
 
-def not_a_member(*, has_left: bool = True) -> Refused:
+def not_a_member(*, has_left: bool = True) -> ActionRefused:
     """What somebody is told who annotated in a project and does so no more."""
     sentence = (
         gettext("You are no longer a member of this project.")
         if has_left
         else gettext("You are no longer an annotator in this project.")
     )
-    return Refused(
+    return ActionRefused(
         "no_member", sentence + " " + gettext("Your saved work is kept. Ask a manager if you need access.")
     )
 

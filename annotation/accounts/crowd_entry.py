@@ -34,7 +34,7 @@ from annotation.models import (
     Project,
     Qualification,
 )
-from annotation.platform.refusals import Refused, refuse, require_storable
+from annotation.platform.refusals import ActionRefused, refuse, require_storable
 from annotation.queue import availability, entry_requirements
 from annotation.workflow import projects
 
@@ -101,7 +101,7 @@ def make_link(
     return_url: str = "",
     most: int | None = None,
 ) -> CrowdLink:
-    """A link for a crowd. Raises Refused: invalid_request, name_taken."""
+    """A link for a crowd. Raises ActionRefused: invalid_request, name_taken."""
     require_storable(name, completion_code, screen_out_code, return_url, *parameters.values())
     name, codes = name.strip(), (completion_code.strip(), screen_out_code.strip())
     if not name or not all(codes):
@@ -169,7 +169,7 @@ def key_of(link: CrowdLink) -> str:
 
 
 def limit_to(*, link: CrowdLink, participants: Iterable[str], by: Person, now: datetime) -> int:
-    """Let only these ids enter from now on; without any, everybody. Returns their number. Raises Refused."""
+    """Let only these ids enter from now on; without any, everybody. Returns their number. Raises ActionRefused."""
     ids = {id for participant in participants if (id := participant.strip())}
     require_storable(*ids)
     if len(ids) > MOST_LISTED or any(len(id) > LONGEST_ID for id in ids):
@@ -199,7 +199,7 @@ def forget_listed(entry: CrowdEntry) -> None:
 
 
 def require_admitted(link: CrowdLink, ids: Ids) -> None:
-    """Raises Refused (crowd_not_admitted) for an id that is not signed or not listed, where the link asks for that.
+    """Raises ActionRefused (crowd_not_admitted) for an id that is not signed or not listed, where the link asks for that.
 
     An id that is still to be entered on the page is checked then.
     """
@@ -217,7 +217,7 @@ def require_admitted(link: CrowdLink, ids: Ids) -> None:
 def make_return_link(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
     """A token for the way back, for somebody who lost their session. Their older sessions end with it.
 
-    Raises Refused (crowd_taken) for an account that has anything beyond this project.
+    Raises ActionRefused (crowd_taken) for an account that has anything beyond this project.
     """
     if entry.person.erased_at is not None:
         refuse("invalid_request", "This person's data was erased, so a return link is not possible.")
@@ -240,7 +240,7 @@ def open_link(public_id: str) -> CrowdLink | None:
 
 
 def require_open(link: CrowdLink, *, now: datetime) -> None:
-    """Raises Refused (crowd_closed) where nobody new comes in any more, with why."""
+    """Raises ActionRefused (crowd_closed) where nobody new comes in any more, with why."""
     if link.closed_at is not None:
         why = gettext("This study is closed to new people. The researchers have closed the link.")
     elif now >= link.expires_at:
@@ -254,7 +254,7 @@ def require_open(link: CrowdLink, *, now: datetime) -> None:
 
 
 def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
-    """The ids in a request; the person's is "" where it is missing. Raises Refused (invalid_request)."""
+    """The ids in a request; the person's is "" where it is missing. Raises ActionRefused (invalid_request)."""
     ids = {
         name: query.get(parameter, "").strip() if parameter else ""
         for name, parameter in link.parameters.items()
@@ -280,7 +280,7 @@ def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
 def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) -> Person:
     """The person behind these ids: a new annotator of the project at first, the same one in their own session after.
 
-    `person` is who is signed in in this browser. Raises Refused: invalid_request, crowd_closed, crowd_taken,
+    `person` is who is signed in in this browser. Raises ActionRefused: invalid_request, crowd_closed, crowd_taken,
     crowd_not_admitted.
     """
     if not ids.person:
@@ -309,7 +309,8 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
 
 
 def _known_person(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
-    """The person of an entry, in their own session. Raises Refused: no_member, where a manager removed them; crowd_taken."""
+    """The person of an entry, in their own session. Raises ActionRefused: no_member, where a manager removed them;
+    crowd_taken."""
     if projects.has_left(entry.person, entry.link.project_id):
         why = gettext("The researchers have ended your part in this study. Your submissions are kept.")
         raise _refused("no_member", why)
@@ -339,7 +340,7 @@ def _create_person(link: CrowdLink, ids: Ids, now: datetime) -> Person:
 def entry_of_return_link(*, token: str) -> CrowdEntry:
     """The entry that a way back leads to.
 
-    Raises Refused: invitation_expired for a link that is used, wrong or too old; crowd_taken for an account that has
+    Raises ActionRefused: invitation_expired for a link that is used, wrong or too old; crowd_taken for an account that has
     anything beyond this project.
     """
     gone = _refused("invitation_expired", gettext("This link does not work or is no longer valid."))
@@ -457,14 +458,14 @@ def _completion_state(entry: CrowdEntry, outcome: str) -> CompletionState:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _refused(code: str, *sentences: str) -> Refused:
+def _refused(code: str, *sentences: str) -> ActionRefused:
     """What a participant reads: the sentences, and whom to ask."""
-    return Refused(code, " ".join([*sentences, gettext(ASK_THE_RESEARCHERS)]))
+    return ActionRefused(code, " ".join([*sentences, gettext(ASK_THE_RESEARCHERS)]))
 
 
 def _require_crowd_account(entry: CrowdEntry) -> None:
-    """Raises Refused (crowd_taken) unless the account belongs to this project's crowd only: whoever holds the link, the
-    manager who made it included, could otherwise sign in to what is not the manager's.
+    """Raises ActionRefused (crowd_taken) unless the account belongs to this project's crowd only: whoever holds the link,
+    the manager who made it included, could otherwise sign in to what is not the manager's.
 
     Locks the account inside a transaction, so that nobody registers it meanwhile.
     """

@@ -70,7 +70,7 @@ def texts_with_parts(person: Person) -> list[str]:
 def erase(*, person: Person, by: Person, now: datetime) -> None:
     """Erase what says who the person is, and end their access. Erasing twice is erasing once.
 
-    Raises Refused (still_involved) for the only manager of a project and for the only administrator.
+    Raises ActionRefused (still_involved) for the only manager of a project and for the only administrator.
     """
     if by.pk != person.pk and not by.is_administrator:
         raise PermissionError(gettext("only the person or an administrator can erase data"))
@@ -133,7 +133,7 @@ def _projects(person: Person) -> QuerySet[Membership, int]:
 
 
 def require_erasable(person: Person) -> None:
-    """Raises Refused where erasing would leave a project without a manager, or the site without an administrator."""
+    """Raises ActionRefused where erasing would leave a project without a manager, or the site without an administrator."""
     sign_up.require_another_administrator(person)
     for membership in Membership.objects.filter(person=person, removed_at__isnull=True).select_related(
         "project"

@@ -133,7 +133,7 @@ class Names:
 
 
 def require_readable(sight: Visibility, item: Item) -> None:
-    """Raises Refused (still_involved) for those who must not see the item's responses yet."""
+    """Raises ActionRefused (still_involved) for those who must not see the item's responses yet."""
     if not sight.shows(Fact.STATE, item):
         refuse(
             "still_involved",

@@ -25,7 +25,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext, ngettext
 
 from annotation.models import Attempts
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def address_of(request: HttpRequest) -> str:
 
 
 def begin_sign_in(*, account: str, address: str, now: datetime) -> Callable[[], None]:
-    """Count an attempt to sign in. Gives what to call when it succeeded. Raises Refused (too_many_attempts)."""
+    """Count an attempt to sign in. Gives what to call when it succeeded. Raises ActionRefused (too_many_attempts)."""
     account = account.strip().lower()[:254]
     known_key = _key("known", account, address)
     counted: list[tuple[Limit, tuple[str, ...]]] = [(SIGN_IN_HERE, (account, address))]
@@ -100,7 +100,7 @@ def begin_sign_in(*, account: str, address: str, now: datetime) -> Callable[[], 
     for number, (limit, whose) in enumerate(counted):
         try:
             count_attempt(limit, *whose, now=now)
-        except Refused:
+        except ActionRefused:
             for counted_limit, of in counted[:number]:
                 refund_attempt(counted_limit, *of)
             raise
@@ -117,7 +117,7 @@ def begin_sign_in(*, account: str, address: str, now: datetime) -> Callable[[], 
 
 
 def count_attempt(limit: Limit, *whose: str, now: datetime) -> None:
-    """Count an attempt. Raises Refused (too_many_attempts) where the limit is used up; that attempt is not counted."""
+    """Count an attempt. Raises ActionRefused (too_many_attempts) where the limit is used up; that attempt is not counted."""
     key = _key(limit.name, *whose)
     latest = now + (limit.at_once - 1) * limit.then_every
     for _ in range(2):
@@ -141,12 +141,13 @@ def refund_attempt(limit: Limit, *whose: str) -> None:
 
 
 def count_failure(limit: Limit, request: HttpRequest, *, now: datetime) -> None:
-    """Count a link or a token that does not work, where it can be told who asks. Raises Refused (too_many_attempts)."""
+    """Count a link or a token that does not work, where it can be told who asks. Raises ActionRefused
+    (too_many_attempts)."""
     if address := address_of(request):
         count_attempt(limit, address, now=now)
 
 
-def too_many(wait: timedelta) -> Refused:
+def too_many(wait: timedelta) -> ActionRefused:
     """The refusal, with how long to wait."""
     seconds = max(1, math.ceil(wait.total_seconds()))
     message = ngettext(
@@ -158,7 +159,7 @@ def too_many(wait: timedelta) -> Refused:
         message = gettext("Too many attempts. Try again in {minutes} minutes.").format(
             minutes=math.ceil(seconds / 60)
         )
-    return Refused("too_many_attempts", message, retry_after=seconds)
+    return ActionRefused("too_many_attempts", message, retry_after=seconds)
 
 
 def clear(*, now: datetime) -> None:

@@ -78,7 +78,7 @@ def send_reset(key: int, site: str) -> str:
 
 
 def make_reset(*, person: Person, by: Person, now: datetime) -> str:
-    """The path of a reset link, for an administrator to hand on. Raises Refused where there is nothing to reset."""
+    """The path of a reset link, for an administrator to hand on. Raises ActionRefused where there is nothing to reset."""
     if not by.is_administrator:
         raise PermissionError(gettext("only administrators create reset links"))
     if person.erased_at is not None or not person.is_active or not person.email:
@@ -93,7 +93,7 @@ def reset_path(person: Person) -> str:
 
 
 def person_of_reset_link(key: str, token: str) -> Person:
-    """Whose password the link is for. Raises Refused (invitation_expired) for one that is used, wrong or too old."""
+    """Whose password the link is for. Raises ActionRefused (invitation_expired) for one that is used, wrong or too old."""
     try:
         person = Person.objects.filter(pk=base36_to_int(key), is_active=True).first()
     except (ValueError, OverflowError):
@@ -159,7 +159,7 @@ def set_active(*, person: Person, value: bool, by: Person, now: datetime) -> Non
 def revoke_everything(*, person: Person, by: Person, now: datetime) -> None:
     """End all sessions, API tokens and password links of a compromised account, and its password.
 
-    The person signs in again by a new password link. Raises Refused (still_involved) for the only administrator.
+    The person signs in again by a new password link. Raises ActionRefused (still_involved) for the only administrator.
     """
     require_another_administrator(person)
     with transaction.atomic():
@@ -173,7 +173,7 @@ def revoke_everything(*, person: Person, by: Person, now: datetime) -> None:
 
 
 def require_another_administrator(person: Person) -> None:
-    """Raises Refused (still_involved) for the only administrator."""
+    """Raises ActionRefused (still_involved) for the only administrator."""
     others = Person.objects.filter(is_administrator=True, is_active=True).exclude(pk=person.pk)
     if person.is_administrator and not others.exists():
         refuse("still_involved", "This is the only administrator. Add another administrator first.")

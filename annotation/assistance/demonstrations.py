@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.models import Batch, Decision, Item, Outcome, Provenance
-from tasks.contract import Proposing
+from tasks.contract import ProposingTask
 
 POOL_SIZE = 200
 """Accepted responses that demonstrations are drawn from."""
@@ -46,7 +46,7 @@ def load_demonstrations(batch: Batch) -> dict[str, list[Demonstration]]:
     return by_category
 
 
-def _demonstrations_of(task: Proposing, row: Outcome, item: Item) -> Iterator[tuple[str, Demonstration]]:
+def _demonstrations_of(task: ProposingTask, row: Outcome, item: Item) -> Iterator[tuple[str, Demonstration]]:
     plain = item.plain()
     response = task.restore(row.response["data"])
     for generation_request in task.wanted(plain):
@@ -86,9 +86,9 @@ def find_original(item: Item) -> int:
     return example.pk
 
 
-def require_proposing(batch: Batch) -> Proposing:
+def require_proposing(batch: Batch) -> ProposingTask:
     """The task type of a batch with proposals. Raises TypeError for a task type that has none."""
     task = batch.task()
-    if not isinstance(task, Proposing):
+    if not isinstance(task, ProposingTask):
         raise TypeError(f"{task.key} proposes nothing")
     return task

@@ -68,8 +68,8 @@ def check_draft(
 ) -> VisibleVerdict:
     """What the batch's model says of a response as it is now: a "preview", or a "try", which is stored and counted.
 
-    A try of what was tried before is the same try. A preview that arrives after its submission is stale. Raises Refused:
-    already_submitted, invalid_request, draft_too_large.
+    A try of what was tried before is the same try. A preview that arrives after its submission is stale. Raises
+    ActionRefused: already_submitted, invalid_request, draft_too_large.
     """
     query = prepare(
         assignment=assignment,
@@ -101,7 +101,8 @@ def prepare(
     now: datetime,
     model: str = "",
 ) -> Query | VisibleVerdict:
-    """What has to be asked for a check, or its result where nothing has to be asked. Raises Refused as `check_draft` does.
+    """What has to be asked for a check, or its result where nothing has to be asked. Raises ActionRefused as `check_draft`
+    does.
 
     `model` names a model of the panel, which is previewed only; "" is the model in the loop.
     """

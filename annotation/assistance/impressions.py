@@ -33,12 +33,12 @@ from annotation.models import (
     Trial,
 )
 from annotation.platform import keyset
-from annotation.platform.refusals import Refused, refuse
+from annotation.platform.refusals import ActionRefused, refuse
 from annotation.queue import draws, resources
 from tableqa.core.foreign_values import unstorable
 from tableqa.core.translation import translate_stored
 from tableqa.perturbations import similarity
-from tasks.contract import InvalidResponse, Proposed, Proposing, TaskType
+from tasks.contract import InvalidResponse, ProposedResponse, ProposingTask, TaskType
 from tasks.shared.error_classes import ERRORS
 
 RULES = "rules"
@@ -152,13 +152,13 @@ class ValidProposal:
     Of a task type that makes no example, it is the digest of the data.
     """
 
-    proposed: Proposed
+    proposed: ProposedResponse
     data: Mapping[str, Any]
     made: str
 
 
 def validate_proposals(
-    task: TaskType, item: tasks.contract.Item, proposed: Iterable[Proposed], most: int = MOST_BY_RULES
+    task: TaskType, item: tasks.contract.Item, proposed: Iterable[ProposedResponse], most: int = MOST_BY_RULES
 ) -> list[ValidProposal]:
     """The proposals that meet the kind's contract and change something, each outcome once, best first."""
     valid_by_digest: dict[str, ValidProposal] = {}
@@ -171,7 +171,9 @@ def validate_proposals(
     return list(valid_by_digest.values())
 
 
-def validate_proposal(task: TaskType, item: tasks.contract.Item, proposed: Proposed) -> ValidProposal | None:
+def validate_proposal(
+    task: TaskType, item: tasks.contract.Item, proposed: ProposedResponse
+) -> ValidProposal | None:
     """The proposal as the kind reads it; None where it breaks the contract, changes nothing, or cannot be stored."""
     if unstorable(proposed.data):
         return None
@@ -188,7 +190,9 @@ def propose_by_rules(item: Item, context: tasks.contract.Context, *, now: dateti
     task, plain = item.batch.task(), item.plain()
     return store_proposals(
         item,
-        validate_proposals(task, plain, task.propose(plain, context) if isinstance(task, Proposing) else ()),
+        validate_proposals(
+            task, plain, task.propose(plain, context) if isinstance(task, ProposingTask) else ()
+        ),
         source=Proposal.Source.RULES,
         maker=RULES,
         now=now,
@@ -333,7 +337,7 @@ def record_reaction(
 ) -> ProposalReaction:
     """Keep that a person took or rejected a proposal they were shown. The same once more is kept once.
 
-    Raises Refused: invalid_request, already_submitted.
+    Raises ActionRefused: invalid_request, already_submitted.
     """
     if assignment.state == Assignment.State.SUBMITTED:
         raise _submitted()
@@ -366,8 +370,8 @@ def record_reaction(
         return ProposalReaction.objects.create(impression=impression, act=act, errors=wrong, made_at=now)
 
 
-def _submitted() -> Refused:
-    return Refused(
+def _submitted() -> ActionRefused:
+    return ActionRefused(
         "already_submitted",
         gettext("This item is submitted. Undo the submission to review its proposals."),
     )

@@ -18,7 +18,7 @@ from tableqa.core.canonical_json import digest
 from tableqa.data.answer_scales import scale_of, with_scale
 from tableqa.data.answers import accepted, alternatives_of, is_month_first
 from tableqa.scoring import verdicts
-from tasks.contract import Making, ModelInTheLoop, TaskType
+from tasks.contract import MakingTask, ModelInTheLoop, TaskType
 
 Raw = Mapping[str, Any]
 """A prediction as it is stored: without timings, and without whether somebody had asked the same before."""
@@ -61,7 +61,7 @@ def example_pair(task: TaskType, item: tasks.contract.Item, data: object) -> Exa
     """What a model is asked about a draft of a response."""
     shows = task.shown_names(item)
     perturbed = task.tried(data, item) if isinstance(task, ModelInTheLoop) else None
-    preview = task.preview(data, item) if perturbed is not None and isinstance(task, Making) else None
+    preview = task.preview(data, item) if perturbed is not None and isinstance(task, MakingTask) else None
     computed = (preview or {}).get("computed")
     return ExamplePair(
         _visible(item.example, shows),

@@ -41,7 +41,7 @@ def reason_against(loop_model: str, sample: Sample) -> str:
 
 
 def require_fit(loop_model: str, sample: Sample) -> None:
-    """Raise Refused (invalid_request) with the `reason_against` a model, if there is one."""
+    """Raise ActionRefused (invalid_request) with the `reason_against` a model, if there is one."""
     if reason := reason_against(loop_model, sample):
         refuse("invalid_request", reason)
 

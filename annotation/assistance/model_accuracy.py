@@ -279,7 +279,7 @@ def ask(
     """Ask a model about those of the examples (keys) whose answer by its present weights is unknown.
 
     Answers are stored one by one, so that asking again continues. Single requests may stay without an answer; those
-    examples are `unknown`. Raises Refused: invalid_request, predictor_failed.
+    examples are `unknown`. Raises ActionRefused: invalid_request, predictor_failed.
     """
     if predictor not in settings.PREDICTORS:
         refuse(
@@ -404,7 +404,7 @@ class _Survey:
         return True
 
     def require_no_stop(self, *, total: int, before: int) -> None:
-        """Raise Refused(predictor_failed) with the reason where the job stopped before the end."""
+        """Raise ActionRefused(predictor_failed) with the reason where the job stopped before the end."""
         progress: dict[str, Any] = {"done": before + self.stored, "total": total}
         if self.stop == "replaced":
             refuse(

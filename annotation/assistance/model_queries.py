@@ -24,7 +24,7 @@ from predictor.chat import ChatError, ChatModel, chat_model
 from predictor.client import PATIENT, PredictionError, connect
 from predictor.configuration import STOP_AFTER
 from predictor.protocol import PredictRequest
-from tasks.contract import ModelQuery, Preparing, task_types
+from tasks.contract import ModelQuery, PreparingTask, task_types
 
 MOST_SAMPLES = 50
 SEED = 0
@@ -33,7 +33,10 @@ SEED = 0
 def purposes() -> dict[str, ModelQuery]:
     """Everything that some kind has models asked, by name."""
     return {
-        ask.purpose: ask for task in task_types().values() if isinstance(task, Preparing) for ask in task.asks
+        ask.purpose: ask
+        for task in task_types().values()
+        if isinstance(task, PreparingTask)
+        for ask in task.asks
     }
 
 
@@ -49,7 +52,7 @@ class QueriedModel:
 
 
 def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> QueriedModel:
-    """The model to ask, and what. Raises Refused(invalid_request) where the request makes no sense."""
+    """The model to ask, and what. Raises ActionRefused(invalid_request) where the request makes no sense."""
     ask = purposes().get(purpose)
     if ask is None:
         refuse("invalid_request", "The purpose must be one of {value}.", value=", ".join(purposes()))
@@ -103,7 +106,7 @@ def ask_model(
 ) -> int:
     """Ask the model about every example it was not asked about. Returns how many were asked.
 
-    Every answer is written as it comes. Raises Refused(predictor_failed) where the endpoint gives none.
+    Every answer is written as it comes. Raises ActionRefused(predictor_failed) where the endpoint gives none.
     """
     queried_model = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
     keys = find_unanswered(sources, purpose=purpose, model=queried_model.name, limit=limit)
@@ -168,7 +171,7 @@ def estimate(
     temperature: float = 0.7,
     limit: int | None = None,
 ) -> metering.Estimate | None:
-    """What `ask_model` would use; None for a model that is no language model. Raises Refused(invalid_request)."""
+    """What `ask_model` would use; None for a model that is no language model. Raises ActionRefused(invalid_request)."""
     queried_model = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
     if not metered_models.is_language_model(predictor):
         return None

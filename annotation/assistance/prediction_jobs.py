@@ -46,7 +46,7 @@ def enqueue(*, batch: Batch, now: datetime, by: Person | None = None) -> Job | N
 def enqueue_panel(*, batch: Batch, predictor: str, by: Person | None, now: datetime) -> Job | None:
     """Have another model check everything that was submitted, which shows what fools only the model in the loop.
 
-    Its earlier answers stay. Raises Refused(invalid_request).
+    Its earlier answers stay. Raises ActionRefused(invalid_request).
     """
     task = batch.task()
     if task.predicts != "live":

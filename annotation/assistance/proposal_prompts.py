@@ -15,7 +15,7 @@ import tasks.contract
 from annotation.assistance import demonstrations, impressions
 from annotation.models import Reply
 from tableqa.core.canonical_json import canonical
-from tasks.contract import GenerationRequest, InvalidResponse, Proposed, Proposing
+from tasks.contract import GenerationRequest, InvalidResponse, ProposedResponse, ProposingTask
 
 SYSTEM = (
     "You help people who make test questions for models that answer questions about tables. {what}\n"
@@ -79,7 +79,7 @@ class ParsedReply:
 
 
 def read_reply(
-    text: str, task: Proposing, generation_request: GenerationRequest, item: tasks.contract.Item
+    text: str, task: ProposingTask, generation_request: GenerationRequest, item: tasks.contract.Item
 ) -> ParsedReply:
     """Take a reply as a whole or not at all. A fence around the JSON object is forgiven, anything else beside it is not."""
     payload = _object(text)
@@ -96,7 +96,7 @@ def read_reply(
     except InvalidResponse as invalid:
         return ParsedReply(Reply.Outcome.INVALID, str(invalid))
     valid_proposal = impressions.validate_proposal(
-        task, item, Proposed(data, generation_request.key, "model", why[:600])
+        task, item, ProposedResponse(data, generation_request.key, "model", why[:600])
     )
     if valid_proposal is None:
         return ParsedReply(Reply.Outcome.INVALID, "The reply changes nothing.")

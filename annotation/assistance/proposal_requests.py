@@ -30,7 +30,7 @@ MAX_TOKENS = 2_048
 
 
 class ProposalGenerator:
-    """One language model of a batch, asked item by item. Raises Refused(predictor_failed) where it is not set up."""
+    """One language model of a batch, asked item by item. Raises ActionRefused(predictor_failed) where it is not set up."""
 
     def __init__(self, batch: Batch, name: str, loop: proposal_trials.LoopReplies | None = None) -> None:
         self.batch, self.task = batch, demonstrations.require_proposing(batch)
@@ -52,8 +52,8 @@ class ProposalGenerator:
     ) -> int:
         """Ask everything about these items that was not asked yet. Returns how many requests were answered.
 
-        Raises Refused(predictor_failed) where the endpoint gives no answer, and after `stop_after` unusable replies in a
-        row, of the model in the loop as well; what came before is kept.
+        Raises ActionRefused(predictor_failed) where the endpoint gives no answer, and after `stop_after` unusable replies
+        in a row, of the model in the loop as well; what came before is kept.
         """
         answered, self.problem, self.is_loop_away = 0, None, False
         for request, reply in self.crew.map(self._send, self._requests(keys, tell)):

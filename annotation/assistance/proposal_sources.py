@@ -22,7 +22,7 @@ def create_source(*, batch: Batch, size: int, seed: int, by: Person | None, now:
 
     They say in their meta who made them, of what, and by which perturbation: beside people's examples of the same
     originals, ratings compare the two as they came out of the machine (RobuT, table 5: 100 of a kind). A seeded sample,
-    each outcome once. Raises Refused: name_taken, nothing_to_release.
+    each outcome once. Raises ActionRefused: name_taken, nothing_to_release.
     """
     rows = list(
         Proposal.objects.filter(item__batch=batch).order_by("pk").values_list("pk", "item_id", "digest")

@@ -26,7 +26,7 @@ class LoopReplies(UnusableReplies):
 
 
 def require_usable(replies: UnusableReplies) -> None:
-    """Raise Refused(predictor_failed) for a model with too many unusable replies in a row."""
+    """Raise ActionRefused(predictor_failed) for a model with too many unusable replies in a row."""
     if replies.is_stopped:
         refuse(
             "predictor_failed",
@@ -49,7 +49,7 @@ def try_proposals(
     """Try every proposal of these items that was not tried yet on the batch's model. Returns how many were.
 
     Ends where the model does not answer, or is another one than the batch has frozen: nothing is kept then. Raises
-    Refused(predictor_failed) where no request can succeed, and after `stop_after` unusable replies in a row.
+    ActionRefused(predictor_failed) where no request can succeed, and after `stop_after` unusable replies in a row.
     """
     if not batch.loop_model:
         return 0

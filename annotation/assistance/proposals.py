@@ -17,7 +17,7 @@ from annotation.assistance import impressions, proposal_requests, proposal_trial
 from annotation.background import jobs
 from annotation.models import Batch, Job, Proposal, Reply
 from annotation.models.proposals import UNUSABLE
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import resources
 
 COUNTED = ("requests", "does_not_apply", "again", *UNUSABLE)
@@ -40,8 +40,8 @@ def make_proposals(
     """What is missing: rules for every item first, then trials, then language models with trials of theirs.
 
     Returns how many of each were made. One refused, empty or over-long reply is a reply like any other. Raises
-    Refused(predictor_failed) where the endpoint of a language model is away, and after `stop_after` unusable replies in a
-    row, of the model in the loop as well; what is there is kept.
+    ActionRefused(predictor_failed) where the endpoint of a language model is away, and after `stop_after` unusable replies
+    in a row, of the model in the loop as well; what is there is kept.
     """
     task, wants = batch.task(), batch.help_from
     keys = list(batch.items.order_by("position").values_list("pk", flat=True))
@@ -60,7 +60,7 @@ def make_proposals(
         if not item.proposals.filter(maker=impressions.RULES).exists():
             counts["rules"] += len(impressions.propose_by_rules(item, context, now=now()))
         tell()
-    refused: Refused | None = None
+    refused: ActionRefused | None = None
     if wants.get("search"):
         counts["trials"] += proposal_trials.try_proposals(batch, keys, loop, now=now, tell=tell)
     for name in names:
@@ -68,7 +68,7 @@ def make_proposals(
             counts["replies"] += proposal_requests.ProposalGenerator(batch, name, loop).ask(
                 keys, now=now, tell=tell
             )
-        except Refused as error:  # the other models are asked all the same
+        except ActionRefused as error:  # the other models are asked all the same
             refused = refused or error
     if wants.get("search") and names:
         counts["trials"] += proposal_trials.try_proposals(batch, keys, loop, now=now)

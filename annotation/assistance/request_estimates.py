@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, OuterRef
 from annotation.assistance import demonstrations, impressions, proposal_prompts, proposal_requests
 from annotation.models import Assignment, Batch, Item, Proposal, Reply, Trial, Try
 from annotation.models.batch_options.assistance import REPETITIONS
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import metered_models, metering
 from annotation.queue.metering import Estimate
 from predictor import prompts
@@ -70,7 +70,7 @@ def _sample(batch: Batch) -> Iterator[Item]:
 def _of_proposals(batch: Batch, name: str) -> Estimate:
     try:
         generator = proposal_requests.ProposalGenerator(batch, name)
-    except Refused:
+    except ActionRefused:
         return Estimate(0, 0, 0, None)
     items = list(_sample(batch))
     plain = [(item, item.plain()) for item in items]

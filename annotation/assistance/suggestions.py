@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 
 from annotation.models import Assignment
 from annotation.queue import resources
-from tasks.contract import Suggesting
+from tasks.contract import SuggestingTask
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Suggestions:
 def suggestions(assignment: Assignment) -> Suggestions:
     """What the kind suggests for this item, if the batch shows it to people."""
     task = assignment.batch.task()
-    if not task.suggests(assignment.plain_item) or not isinstance(task, Suggesting):
+    if not task.suggests(assignment.plain_item) or not isinstance(task, SuggestingTask):
         return Suggestions(None, gettext("This batch has no suggestions."))
     return Suggestions(
         task.suggest(assignment.plain_item, resources.context(assignment.batch.project, task.needs))

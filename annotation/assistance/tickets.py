@@ -15,7 +15,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from annotation.access import authorization
 from annotation.assistance.draft_checks import derive_slot
 from annotation.models import Assignment, Person
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 
 SALT = "askew.gateway"
 SECONDS = 300
@@ -43,18 +43,18 @@ def sign(assignment: Assignment, *, language: str | None) -> str:
 
 
 def read(text: str) -> Ticket:
-    """The ticket. Raises Refused(ticket_expired, not_authenticated)."""
+    """The ticket. Raises ActionRefused(ticket_expired, not_authenticated)."""
     try:
         data: dict[str, Any] = signing.loads(text, salt=SALT, max_age=SECONDS)
         return Ticket(**data)
     except signing.SignatureExpired:
-        raise Refused("ticket_expired", "The ticket has expired. Request another one.") from None
+        raise ActionRefused("ticket_expired", "The ticket has expired. Request another one.") from None
     except (signing.BadSignature, TypeError):
-        raise Refused("not_authenticated", "This needs a valid ticket.") from None
+        raise ActionRefused("not_authenticated", "This needs a valid ticket.") from None
 
 
 def assignment_of(ticket: Ticket) -> Assignment:
-    """The assignment of a ticket, loaded anew. Raises Http404, Refused: other session, other lease, no member."""
+    """The assignment of a ticket, loaded anew. Raises Http404, ActionRefused: other session, other lease, no member."""
     people = Assignment.objects.filter(public_id=ticket.assignment).values_list("person_id", flat=True)
     assignment = authorization.own_assignment(people.first() or 0, ticket.assignment)
     if (

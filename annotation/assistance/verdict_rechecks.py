@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.assistance import judgements, model_checks
 from annotation.models import Annotation, Batch, Decision, Event, Item, Outcome, Try
-from tasks.contract import Answering
+from tasks.contract import AnsweringTask
 
 
 def recheck(*, batch: Batch, now: datetime, after: int = 0) -> int:
@@ -53,7 +53,7 @@ def find_later_gold_answers(annotations: Sequence[int]) -> dict[int, list[str]]:
     for outcome in outcomes.order_by("pk").distinct():
         item = outcome.decision.item
         task = item.batch.task()
-        if not isinstance(task, Answering):
+        if not isinstance(task, AnsweringTask):
             continue
         gold = task.gold(task.restore(outcome.response["data"]), item.plain())
         if gold is None:

@@ -46,7 +46,7 @@ _UNSEEN: Final = re.compile("[\u0300-\u036f\u00ad\u200b-\u200f\u2060\ufeff]")
 """Accents, soft hyphens and other characters without a width."""
 
 
-class _Folding(dict[int, str]):
+class _FoldTable(dict[int, str]):
     """Letters as they are compared, for `str.translate`: without case, accent, width and ligature."""
 
     def __missing__(self, key: int) -> str:
@@ -56,7 +56,7 @@ class _Folding(dict[int, str]):
         return self[key]
 
 
-_FOLDING: Final = _Folding()
+_FOLDING: Final = _FoldTable()
 
 
 class Names:

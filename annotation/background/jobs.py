@@ -24,7 +24,7 @@ from django.utils import timezone, translation
 from annotation.background.erased_names import Names
 from annotation.models import Batch, Job, Person, Project
 from annotation.platform.database import failures, limits
-from annotation.platform.refusals import Refused, refuse
+from annotation.platform.refusals import ActionRefused, refuse
 from annotation.platform.task_queue import task
 from tableqa.core.translation import message
 
@@ -90,12 +90,12 @@ def clock() -> datetime:
         return now
 
 
-class Cancelled(Exception):
+class JobCancelled(Exception):
     """A person cancelled the job, or its worker was taken for lost: what it does is not wanted any more."""
 
 
 class Progress:
-    """Told how far a job is; writes it, with the heartbeat, a few times a second at most. Raises Cancelled.
+    """Told how far a job is; writes it, with the heartbeat, a few times a second at most. Raises JobCancelled.
 
     Told of the end in the transaction that makes what the job did visible, it keeps others from cancelling it afterwards.
     """
@@ -110,7 +110,7 @@ class Progress:
         self.written = time.monotonic()
         running = Job.objects.filter(pk=self.job_id, state=Job.State.RUNNING)
         if not running.update(done=done, total=total, heartbeat=Now()):
-            raise Cancelled
+            raise JobCancelled
 
 
 def _registering(functions: dict[str, Any]) -> Callable[[str], Callable[[Any], Any]]:
@@ -126,11 +126,11 @@ afterwards = _registering(AFTERWARDS)
 def store_result(job: Job, result: Mapping[str, Any]) -> None:
     """Store what a job did, in the transaction that did it: where its worker is lost afterwards, nobody does it twice.
 
-    Raises Cancelled.
+    Raises JobCancelled.
     """
     running = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING)
     if not running.update(result=result, ids={**job.ids, IS_DONE: True}):
-        raise Cancelled
+        raise JobCancelled
     _remove_erased_names(job)
 
 
@@ -156,7 +156,7 @@ def enqueue_once(*, batch: Batch, kind: str, by: Person | None, now: datetime) -
 
 
 def cancel(job: Job) -> None:
-    """Cancel a job that reads files: it ends within two seconds, and nothing of it stays. Raises Refused."""
+    """Cancel a job that reads files: it ends within two seconds, and nothing of it stays. Raises ActionRefused."""
     is_ending = Q(ids__has_key=IS_DONE) | Q(done=F("total"), total__gt=0)
     ends_later = Job.objects.filter(~is_ending, pk=job.pk, kind__in=OF_FILES)
     failed = {"state": Job.State.FAILED, "error": CANCELLED, "heartbeat": Now()}
@@ -222,10 +222,10 @@ def run(job_id: int) -> str:
         # What a job writes is in no reader's language, and a job may ask for what takes long.
         with translation.override(settings.LANGUAGE_CODE), limits.at_most(0):
             result = job.result if job.ids.get(IS_DONE) else KINDS[job.kind](job, Progress(job_id))
-    except Refused as refused:
+    except ActionRefused as refused:
         problems = {"result": refused.more} if "problems" in refused.more else {}
         return _end_and_tidy(job, Job.State.FAILED, error=refused.stored, **problems)
-    except Cancelled:
+    except JobCancelled:
         job.refresh_from_db()
         if job.error == CANCELLED and job.kind in AFTERWARDS:  # not where another worker has it
             AFTERWARDS[job.kind](job)

@@ -88,7 +88,7 @@ def refusing_faults(
     request: ReadRequest,
     beat: Callable[[int], None],
 ) -> Read:
-    """What was read. Raises Refused(import_failed) for a fault of the files."""
+    """What was read. Raises ActionRefused(import_failed) for a fault of the files."""
     try:
         return reading(request, beat)
     except ReaderError as error:
@@ -106,7 +106,7 @@ def call(
     """Do a task of `tableqa.readers.worker_process` in a process of its own. Returns its result.
 
     name: what people call the file. beat: told a few times a second how many records were read; what it raises ends the
-    process. Raises Refused(import_failed): a fault of the file, or more time, memory or space than a file may take.
+    process. Raises ActionRefused(import_failed): a fault of the file, or more time, memory or space than a file may take.
     """
     folder = Path(request.rows).parent
     message = {
@@ -169,7 +169,7 @@ def _give_way(process: int) -> None:
 def _watch(
     process: subprocess.Popen[bytes], folder: Path, name: str, seconds: int, beat: Callable[[int], None]
 ) -> None:
-    """Wait for the end of the process. Raises Refused where it takes too long or too much, and what `beat` raises."""
+    """Wait for the end of the process. Raises ActionRefused where it takes too long or too much, and what `beat` raises."""
     until = time.monotonic() + seconds
     while True:
         with suppress(subprocess.TimeoutExpired):

@@ -65,7 +65,7 @@ class Pages:
 
     @contextmanager
     def page(self, records: int = 0) -> Iterator[None]:
-        """A transaction of its own, with so many of all records. Raises Cancelled."""
+        """A transaction of its own, with so many of all records. Raises JobCancelled."""
         self.progress(max(0, min(self.done, self.total - 1)), self.total)
         began = time.monotonic()
         with transaction.atomic():
@@ -97,7 +97,7 @@ class HiddenPages(Pages):
 
     @contextmanager
     def page(self, records: int = 0) -> Iterator[None]:
-        """As other pages, while this process holds the project. Raises Cancelled and Refused."""
+        """As other pages, while this process holds the project. Raises JobCancelled and ActionRefused."""
         at = self.at
         try:
             with super().page(records):
@@ -108,7 +108,8 @@ class HiddenPages(Pages):
             raise
 
     def claim(self, job: Job | None) -> None:
-        """Hold the project, and remove what an earlier attempt left. Raises Refused(import_failed) where it is not empty."""
+        """Hold the project, and remove what an earlier attempt left. Raises ActionRefused(import_failed) where it is not
+        empty."""
         with transaction.atomic():
             project = Project.objects.select_for_update(no_key=True).get(pk=self.project.pk)
             is_left = project.restoring_at is not None
@@ -126,7 +127,7 @@ class HiddenPages(Pages):
                 pass
 
     def renew(self) -> None:
-        """Go on holding the project, in a transaction. Raises Refused(import_failed) where somebody else has it."""
+        """Go on holding the project, in a transaction. Raises ActionRefused(import_failed) where somebody else has it."""
         now = jobs.clock()
         project_rows = Project.objects.filter(pk=self.project.pk, restoring_at=self.at)
         if not project_rows.update(restoring_at=now):

@@ -20,7 +20,7 @@ from django.utils.translation import gettext
 from annotation.background import jobs, sandbox
 from annotation.background.staged_pages import Progress, clear_abandoned
 from annotation.models import Job, Person, Project, Upload
-from annotation.platform.refusals import Refused, refuse
+from annotation.platform.refusals import ActionRefused, refuse
 from tableqa.readers.ingestion import ReadRequest, ReadResult
 
 KEPT = timedelta(days=7)
@@ -30,7 +30,7 @@ SLICE = 4 * 1024 * 1024
 
 
 def require_size(file: UploadedFile, most: int, *, code: str, fix: str) -> str:
-    """Refuse an uploaded file that is empty or larger than `most` bytes. Returns its name. Raises Refused(code)."""
+    """Refuse an uploaded file that is empty or larger than `most` bytes. Returns its name. Raises ActionRefused(code)."""
     name, size = str(file.name or "file"), file.size or 0
     if not size:
         refuse(code, "{name} is empty.", name=name)
@@ -40,7 +40,7 @@ def require_size(file: UploadedFile, most: int, *, code: str, fix: str) -> str:
 
 
 def keep(*, project: Project, file: UploadedFile, by: Person, now: datetime) -> Upload:
-    """Store an uploaded file under a name of ours. Raises Refused when it is too large or empty."""
+    """Store an uploaded file under a name of ours. Raises ActionRefused when it is too large or empty."""
     fix = gettext("Split it, or ask the site administrator to import it.")
     name = require_size(file, settings.MAX_IMPORT_BYTES, code="import_failed", fix=fix)
     _delete_old(now)
@@ -50,7 +50,8 @@ def keep(*, project: Project, file: UploadedFile, by: Person, now: datetime) -> 
 def store(
     *, project: Project, file: File[bytes], name: str, by: Person, now: datetime, size: int | None = None
 ) -> Upload:
-    """Store a file under a name of ours; `size` bytes, if the rest comes in slices. Raises Refused if the disk is full."""
+    """Store a file under a name of ours; `size` bytes, if the rest comes in slices. Raises ActionRefused if the disk is
+    full."""
     size = file.size if size is None else size
     upload = Upload(project=project, name=name[:255], size=size, made_by=by, made_at=now)
     try:
@@ -63,7 +64,7 @@ def store(
 
 
 def begin(*, project: Project, name: str, size: int, by: Person, now: datetime) -> Upload:
-    """A file of `size` bytes that comes in slices. Raises Refused when it is too large."""
+    """A file of `size` bytes that comes in slices. Raises ActionRefused when it is too large."""
     if size > settings.MAX_IMPORT_BYTES:
         refuse(
             "import_failed",
@@ -76,7 +77,7 @@ def begin(*, project: Project, name: str, size: int, by: Person, now: datetime) 
 
 
 def received(upload: Upload) -> int:
-    """Bytes of an upload that are here. Raises Refused(import_failed) where its file is gone."""
+    """Bytes of an upload that are here. Raises ActionRefused(import_failed) where its file is gone."""
     if not upload.file or not Path(upload.file.path).is_file():
         refuse("import_failed", "An uploaded file of this import is missing. Upload the files again.")
     return int(upload.file.size)
@@ -85,7 +86,7 @@ def received(upload: Upload) -> int:
 def append(*, upload: Upload, offset: int, data: bytes) -> None:
     """Write a slice at its offset; the same slice again changes nothing.
 
-    Raises Refused if bytes before it are missing, or it is longer than the rest of the file.
+    Raises ActionRefused if bytes before it are missing, or it is longer than the rest of the file.
     """
     here = received(upload)
     if offset > here:
@@ -224,7 +225,7 @@ class InputFile:
     progress: Progress
 
     def read(self, reader: str, **options: Any) -> ReadResult:
-        """Read and check all records into `rows`. Raises Refused(import_failed)."""
+        """Read and check all records into `rows`. Raises ActionRefused(import_failed)."""
         request = ReadRequest(reader, str(self.path), str(self.rows), **options, **self.about)
         return sandbox.refusing_faults(self.reading, request, lambda number: self.progress(number, 0))
 
@@ -264,7 +265,7 @@ def rest_of_job(job: Job, name: str) -> Iterator[Path]:
         rest = Path(folder) / name
         try:
             yield rest
-        except Refused as refused:
+        except ActionRefused as refused:
             if "problems" in refused.more:
                 refused.more |= kept_rest(job, rest)
             raise
@@ -289,7 +290,8 @@ def unpacked_folder() -> Path:
 
 
 def _linked(upload: Upload, folder: Path) -> Path:
-    """An uploaded file under the name that it was sent with. Raises Refused(import_failed) where bytes of it are missing."""
+    """An uploaded file under the name that it was sent with. Raises ActionRefused(import_failed) where bytes of it are
+    missing."""
     require_whole(upload)
     path = folder / file_name(upload.name)
     folder.mkdir(parents=True)

@@ -66,7 +66,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Spread:
+class Distributions:
     """The values of one series: one distribution for each label, empty where there is none."""
 
     name: str
@@ -238,7 +238,7 @@ class Distribution:
     """Strips of values: a group for each label, a strip for each series that has values there."""
 
     labels: Sequence[str]
-    spreads: Sequence[Spread]
+    spreads: Sequence[Distributions]
     axis: Axis
     notes: ClassVar[Sequence[str]] = ()
 

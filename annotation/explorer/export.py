@@ -54,7 +54,7 @@ Record = dict[str, Any]
 def records(who: Reader, chosen: Selection) -> Iterator[tuple[Row, list[Record]]]:
     """Each item with its records, in the order of the selection.
 
-    Raises Refused (invalid_request) for more than `MOST_ITEMS` items.
+    Raises ActionRefused (invalid_request) for more than `MOST_ITEMS` items.
     """
     items = result_pages.ordered(querysets.matching(who, chosen), chosen.sort)
     keys = list(items.values_list("pk", flat=True)[: MOST_ITEMS + 1])

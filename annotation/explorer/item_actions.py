@@ -45,7 +45,7 @@ from annotation.models import (
     Release,
     Slot,
 )
-from annotation.platform.refusals import Refused, refuse, require_storable
+from annotation.platform.refusals import ActionRefused, refuse, require_storable
 from annotation.quality import guideline_examples
 from annotation.queue import allocation, decision_undo, orphaned_slots, reservations, resolutions, slots
 from annotation.workflow import adjudication
@@ -77,7 +77,8 @@ class ActionResult:
 
 
 def chosen_keys(who: Reader, chosen: Selection) -> list[int]:
-    """The items of a selection, in its order. Raises Refused (invalid_request) where they are more than `MOST_ITEMS`."""
+    """The items of a selection, in its order. Raises ActionRefused (invalid_request) where they are more than
+    `MOST_ITEMS`."""
     items = result_pages.ordered(querysets.matching(who, chosen), chosen.sort)
     keys = list(items.values_list("pk", flat=True)[: MOST_ITEMS + 1])
     if len(keys) > MOST_ITEMS:
@@ -104,7 +105,7 @@ def preview(who: Reader, action: str, keys: Sequence[int]) -> Preview:
 
 
 def apply_action(who: Reader, action: str, keys: Sequence[int], *, note: str, now: datetime) -> ActionResult:
-    """Do it to those of the items that can be changed now. Raises Refused (invalid_request) without a note."""
+    """Do it to those of the items that can be changed now. Raises ActionRefused (invalid_request) without a note."""
     note = _valid_note(action, keys, note)
     with transaction.atomic():
         row = _new(who, action, note, now)
@@ -131,7 +132,7 @@ def is_large(action: ItemAction) -> bool:
 
 
 def start_undo(who: Reader, action: ItemAction, *, now: datetime) -> Job:
-    """`undo` in the background. Raises Refused as it does."""
+    """`undo` in the background. Raises ActionRefused as it does."""
     _require_undoable(who, action, now)
     ids = {"action": action.pk}
     return jobs.enqueue(project=who.project, kind=UNDO, ids=ids, by=who.actor.person, now=now)
@@ -206,7 +207,7 @@ def _result(row: ItemAction, number: int, refused: Mapping[Refusal, Sequence[int
 
 
 def _valid_note(action: str, keys: Sequence[int], note: str) -> str:
-    """The note without space around it. Raises Refused (invalid_request) where it is missing or too long."""
+    """The note without space around it. Raises ActionRefused (invalid_request) where it is missing or too long."""
     note = note.strip()
     require_storable(note)
     if not note and ACTIONS[action].note:
@@ -235,7 +236,7 @@ def _change(who: Reader, row: ItemAction, keys: Sequence[int], now: datetime) ->
         try:
             with transaction.atomic():
                 states[item.pk] = _DO[row.kind](item, who.actor.person, row.note, _state(item), now)
-        except Refused:  # only what the locks do not hold, such as a release that began this moment
+        except ActionRefused:  # only what the locks do not hold, such as a release that began this moment
             plan.refused.setdefault(CHANGED, []).append(item.pk)
     ItemChange.objects.bulk_create(
         ItemChange(action=row, item_id=key, before=before) for key, before in states.items()
@@ -271,7 +272,7 @@ def undoable(actor: Actor, project: Project, *, now: datetime) -> set[str]:
 def undo(who: Reader, action: ItemAction, *, now: datetime) -> ActionResult:
     """Undo an action, item by item: what somebody built on it meanwhile stays.
 
-    Raises Refused (invalid_request) where it is too late, or somebody else's to undo.
+    Raises ActionRefused (invalid_request) where it is too late, or somebody else's to undo.
     """
     _require_undoable(who, action, now)
     with transaction.atomic():
@@ -310,7 +311,7 @@ def _restore(who: Reader, action: ItemAction, keys: Sequence[int], now: datetime
         try:
             with transaction.atomic():
                 _UNDO[action.kind](item, action, change.before, who.actor.person, now)
-        except Refused:
+        except ActionRefused:
             refused.setdefault(CHANGED, []).append(item.pk)
             continue
         undone.append(change.pk)
@@ -554,8 +555,8 @@ def _restore_waiting(item: Item, before: Mapping[str, Any], now: datetime) -> No
     complete.update(due_at=slots.due_at(item.batch, now))
 
 
-def _conflict_refusal() -> Refused:
-    return Refused("decided", "")
+def _conflict_refusal() -> ActionRefused:
+    return ActionRefused("decided", "")
 
 
 _DO: Final = {

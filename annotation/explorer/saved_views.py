@@ -27,8 +27,8 @@ def visible_views(who: Reader) -> QuerySet[SavedView]:
 def save(*, who: Reader, name: str, filters: str, is_shared: bool, now: datetime) -> SavedView:
     """Give the selection of a query string a name. Pages of the list are not part of it.
 
-    Raises Refused: invalid_request for a wrong name, wrong filters, too many views, or a shared view of somebody who does
-    not manage the project; name_taken.
+    Raises ActionRefused: invalid_request for a wrong name, wrong filters, too many views, or a shared view of somebody who
+    does not manage the project; name_taken.
     """
     name = " ".join(name.split())
     if not name or len(name) > LONGEST_NAME or "\0" in name:

@@ -121,8 +121,8 @@ def import_examples(
     `declared_paths` is how a study file names path and tables. files: uploaded ones. job: the one that imports. pages: a
     new source stays in their project, and is not ready, until `publish`.
 
-    Raises Refused(import_failed) naming file, line, what is wrong and how to mend it, with all problems in `more`; nothing
-    is left behind then.
+    Raises ActionRefused(import_failed) naming file, line, what is wrong and how to mend it, with all problems in `more`;
+    nothing is left behind then.
     """
     choices = Choices(name.strip() or path.stem, split, limit, fields or {}, credit or NO_CREDIT, good_only)
     require_storable(dict(declared_paths or {}))
@@ -198,7 +198,7 @@ def _read_request(
 def _new_rows(project: Project, name: str, rows: Path, path: Path) -> tuple[Path, int]:
     """A file with those rows that no earlier source of this name holds, and their number.
 
-    Raises Refused(import_failed) for one that was imported with other contents.
+    Raises ActionRefused(import_failed) for one that was imported with other contents.
     """
     new, number = rows.with_suffix(".new"), 0
     with new.open("w", encoding="utf-8", newline="\n") as file:
@@ -261,7 +261,7 @@ def _begin(
 
 
 def _refuse_problems(read: ReadResult, good_only: bool) -> None:
-    """Raises Refused(import_failed) with the problems, unless only good records are wanted and there are some."""
+    """Raises ActionRefused(import_failed) with the problems, unless only good records are wanted and there are some."""
     if read.cause is None or (good_only and read.whole and read.number):
         return
     more = {
@@ -283,7 +283,7 @@ def _refuse_problems(read: ReadResult, good_only: bool) -> None:
 
 
 def check_fields(reader: str, fields: Mapping[str, str]) -> None:
-    """Raises Refused(import_failed) for a reader that is not there, or cannot be told these names of fields."""
+    """Raises ActionRefused(import_failed) for a reader that is not there, or cannot be told these names of fields."""
     if reader not in READERS:
         refuse(
             "import_failed",
@@ -298,7 +298,7 @@ def check_fields(reader: str, fields: Mapping[str, str]) -> None:
 
 
 def check_licence(licence: str) -> None:
-    """Raises Refused(import_failed) for a licence that is no SPDX identifier; "" is none."""
+    """Raises ActionRefused(import_failed) for a licence that is no SPDX identifier; "" is none."""
     _check_length(licence)
     if licence and LICENCE.fullmatch(licence) is None:
         refuse(
@@ -309,7 +309,7 @@ def check_licence(licence: str) -> None:
 
 
 def _check_length(licence: str) -> None:
-    """Raises Refused(import_failed) for a licence that is too long to be stored."""
+    """Raises ActionRefused(import_failed) for a licence that is too long to be stored."""
     if len(licence) > LONGEST_LICENCE:
         refuse(
             "import_failed",
@@ -320,7 +320,7 @@ def _check_length(licence: str) -> None:
 
 
 def _check_choices(reader: str, choices: Choices) -> None:
-    """Raises Refused for choices that no import can be made with."""
+    """Raises ActionRefused for choices that no import can be made with."""
     require_storable(asdict(choices))
     check_fields(reader, choices.fields)
     check_licence(choices.credit.licence)
@@ -335,7 +335,7 @@ def _check_choices(reader: str, choices: Choices) -> None:
 
 
 def publish(*, source: Source, project: Project, by: Person | None) -> None:
-    """Make a source visible in its project, in the caller's transaction. Raises Refused(import_failed)."""
+    """Make a source visible in its project, in the caller's transaction. Raises ActionRefused(import_failed)."""
     # One import of a project at a time becomes visible: an id stands once under a name.
     Project.objects.select_for_update().filter(pk=project.pk).values_list("pk").first()
     others = Source.objects.ready().filter(project=project, name=source.name)
@@ -370,7 +370,7 @@ def start_import(
 
     choice: what the job works out reader and columns from (`file_preview.read`), where they are not known.
 
-    Raises Refused(import_failed) where bytes of them are missing.
+    Raises ActionRefused(import_failed) where bytes of them are missing.
     """
     for upload in filter(None, (questions, tables)):
         uploads.require_whole(upload)
@@ -387,7 +387,7 @@ def start_import(
 
 
 def start_good_only(*, job: Job, by: Person, now: datetime) -> Job:
-    """Import the good records of an import that was refused because of others, or of a check. Raises Refused.
+    """Import the good records of an import that was refused because of others, or of a check. Raises ActionRefused.
 
     An import of labels or responses has its choices in another place than one of examples.
     """

@@ -42,7 +42,7 @@ def start(
 
     A newer choice of a file takes the place of one that waits. choice: see `read`. form: what a page was sent with.
 
-    Raises Refused(import_failed) where bytes of the files are missing.
+    Raises ActionRefused(import_failed) where bytes of the files are missing.
     """
     for upload in filter(None, (questions, tables)):
         uploads.require_whole(upload)
@@ -91,7 +91,7 @@ def choice_of(choice: Mapping[str, Any]) -> Preview:
 
 
 def read(job: Job, beat: Callable[[int], None]) -> Preview:
-    """`read_any` for files of examples. Raises Refused(import_failed) also for a release."""
+    """`read_any` for files of examples. Raises ActionRefused(import_failed) also for a release."""
     preview = read_any(job, beat)
     if isinstance(preview, dict):
         refuse(
@@ -107,7 +107,7 @@ def read_any(job: Job, beat: Callable[[int], None]) -> Preview | dict[str, Any]:
     """Read the first examples of the files of a job, or what a release would restore
     (`annotation.releases.checked_release.ReleaseSummary` as JSON).
 
-    Raises Refused(import_failed) where a file is gone or no archive.
+    Raises ActionRefused(import_failed) where a file is gone or no archive.
 
     The choice among its ids is {"reader", "chosen", "named"}, all optional. Without a reader it is detected. chosen: the
     columns for the reader own (`ChosenColumns`); without them those of the last import of a file with the same ones. named:

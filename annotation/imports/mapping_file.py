@@ -13,7 +13,7 @@ _MAPS: Final = ("fields", "people", "parts")
 
 
 def parse(data: Any) -> ImportMapping:
-    """The mapping that a YAML file holds. Raises Refused (import_failed) naming the key."""
+    """The mapping that a YAML file holds. Raises ActionRefused (import_failed) naming the key."""
     if not isinstance(data, Mapping):
         refuse("import_failed", "The mapping must consist of keys such as fields and people.")
     available = (*_TEXTS, *_MAPS, "values", "duplicates", "good_only")

@@ -36,7 +36,7 @@ from annotation.imports.label_import.checks import CheckResult
 from annotation.imports.response_preview import Preview
 from annotation.models import Batch, Job, LabelImport, Person, Project, Proposal, Source, Upload
 from annotation.platform import bulk_rows
-from annotation.platform.refusals import Refused, refuse, refuse_as
+from annotation.platform.refusals import ActionRefused, refuse, refuse_as
 from annotation.queue import sampling
 from annotation.workflow import batches
 from annotation.workflow import task_types as workflow_task_types
@@ -44,14 +44,14 @@ from tableqa import Example
 from tableqa.core.translation import joined, reason_of
 from tableqa.data.typed_json import from_json, to_json
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, checksum_of
-from tableqa.readers.interface import Credit, ReaderError, Rejected, joined_credit
+from tableqa.readers.interface import Credit, ReaderError, Rejection, joined_credit
 from tableqa.readers.labels import DUPLICATES, Label
 from tableqa.readers.mapped_records import check_fields
 from tableqa.readers.rejections import Rejections, one_sentence
 from tableqa.readers.responses import TOOLS
 from tableqa.readers.responses.tool_export import CheckedTask, GivenResponse, location, loss_in_words
 from tableqa.readers.responses.validation import examples_of, read_responses, record_of
-from tasks.contract import Proposed, TaskType, task_types
+from tasks.contract import ProposedResponse, TaskType, task_types
 
 KIND: Final = "import_responses"
 PREVIEW: Final = "preview_responses"
@@ -77,7 +77,8 @@ def write(
     only_look: bool = False,
     rest: Path | None = None,
 ) -> Preview:
-    """Import the responses of a file: all of them, or none. Raises Refused (import_failed) with the problems in `more`.
+    """Import the responses of a file: all of them, or none. Raises ActionRefused (import_failed) with the problems in
+    `more`.
 
     only_look: what an import would do; nothing is written, and problems are in the preview.
     rest: a file for responses and examples with a problem, as JSON Lines
@@ -103,7 +104,7 @@ def start(
     now: datetime,
     only_look: bool = False,
 ) -> Job:
-    """Import the responses of an uploaded file in the background, or preview them. Raises Refused (import_failed)."""
+    """Import the responses of an uploaded file in the background, or preview them. Raises ActionRefused (import_failed)."""
     uploads.require_whole(upload)
     _require_tool(tool)
     # What a task type says of a response is stored as it reads.
@@ -246,7 +247,7 @@ class _Import:
         rejections: Rejections,
         rest: Path | None,
     ) -> None:
-        """Raises Refused where the file cannot be read at all."""
+        """Raises ActionRefused where the file cannot be read at all."""
         _require_tool(tool)
         try:
             check_fields(mapping.parts)
@@ -295,7 +296,7 @@ class _Import:
         return self.preview
 
     def write(self, job: Job | None = None) -> Preview:
-        """Write all, or raise Refused (import_failed) with the problems in `more`. job: gets its result with it."""
+        """Write all, or raise ActionRefused (import_failed) with the problems in `more`. job: gets its result with it."""
         with self._hidden_pages(job) as pages:
             written = self._write(pages)
             self.preview.add_rejected(self.rejections, self.rest)
@@ -460,7 +461,7 @@ class _Import:
                 for prediction in by_example[item.example.external_id].predictions:
                     data = _data(preview.mapping, task_type, prediction.values)
                     proposal = impressions.validate_proposal(
-                        task_type, item.plain(), Proposed(data, score=prediction.score)
+                        task_type, item.plain(), ProposedResponse(data, score=prediction.score)
                     )
                     if proposal is None:
                         continue
@@ -557,11 +558,11 @@ def without_repeated(
     return tasks
 
 
-def rejected_response(task: str, response: GivenResponse, what: str) -> Rejected:
+def rejected_response(task: str, response: GivenResponse, what: str) -> Rejection:
     """A response with a problem: what is wrong, in whole sentences."""
     what = joined([location(task, response.id, response.person), what], by=": ")
     error = ReaderError(response.place.file.name, response.place.line, what, "")
-    return Rejected(error, record_of(task, response))
+    return Rejection(error, record_of(task, response))
 
 
 def _problem_of_credit(mapping: ImportMapping) -> str:
@@ -572,7 +573,7 @@ def _problem_of_credit(mapping: ImportMapping) -> str:
             URLValidator(schemes=("http", "https"))(mapping.url)
         if len(mapping.url) > LONGEST_URL or len(mapping.citation) > LONGEST_CITATION:
             raise ValidationError("too long")
-    except Refused as refused:
+    except ActionRefused as refused:
         return refused.detail
     except ValidationError:
         what = gettext(

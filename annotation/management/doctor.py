@@ -44,7 +44,7 @@ from annotation.models import (
     Try,
 )
 from annotation.platform import inventory, migration_state
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import submissions, workload
 from annotation.queue.decisions import DECIDABLE
 from annotation.releases.creation import folder
@@ -392,7 +392,7 @@ def _uploads() -> Iterator[str]:
     """A job that waits for a file will find it."""
     for job, upload in backup.waiting_uploads():
         if upload is not None:
-            with suppress(Refused):
+            with suppress(ActionRefused):
                 uploads.require_whole(upload)
                 continue
         # A worker that has finished the job meanwhile has deleted the file.

@@ -23,7 +23,7 @@ from annotation.models.batch_options import EVERY, SECTIONS, Term, in_section
 from annotation.models.batch_options.task_settings import filled
 from annotation.releases.manifest import DECLARATIONS
 from tableqa import Example
-from tasks.contract import HERE, Field, Item, Proposing, TaskType, task_types
+from tasks.contract import HERE, Field, Item, ProposingTask, TaskType, task_types
 from tasks.contract.decision_rules import RULES
 
 Key = tuple[str, str]
@@ -149,7 +149,7 @@ def with_a_model() -> list[str]:
 
 def with_proposals() -> list[str]:
     """Which task types have proposals."""
-    return [f"* `{task.key}`: {task.title}" for task in shipped() if isinstance(task, Proposing)]
+    return [f"* `{task.key}`: {task.title}" for task in shipped() if isinstance(task, ProposingTask)]
 
 
 def response_data() -> list[str]:

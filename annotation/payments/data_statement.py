@@ -113,7 +113,7 @@ OF_ONESELF: Final = {
 
 
 def clean_answers(texts: Mapping[str, object]) -> dict[str, str]:
-    """What was said, by the names of `ASKED`, without what is empty. Raises Refused(invalid_request)."""
+    """What was said, by the names of `ASKED`, without what is empty. Raises ActionRefused(invalid_request)."""
     return _clean(texts, [question.name for question in ASKED], LONGEST)
 
 
@@ -123,7 +123,7 @@ def answers(project: Project) -> dict[str, str]:
 
 
 def clean_characteristics(texts: Mapping[str, object]) -> dict[str, str]:
-    """What somebody said of themselves, by the names of `OF_ONESELF`. Raises Refused(invalid_request)."""
+    """What somebody said of themselves, by the names of `OF_ONESELF`. Raises ActionRefused(invalid_request)."""
     return _clean(texts, list(OF_ONESELF), 100)
 
 

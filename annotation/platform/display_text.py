@@ -21,7 +21,7 @@ def shown(words: Any) -> str:
     """A stored message, code or word in the reader's language; other texts as they are."""
     if isinstance(words, translation.Message):
         return words.shown()
-    if isinstance(words, translation.Translated):
+    if isinstance(words, translation.TranslatedText):
         return translation.gettext(words)
     text = "" if words is None else str(words)
     return translation.translate_stored(CODES.get(text, text))
@@ -114,7 +114,7 @@ def interval(share: Proportion) -> str:
 
 def measure(name: str) -> str:
     """A measure of agreement: question_ambiguous is "question ambiguous"."""
-    if isinstance(name, translation.Translated):
+    if isinstance(name, translation.TranslatedText):
         text = translation.gettext(name)
         return text if text != name else name.replace("_", " ")
     return shown(name.replace("_", " "))

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from tableqa.core.disk_collections import Sorted
+from tableqa.core.disk_collections import SortedTuples
 
 PAGE = 500
 Row = TypeVar("Row")
@@ -35,7 +35,7 @@ def fields(rows: QuerySet[Any], *names: str) -> Iterator[tuple[Any, ...]]:
 
 def sorted_chunks(rows: QuerySet[Any], name: str) -> Iterator[list[Any]]:
     """Every row, by a field that is a text and then by key; in lists of at most `PAGE`. The order is kept on disk."""
-    sorted_keys = Sorted(2, key=2)
+    sorted_keys = SortedTuples(2, key=2)
     for row in fields(rows, name, "pk"):
         sorted_keys.add(*row)
     for page in sorted_keys.pages(PAGE):

@@ -131,7 +131,7 @@ def _placeholders(params: Sequence[Any]) -> list[_Placeholder]:
     return slots
 
 
-class _Prepared:
+class _PreparedSql:
     """SQL with its parameters, some of them places."""
 
     def __init__(self, sql: str, params: Any) -> None:
@@ -214,7 +214,7 @@ class Select:
 
     def __init__(self, make: Callable[[], QuerySet[Any, Any]]) -> None:
         self.make = make
-        self._made: tuple[_Prepared, Any, Any, Callable[[Any], Any]] | None = None
+        self._made: tuple[_PreparedSql, Any, Any, Callable[[Any], Any]] | None = None
 
     def __call__(self, **values: Any) -> list[Any]:
         rows: list[Any] = _run_read(self.step(**values))
@@ -236,10 +236,10 @@ class Select:
         """The first row, or None."""
         return next(iter(self(**values)), None)
 
-    def _prepared(self) -> tuple[_Prepared, Any, Any, Callable[[Any], Any]]:
+    def _prepared(self) -> tuple[_PreparedSql, Any, Any, Callable[[Any], Any]]:
         queryset: Any = self.make()
         compiler = queryset.query.get_compiler(connection=connection)
-        prepared = _Prepared(*compiler.as_sql())
+        prepared = _PreparedSql(*compiler.as_sql())
         converters = compiler.get_converters([column[0] for column in compiler.select])
         build = _builder(compiler) if queryset._fields is None else tuple
         self._made = (prepared, compiler, converters, build)
@@ -255,7 +255,7 @@ class Update:
         self.make = make
         self.returning = returning
         self.changes = changes
-        self._made: _Prepared | None = None
+        self._made: _PreparedSql | None = None
 
     def __call__(self, **values: Any) -> list[tuple[Any, ...]]:
         changed: list[tuple[Any, ...]] = self.step(**values).run()
@@ -267,7 +267,7 @@ class Update:
             self._made = self._prepared()
         return self._made.step(values, _all)
 
-    def _prepared(self) -> _Prepared:
+    def _prepared(self) -> _PreparedSql:
         queryset = self.make()
         query: Any = queryset.query.chain(UpdateQuery)
         query.add_update_values(self.changes)
@@ -275,7 +275,7 @@ class Update:
         meta = queryset.model._meta
         fields = [meta.pk if name == "pk" else meta.get_field(name) for name in self.returning]
         columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
-        return _Prepared(f"{sql} RETURNING {columns}", params)
+        return _PreparedSql(f"{sql} RETURNING {columns}", params)
 
 
 class Insert(Generic[M]):

@@ -51,7 +51,7 @@ STATUS: Final[dict[str, int]] = {
 }
 
 
-class Refused(Exception):
+class ActionRefused(Exception):
     """Something that cannot be done, and why. `more` is added to the problem document (RFC 9457).
 
     detail: the reason in the language of the request. stored: the same for a database, shown in the reader's language.
@@ -68,21 +68,21 @@ class Refused(Exception):
 
 
 def refuse(code: str, text: str, /, *, more: Mapping[str, Any] | None = None, **values: object) -> NoReturn:
-    """Raise `Refused` with `text` in the reader's language and `values` in its placeholders.
+    """Raise `ActionRefused` with `text` in the reader's language and `values` in its placeholders.
 
     text: a literal, which `./run manage messages` collects; or, without values, a sentence that is translated already.
     more: additions to the problem document.
     """
     detail = gettext(text)
-    refused = Refused(code, detail.format(**values) if values else detail, **(more or {}))
+    refused = ActionRefused(code, detail.format(**values) if values else detail, **(more or {}))
     if values:
         refused.stored = printable(sentence(text, values))
     raise refused from None
 
 
 def refuse_as(code: str, reason: str, /, *, more: Mapping[str, Any] | None = None) -> NoReturn:
-    """Raise `Refused` with a message (`tableqa.core.translation.Message`), which is shown in the reader's language."""
-    refused = Refused(code, translate_stored(reason), **(more or {}))
+    """Raise `ActionRefused` with a message (`tableqa.core.translation.Message`), which is shown in the reader's language."""
+    refused = ActionRefused(code, translate_stored(reason), **(more or {}))
     refused.stored = printable(reason)
     raise refused from None
 

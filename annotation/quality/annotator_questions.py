@@ -19,7 +19,7 @@ def ask(
 ) -> Inquiry:
     """Ask the manager, about an item on one's desk or in general. The same question twice is one question.
 
-    Raises Refused(invalid_request).
+    Raises ActionRefused(invalid_request).
     """
     text = _checked_text(text, gettext("Enter a question."))
     with transaction.atomic():
@@ -37,7 +37,8 @@ def ask(
 
 
 def answer(*, inquiry: Inquiry, text: str, by: Person, now: datetime) -> None:
-    """Answer a question, for everybody to read; answering again replaces the answer. Raises Refused(invalid_request)."""
+    """Answer a question, for everybody to read; answering again replaces the answer. Raises
+    ActionRefused(invalid_request)."""
     text = _checked_text(text, gettext("Enter an answer."))
     before = "answered" if inquiry.answered_at else "asked"
     if before == "answered" and inquiry.answer == text:

@@ -122,7 +122,7 @@ def _majority_value(values: Iterable[tuple[Any, ...]]) -> tuple[Any, ...] | None
 def set_aside(*, batch: Batch, because: str, by: Person, now: datetime) -> None:
     """From now on the batch is in no release and no agreement; its annotations stay. Releases made before stay, too.
 
-    Raises Refused(invalid_request) without a reason, or while people work on it.
+    Raises ActionRefused(invalid_request) without a reason, or while people work on it.
     """
     because = because.strip()
     require_storable(because)

@@ -25,7 +25,7 @@ def current(project: Project) -> ConsentText | None:
 def write(*, project: Project, text: str, by: Person | None, now: datetime) -> ConsentText:
     """A new version, which everybody is asked to agree to before their next item; the one there is, where nothing changed.
 
-    Raises Refused(invalid_request) for a text that is empty or longer than `LONGEST_TEXT`.
+    Raises ActionRefused(invalid_request) for a text that is empty or longer than `LONGEST_TEXT`.
     """
     require_storable(text)
     text = text.replace("\r\n", "\n").strip("\n") + "\n"
@@ -60,7 +60,8 @@ def stop(*, project: Project, by: Person, now: datetime) -> None:
 
 
 def agree(*, project: Project, person: Person, number: int, now: datetime) -> Consent:
-    """The person agrees to the version that they read. Raises Refused(invalid_request) where it is not the current one."""
+    """The person agrees to the version that they read. Raises ActionRefused(invalid_request) where it is not the current
+    one."""
     text = current(project)
     if text is None or text.number != number:
         refuse("invalid_request", "The text changed while you were reading it. Read the new version.")

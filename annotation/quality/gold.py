@@ -46,7 +46,7 @@ MOST_ROWS = 1_000
 
 
 def require_open(batch: Batch) -> None:
-    """Raise Refused (batch_closed) where the batch is closed."""
+    """Raise ActionRefused (batch_closed) where the batch is closed."""
     if batch.closed_at is not None:
         refuse("batch_closed", "{name} is closed, so gold items cannot be added.", name=batch.name)
 
@@ -70,7 +70,7 @@ def set_gold(
     An example that the batch does not have yet becomes an item of it; one that it has becomes gold unless somebody has
     had it. `inputs` are what is frozen beside the example, in place of what the kind would prepare; `barred` are
     people (ids) who never get the item. Marking again changes the response.
-    Raises `tasks.contract.InvalidResponse`; Refused: batch_closed, invalid_request, still_involved.
+    Raises `tasks.contract.InvalidResponse`; ActionRefused: batch_closed, invalid_request, still_involved.
     """
     require_storable(why)
     if len(why) > LONGEST_WHY:
@@ -102,7 +102,8 @@ def set_gold(
 
 
 def mark_all(*, batch: Batch, golds: Sequence[Gold]) -> None:
-    """Mark many at once; `golds` are what `set_gold` made in transactions that were undone. Raises Refused as it does."""
+    """Mark many at once; `golds` are what `set_gold` made in transactions that were undone. Raises ActionRefused as it
+    does."""
     examples = [gold.item.example for gold in golds]
     with transaction.atomic():
         batch.refresh_from_db(fields=["opened_at", "closed_at"])
@@ -131,7 +132,7 @@ def make_items(batch: Batch, examples: Iterable[Example]) -> None:
 def preview(*, batch: Batch, example: Example) -> PlainItem:
     """The item that the example is, or would be, in the batch: for whoever says what is right in it. Nothing stays.
 
-    Raises Refused where it could be no gold.
+    Raises ActionRefused where it could be no gold.
     """
     with transaction.atomic():
         plain = _item(batch, example, None).plain()
@@ -142,8 +143,8 @@ def preview(*, batch: Batch, example: Example) -> PlainItem:
 def remove_gold(*, gold: Gold, by: Person | None, now: datetime) -> None:
     """The item is no gold any more: in a work batch it goes, elsewhere it stays as an item without a known response.
 
-    Raises Refused(still_involved) where somebody has had it: what they were measured by stays. So does the gold of an open
-    qualification.
+    Raises ActionRefused(still_involved) where somebody has had it: what they were measured by stays. So does the gold of an
+    open qualification.
     """
     item = gold.item
     if item.batch.purpose == Batch.Purpose.QUALIFICATION and item.batch.opened_at is not None:
@@ -173,7 +174,7 @@ def from_decisions(
 
     Whoever annotated or decided one of these items never gets it here. Gives how many were marked, and how many of
     the sample were left out because their response does not hold under this batch's settings.
-    Raises Refused: invalid_request, batch_closed.
+    Raises ActionRefused: invalid_request, batch_closed.
     """
     if (other.task_type, other.variant) != (batch.task_type, batch.variant) or other.pk == batch.pk:
         refuse("invalid_request", "Choose another batch with the same task type and variant.")

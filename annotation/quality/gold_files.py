@@ -17,7 +17,7 @@ from django.utils import timezone, translation
 from annotation.background import jobs, uploads
 from annotation.background.staged_pages import Pages
 from annotation.models import Batch, Example, Gold, Job, Person, Upload
-from annotation.platform.refusals import Refused, refuse, refuse_as
+from annotation.platform.refusals import ActionRefused, refuse, refuse_as
 from annotation.quality import gold
 from tableqa.data.typed_json import to_json
 from tableqa.readers.gold_answers import GoldAnswer
@@ -35,7 +35,7 @@ AT_ONCE: Final = 50
 
 
 def start(*, batch: Batch, upload: Upload, by: Person, now: datetime, only_look: bool = False) -> Job:
-    """Import the gold answers of an uploaded file in the background, or preview them. Raises Refused."""
+    """Import the gold answers of an uploaded file in the background, or preview them. Raises ActionRefused."""
     uploads.require_whole(upload)
     gold.require_open(batch)
     # What a task type says of a response is stored as it reads.
@@ -55,7 +55,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 def write(
     *, batch: Batch, file: uploads.InputFile, by: Person | None, now: datetime, job: Job | None = None
 ) -> dict[str, Any]:
-    """Mark the example of every line as gold, or of none: then Refused (import_failed) has the problems in `more`.
+    """Mark the example of every line as gold, or of none: then ActionRefused (import_failed) has the problems in `more`.
 
     job: gets its result in the same transaction. The result of a preview has the problems, and nothing is written.
     """
@@ -88,7 +88,7 @@ def write(
                 golds.append(
                     gold.set_gold(batch=batch, example=example, data=data, why=answer.why, by=by, now=now)
                 )
-            except (InvalidResponse, Refused) as error:
+            except (InvalidResponse, ActionRefused) as error:
                 problems.append(Problem(file.name, answer.line, "", str(error), ""))
         transaction.set_rollback(True)  # so that all become visible at once
     rejected = read.rejected + len(problems)
@@ -110,7 +110,7 @@ jobs.afterwards(KIND)(uploads.tidy_up)
 
 
 def _value(kind: str, text: str) -> Any:
-    """The value of a field that a cell holds. Raises Refused."""
+    """The value of a field that a cell holds. Raises ActionRefused."""
     if kind in ("choices", "lines"):
         return from_lines(text)
     if kind != "flag":

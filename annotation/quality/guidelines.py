@@ -56,7 +56,7 @@ def revise(
     """A new version, unless nothing changed. Earlier annotations keep the version they were made under.
 
     `translations` is the text in other languages, by their code; a new text without them has none.
-    Raises Refused(invalid_request) where the version there is was frozen.
+    Raises ActionRefused(invalid_request) where the version there is was frozen.
     """
     require_storable(text, *(translations or {}).values())
     newest = ensure(project=project, task=task, now=now)
@@ -150,7 +150,7 @@ def require_reading(*, project: Project, required: bool, by: Person, now: dateti
 def confirm(*, guidelines: Guidelines, person: Person, now: datetime, language: str = "") -> Reading:
     """The person has read this version, in this language ("": as it was written).
 
-    Raises Refused(invalid_request) where a newer one was written meanwhile.
+    Raises ActionRefused(invalid_request) where a newer one was written meanwhile.
     """
     if current(guidelines.project_id, guidelines.task_type).pk != guidelines.pk:
         refuse("invalid_request", "A newer version was saved while you were reading. Read the new version.")
@@ -229,7 +229,7 @@ def is_frozen(guidelines: Guidelines) -> bool:
 def freeze(*, guidelines: Guidelines, frozen: bool, by: Person, now: datetime) -> None:
     """Nobody writes a newer version until this one is released again (frozen=False). Twice is once.
 
-    Raises Refused(invalid_request) for a version that is not the newest.
+    Raises ActionRefused(invalid_request) for a version that is not the newest.
     """
     if current(guidelines.project_id, guidelines.task_type).pk != guidelines.pk:
         refuse("invalid_request", "Only the current version can be frozen.")

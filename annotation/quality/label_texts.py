@@ -1,6 +1,6 @@
 """Names of measures and labels in stored figures, as texts of their task type.
 
-Those of a task type of a project are `tableqa.core.translation.Translated`: pages show their German forms, and look up
+Those of a task type of a project are `tableqa.core.translation.TranslatedText`: pages show their German forms, and look up
 nothing in the catalogue. Those of an installed task type stay words of the catalogue. As a `str`, each is what is stored.
 """
 

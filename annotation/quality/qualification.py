@@ -71,7 +71,7 @@ def is_passing(right: int, judged: int, threshold: int) -> bool:
 
 
 def grant(*, batch: Batch, person: Person, by: Person, now: datetime) -> Qualification:
-    """The manager lets the person in, whatever they reached. Raises Refused(invalid_request) for other batches."""
+    """The manager lets the person in, whatever they reached. Raises ActionRefused(invalid_request) for other batches."""
     if batch.purpose != Batch.Purpose.QUALIFICATION:
         refuse("invalid_request", "{name} is not a qualification batch.", name=batch.name)
     if not Membership.objects.filter(
@@ -130,7 +130,7 @@ def qualification_results(batch: Batch) -> list[QualificationResult]:
 
 
 def require_ready(batch: Batch) -> None:
-    """A qualification batch opens once every item of it has a known response. Raises Refused(invalid_request)."""
+    """A qualification batch opens once every item of it has a known response. Raises ActionRefused(invalid_request)."""
     if lacking := gold.count_missing_gold(batch):
         refuse(
             "invalid_request",

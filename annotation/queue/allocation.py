@@ -92,7 +92,8 @@ def hand_out(
 
 
 def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
-    """`hand_out` for a batch that opens. Raises Refused where there are too few people, or a share is beyond their limit."""
+    """`hand_out` for a batch that opens. Raises ActionRefused where there are too few people, or a share is beyond their
+    limit."""
     people = len(annotators(batch.project))
     if people < batch.overlap:
         refuse(

@@ -74,7 +74,7 @@ def _with_letters(
 
 
 def choose_candidates(item: Item, choose: Sequence[str]) -> list[Candidate]:
-    """The candidates with these letters or annotation ids. Raises Refused (invalid_request) if one is missing."""
+    """The candidates with these letters or annotation ids. Raises ActionRefused (invalid_request) if one is missing."""
     available = of_item(item)
     chosen = [c for c in available if c.letter in choose or c.annotation.public_id in choose]
     if len(chosen) != len(set(choose)):

@@ -33,7 +33,7 @@ from annotation.queue import dependent_runs, resolutions
 def retract(decision: Decision) -> None:
     """Delete a decision and what followed from it. The caller holds the lock of the item, in a transaction.
 
-    Raises Refused (decided): a release contains the decision, or somebody has begun work that rests on it.
+    Raises ActionRefused (decided): a release contains the decision, or somebody has begun work that rests on it.
     """
     batch = decision.item.batch
     if Release.objects.kept().filter(project=batch.project_id, watermark__gte=decision.event_id).exists():

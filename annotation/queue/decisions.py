@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from annotation.access import audit_log
 from annotation.models import Adjudication, Annotation, Batch, Decision, Item, Outcome, Person
 from annotation.queue import candidates, lineage, reservations, resolutions
-from tasks.contract import Accepted, Resolution, TaskType, decision_rules
+from tasks.contract import Acceptance, Resolution, TaskType, decision_rules
 from tasks.contract import Item as PlainItem
 
 DECIDABLE = Q(is_gold=False, batch__purpose=Batch.Purpose.WORK, batch__set_aside_at__isnull=True)
@@ -70,7 +70,7 @@ class ItemResponses:
 
 def write(
     item: Item,
-    resolution: Accepted,
+    resolution: Acceptance,
     annotations: Sequence[Annotation],
     *,
     by: Person | None,

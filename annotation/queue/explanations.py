@@ -77,7 +77,7 @@ class Explanation:
 
 
 def require_visible(sight: Visibility, item: Item) -> None:
-    """Raise Refused (still_involved) for managers who may not see how far the item is, or who did what with it."""
+    """Raise ActionRefused (still_involved) for managers who may not see how far the item is, or who did what with it."""
     if not (sight.shows(Fact.STATE, item) and sight.shows(Fact.GOLD, item)):
         refuse("still_involved", why_no_counts())
     if not sight.shows(Fact.NAMES, item):

@@ -41,7 +41,7 @@ from tableqa.core.disk_collections import Lines
 from tableqa.core.translation import pack_all
 from tableqa.perturbations import PERTURBATIONS, Instance
 from tableqa.perturbations import instances as instances_of
-from tasks.contract import Context, PerturbedExample, PreparedInputs, Preparing, Surroundings, TaskType
+from tasks.contract import Context, PerturbedExample, PreparedInputs, PreparingTask, Surroundings, TaskType
 
 AT_ONCE = 500
 """Examples that are looked at together when items are made of them."""
@@ -178,7 +178,7 @@ def new_items(
         examples = [key for key in examples if key not in present_examples]
     candidates = (
         _item_candidates(batch, task, examples, size)
-        if isinstance(task, Preparing)
+        if isinstance(task, PreparingTask)
         else map(_ItemCandidate, examples)
     )
     return _new_items(task, itertools.islice(candidates, size), inputs or {}, first=last + 1)
@@ -201,7 +201,7 @@ def examples_of(required: Batch | None) -> frozenset[int]:
 def leave_out(*, batch: Batch, required: Batch) -> int:
     """Remove the items of a batch that are items of the qualification, too, in a transaction. Returns how many.
 
-    Raises Refused (invalid_request) where somebody has had one already, or none would be left.
+    Raises ActionRefused (invalid_request) where somebody has had one already, or none would be left.
     """
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
     twice = Item.objects.filter(batch=batch, is_gold=False, example__in=examples_of(required))
@@ -283,7 +283,7 @@ def _excluded_people(task: TaskType, candidates: Sequence[_ItemCandidate]) -> di
 
 
 def _item_candidates(
-    batch: Batch, task: Preparing, examples: Sequence[int], size: int | None
+    batch: Batch, task: PreparingTask, examples: Sequence[int], size: int | None
 ) -> Iterator[_ItemCandidate]:
     """Those of the examples that make an item of the kind, most wanted first."""
     # Of a kind without favourites no more than `size` are looked for.
@@ -337,13 +337,13 @@ class _PreparedExamples(Sequence[PreparedInputs]):
         return [key for name, key in self._lines[self._order[index]][3] if name in uses]
 
 
-def has_suitable(project: Project, task: Preparing, examples: Sequence[int]) -> bool:
+def has_suitable(project: Project, task: PreparingTask, examples: Sequence[int]) -> bool:
     """Whether one of the examples (keys) can become an item of the task type. Looks no further than the first."""
     return bool(_prepare_examples(project, task, starting_points(task, examples), enough=1))
 
 
 def _prepare_examples(
-    project: Project, task: Preparing, examples: Sequence[int], *, enough: int | None, secret: str = ""
+    project: Project, task: PreparingTask, examples: Sequence[int], *, enough: int | None, secret: str = ""
 ) -> _PreparedExamples:
     """What the kind prepares for each of the examples that make an item of it, until there are `enough` (None: all)."""
     # Where all are looked at, table by table, so that each table is read once. Else in their order, to the last one wanted.

@@ -38,7 +38,7 @@ from annotation.models import (
 from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.platform.prepared_statements import Insert, Select, Update, param_int, param_text, pipeline
 from annotation.platform.public_ids import new_public_id
-from annotation.platform.refusals import Refused, refuse
+from annotation.platform.refusals import ActionRefused, refuse
 from annotation.queue import draws
 from annotation.queue.availability import (
     expired_leases,
@@ -180,7 +180,7 @@ def next_assignment(
     None when nothing is left for this person now (or they hold `MOST_HELD` already). Places whose
     lease ran out are taken back only when no free place is left, in a transaction of their own.
     A paused batch gives again what is on the person's desk, and nothing else.
-    Raises Refused: batch_closed, batch_not_open, batch_paused, and what a gate says that is shut
+    Raises ActionRefused: batch_closed, batch_not_open, batch_paused, and what a gate says that is shut
     (`annotation.queue.entry_requirements`).
     """
     if batch.state == "paused" and (again := _held_assignment(batch, person, holding, now)) is not None:
@@ -266,12 +266,12 @@ def next_or_none(*, batch: Batch, person: Person, holding: Sequence[str], now: d
     """`next_assignment` for somebody whose submission is kept whatever comes next: None where it would be refused."""
     try:
         return next_assignment(batch=batch, person=person, holding=holding, now=now)
-    except Refused:
+    except ActionRefused:
         return None
 
 
 def require_open(batch: Batch) -> None:
-    """Raises Refused: batch_closed, batch_paused, batch_not_open."""
+    """Raises ActionRefused: batch_closed, batch_paused, batch_not_open."""
     if batch.state != "open":
         words = {"closed": gettext("is closed"), "paused": gettext("is paused")}
         refuse(
@@ -283,8 +283,8 @@ def require_open(batch: Batch) -> None:
 
 
 def require_no_gate(batch: Batch, person: Person, *, now: datetime, begun: bool = False) -> None:
-    """Raises Refused with what the first gate says that is shut (`annotation.queue.entry_requirements.first_closed_gate`),
-    and its page."""
+    """Raises ActionRefused with what the first gate says that is shut
+    (`annotation.queue.entry_requirements.first_closed_gate`), and its page."""
     if gate := first_closed_gate(batch=batch, person=person, now=now, holding=None, begun=begun):
         refuse(gate.code, gate.message, more={"page": gate.address})
 
@@ -297,7 +297,7 @@ def renew(assignment: Assignment) -> None:
 def take_again(assignment: Assignment, *, now: datetime) -> None:
     """Give a returned assignment a free place of its item back, to somebody whom no gate keeps out.
 
-    Raises Refused: batch_closed, batch_paused, what a gate says that is shut, and place_taken with why it is.
+    Raises ActionRefused: batch_closed, batch_paused, what a gate says that is shut, and place_taken with why it is.
     """
     require_open(assignment.batch)
     require_no_gate(assignment.batch, assignment.person, now=now)
@@ -348,7 +348,7 @@ def why_gone(reason: str) -> str:
 
 
 def _take_back_up(assignment: Assignment, slot_id: int, now: datetime) -> None:
-    """A returned assignment on a free place. The caller holds the person's tally. Raises Refused(place_taken)."""
+    """A returned assignment on a free place. The caller holds the person's tally. Raises ActionRefused(place_taken)."""
     Slot.objects.filter(pk=slot_id).update(is_taken=True)
     changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
         state=State.LEASED, reason="", slot_id=slot_id, leased_until=_lease_end(), ended_at=None

@@ -66,7 +66,7 @@ def context(project: Project, needs: Sequence[str]) -> Context:
         resources["table"] = lambda sha: table(project, sha)
     return Context(
         **resources,
-        preparing=tuple(name for name, index in resources.items() if isinstance(index, Preparing)),
+        preparing=tuple(name for name, index in resources.items() if isinstance(index, IndexInPreparation)),
     )
 
 
@@ -101,7 +101,7 @@ def table(project: Project, sha: str) -> tableqa.Table | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Preparing(Unavailable):
+class IndexInPreparation(Unavailable):
     """Being made: asking again in a moment may give it."""
 
 
@@ -161,7 +161,7 @@ def _order_index(project: Project, name: str, state: str) -> Unavailable:
                 what=what, error=shown(job.error)
             )
         )
-    return Preparing(
+    return IndexInPreparation(
         gettext("The {what} of this project are still loading. More suggestions will follow.").format(
             what=what
         )

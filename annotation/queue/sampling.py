@@ -17,7 +17,7 @@ from annotation.platform import bulk_rows
 from annotation.platform.keyset import in_lists
 from annotation.platform.refusals import refuse
 from annotation.queue import lineage, strategies
-from tasks.contract import Preparing, TaskType
+from tasks.contract import PreparingTask, TaskType
 
 OF = {
     "originals": ExampleQuerySet.originals,
@@ -73,20 +73,20 @@ class Sample:
 
 def is_suitable(*, project: Project, task: TaskType, sample: Sample) -> bool:
     """Whether one of the first `MOST_CHECKED` examples of the sample, which are random ones, can become an item."""
-    if not isinstance(task, Preparing) or not task.without:
+    if not isinstance(task, PreparingTask) or not task.without:
         return True
     examples, _ = draw(task, check(task, sample), None)
     return not examples or lineage.has_suitable(project, task, examples[:MOST_CHECKED])
 
 
 def drawable_examples(project: Project, task: TaskType, sample: Sample) -> dict[int, int]:
-    """The examples (keys) that a sample can draw, by each the one that its item is made of. Raises Refused."""
+    """The examples (keys) that a sample can draw, by each the one that its item is made of. Raises ActionRefused."""
     everything, _ = draw(task, replace(check(task, sample), size=None, strata=""), None)
     return lineage.starting_point_of(task, everything)
 
 
 def check(task: TaskType, sample: Sample) -> Sample:
-    """The sample with its kind of examples filled in. Raises Refused(invalid_request)."""
+    """The sample with its kind of examples filled in. Raises ActionRefused(invalid_request)."""
     of = sample.of or task.of[0]
     if of not in example_kinds(task):
         refuse(
@@ -204,7 +204,7 @@ def _as_text(value: object) -> str:
 
 
 def _examples_by_id(sources: Iterable[Source], only: Sequence[str]) -> list[int]:
-    """The examples (keys) with these ids, in this order. Raises Refused naming the ids that no source has."""
+    """The examples (keys) with these ids, in this order. Raises ActionRefused naming the ids that no source has."""
     keys = [source.pk for source in sources]
     keys_by_id: dict[str, int] = {}
     for names in in_lists(only, MOST_CHECKED):

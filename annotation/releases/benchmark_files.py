@@ -21,7 +21,7 @@ from annotation.releases.file_pool import OpenFiles
 from annotation.releases.freb_tqa_parts import PartThree
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES, TRAINING, Raw
 from annotation.releases.record_files import records
-from tableqa.core.canonical_json import Worded, canonical
+from tableqa.core.canonical_json import SharedObject, canonical
 from tableqa.core.disk_collections import Shelf
 from tableqa.data.positional_ids import with_positional_ids
 from tableqa.perturbations import Counts, count
@@ -83,7 +83,7 @@ def benchmark_records(
 
     With a `gate`, outcomes are judged on their way: it is over when one of them does not pass.
     """
-    numbering = _Numbering(raw.rules >= RULES_OF_OWN_IDS)
+    numbering = _RecordNumbers(raw.rules >= RULES_OF_OWN_IDS)
     yield from ((DECIDED, export) for export in accepted_records(raw, format, gate, numbering))
     if gate is not None and gate.shut:
         return
@@ -111,7 +111,7 @@ class Export(NamedTuple):
     example: str
 
 
-class _Numbering:
+class _RecordNumbers:
     """Which records stand in which file, by their ids: one that comes again is left out, another of its id is numbered.
 
     With `by_source` (rules 9), an id that another source has as well is not numbered in a file of several sources.
@@ -125,7 +125,7 @@ class _Numbering:
     def once(self, outcome_exports: Iterable[Export]) -> Iterator[Export]:
         """What is to be written of the records that one outcome or perturbation gives."""
         numbers: dict[tuple[str, ...], int] = {}
-        exports = [(export, Worded(export.record)) for export in outcome_exports]
+        exports = [(export, SharedObject(export.record)) for export in outcome_exports]
         for export, record in exports:
             key = _key(record)
             numbers[key] = max(self._number(export, record), numbers.get(key, 1))
@@ -138,7 +138,7 @@ class _Numbering:
     def _place(self, export: Export, record: Mapping[str, Any]) -> tuple[str, ...]:
         return export.path, export.source if self._by_source else "", *_key(record)
 
-    def _number(self, export: Export, record: Worded) -> int:
+    def _number(self, export: Export, record: SharedObject) -> int:
         """Which of the different records of one id this is, from 1; a new one is noted."""
         record_key, sha = self._place(export, record), hashlib.sha256(record.text.encode("utf-8")).hexdigest()
         if self._seen.add(record_key, (sha,)):
@@ -174,10 +174,10 @@ class Gate:
 
 
 def accepted_records(
-    raw: Raw, format: str, gate: Gate | None = None, numbering: _Numbering | None = None
+    raw: Raw, format: str, gate: Gate | None = None, numbering: _RecordNumbers | None = None
 ) -> Iterator[Export]:
     """The records that the accepted outcomes give, numbered; none for part three once the gate is shut."""
-    numbering = numbering or _Numbering(raw.rules >= RULES_OF_OWN_IDS)
+    numbering = numbering or _RecordNumbers(raw.rules >= RULES_OF_OWN_IDS)
     part_three = PartThree(as_items=raw.rules >= _RULES_OF_ITEMS)
     for exports in _accepted_exports(raw, format, gate):
         for export in numbering.once(exports):

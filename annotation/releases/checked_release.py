@@ -19,7 +19,7 @@ from annotation.releases.task_records import task_of_record
 from annotation.releases.verification import MALFORMED
 from tableqa.core.foreign_values import printable_in, unstorable
 from tableqa.core.json_text import check_depth
-from tableqa.core.translation import Translated
+from tableqa.core.translation import TranslatedText
 from tableqa.readers.archive import unpacked
 from tableqa.readers.ingestion import ReadRequest
 from tasks.contract import task_types
@@ -88,7 +88,7 @@ def _title(batch: Record) -> str | dict[str, str]:
     if "definition" not in batch:
         return task_types()[batch["type"]].title if batch["type"] in task_types() else str(batch["type"])
     title = task_of_record(batch).title
-    return {"": title, **title.by_language} if isinstance(title, Translated) else title
+    return {"": title, **title.by_language} if isinstance(title, TranslatedText) else title
 
 
 def _unknown_type(manifest: Manifest) -> str:

@@ -81,7 +81,7 @@ def make_release(
     With `mix`, a seed, accepted perturbations of one original are composed as well (`annotation.releases.mixes`).
 
     Making it again under the same name is fine while the data is the same; other data under a name
-    that was used is refused. Raises Refused.
+    that was used is refused. Raises ActionRefused.
     """
     with _empty_folder(out):
         release = plan_release(project=project, by=by, now=now, **options)
@@ -171,7 +171,7 @@ def plan_release(
 ) -> Release:
     """Fix the watermark. `format` is one format or several, in any order.
 
-    Raises Refused: invalid_request, nothing_to_release, simulated_people, name_taken, run_unfinished.
+    Raises ActionRefused: invalid_request, nothing_to_release, simulated_people, name_taken, run_unfinished.
     """
     terms = options([format] if isinstance(format, str) else format, mix=mix, purpose=purpose)
     formats = terms["formats"]
@@ -248,8 +248,8 @@ def _refuse_name(name: str) -> NoReturn:
 def options(formats: Sequence[str], *, mix: int | None = None, purpose: str = "") -> dict[str, Any]:
     """The options of a release that are part of its study: {"formats"}, and where they are set "mix" and "purpose".
 
-    Formats are in the order of `FORMATS`. Raises Refused(invalid_request): an unknown format or purpose, no format, or a mix
-    that none of the formats supports.
+    Formats are in the order of `FORMATS`. Raises ActionRefused(invalid_request): an unknown format or purpose, no format,
+    or a mix that none of the formats supports.
     """
     if purpose not in ("", *PURPOSES):
         refuse(
@@ -339,7 +339,7 @@ def write_release(
 
     Each attempt writes into a folder of its own: a worker that was taken for lost may still be at it, and what it has
     begun goes. Where nothing comes of an attempt, nothing is left of it. With `packed` the archive is there, too, when the
-    release becomes visible: whoever downloads it does not wait for that. Raises Refused, also `still_writing` where a
+    release becomes visible: whoever downloads it does not wait for that. Raises ActionRefused, also `still_writing` where a
     transaction does not end (`audit_log.wait_for_writers`).
     """
     if release.ready_at is not None:

@@ -37,7 +37,7 @@ def files_to_upload(folder: Path, repository: str, personal: Iterable[str]) -> l
     """The files that an upload of this release sends, after all checks that need no network.
 
     `personal` are names and e-mail addresses of people of the project; none of them may be in what they wrote. Raises
-    Refused(invalid_request): a wrong repository name, a release in another format, a changed release, a personal name.
+    ActionRefused(invalid_request): a wrong repository name, a release in another format, a changed release, a personal name.
     """
     if not _REPOSITORY.fullmatch(repository):
         refuse(
@@ -94,7 +94,7 @@ def upload(
 
     An upload that failed before its commit leaves an empty repository behind, which the next one uses.
 
-    Raises Refused(invalid_request): no token, the package huggingface_hub is missing, no connection, a name that is
+    Raises ActionRefused(invalid_request): no token, the package huggingface_hub is missing, no connection, a name that is
     taken, a token that may not write. No message contains the token.
     """
     token = environment.get(TOKEN, "").strip()

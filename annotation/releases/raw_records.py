@@ -36,7 +36,7 @@ from tableqa.core.disk_collections import Shelf, database
 from tableqa.core.release_rules import RULES
 from tableqa.data.answers import compare
 from tableqa.operations import OperationError, from_dict, replay
-from tasks.contract import Answering, Item, TaskType
+from tasks.contract import AnsweringTask, Item, TaskType
 
 MANIFEST = "manifest.json"
 SOURCES, ANNOTATIONS, DECISIONS = "sources.jsonl", "annotations.jsonl", "decisions.jsonl"
@@ -485,7 +485,7 @@ class _Contradictions:
     def _other_answer(self, about: Record, *responses: Record) -> bool:
         """Whether responses about the right answer of an example give one, and none that is equal to the given one."""
         task, item = self.raw.item(about)
-        if not isinstance(task, Answering):
+        if not isinstance(task, AnsweringTask):
             return False
         answers = [
             task.gold(compared_responses.restore_response(task, response["response"]), item)

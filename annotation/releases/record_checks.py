@@ -15,7 +15,7 @@ from tableqa.core.canonical_json import canonical
 from tableqa.core.release_rules import under, version
 from tableqa.data.answers import alternatives_of
 from tableqa.scoring import verdicts
-from tasks.contract import Accepted, Item, Resolution, TaskType, decision_rules
+from tasks.contract import Acceptance, Item, Resolution, TaskType, decision_rules
 
 _RULES_OF_CONDITIONS = 8
 _Result = TypeVar("_Result")
@@ -132,7 +132,7 @@ def _outcome(
         supports = [annotations[id]["response"] for id in outcome["annotations"] if id in annotations]
         if supports and any(response != stored for response in supports):
             merged = decide([task.read(response, item) for response in supports], item)
-            outcomes = merged.outcomes if isinstance(merged, Accepted) else ()
+            outcomes = merged.outcomes if isinstance(merged, Acceptance) else ()
             if [task.envelope(merged_outcome.response, item) for merged_outcome in outcomes] != [
                 _upgraded(task, stored)
             ]:
@@ -158,7 +158,7 @@ def _check_resolution(
     mine.sort(key=lambda record: record["place"]["number"])
     responses = [compared_responses.restore_response(task, record["response"]) for record in mine]
     resolution = decision_rules.resolve(task, decision.get("rule", {}), responses, item)
-    if not isinstance(resolution, Accepted):
+    if not isinstance(resolution, Acceptance):
         raise Difference(f"{where}: the responses do not decide it ({resolution.reason})")
     again = [{mine[index]["id"] for index in outcome.by} for outcome in resolution.outcomes]
     if again != supports or not is_wording(decision["reason"], resolution.reason):

@@ -43,7 +43,7 @@ from annotation.queue import lineage
 from annotation.releases import benchmark_files, perturbation_records, provenance, raw_records, release_files
 from annotation.releases.manifest import Contents, Manifest
 from tableqa.core.canonical_json import canonical, digest
-from tableqa.core.disk_collections import Shelf, Sorted
+from tableqa.core.disk_collections import Shelf, SortedTuples
 from tableqa.core.release_rules import RULES
 from tableqa.readers.report import for_release
 
@@ -110,7 +110,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
 
 
 def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> list[dict[str, Any]]:
-    """The waivers as the manifest has them. Raises Refused(contract_broken) where an outcome is not waived.
+    """The waivers as the manifest has them. Raises ActionRefused(contract_broken) where an outcome is not waived.
 
     A waiver of what breaks nothing is refused (invalid_request): its id is likely a slip of the pen for another's.
     """
@@ -193,12 +193,12 @@ def _highest_planned_slot(release: Release, batch: Batch) -> int:
     return int(of_people.aggregate(most=Max("assignment__slot__number"))["most"] or 0)
 
 
-def _items(batches: Sequence[Batch]) -> Sorted:
+def _items(batches: Sequence[Batch]) -> SortedTuples:
     """The items of the batches in the order of release: batch, source, example id, the item's key.
 
     Behind these its public id, and of its example what `_example_rows` gives from the key on.
     """
-    items = Sorted(9, key=4)
+    items = SortedTuples(9, key=4)
     rows = Item.objects.filter(batch__in=batches, is_gold=False)
     names = ("batch_id", "example__source__name", "example__external_id", "pk", "public_id", "example_id")
     beside = ("example__parent_id", "example__stored_table__digest", "example__source_id")
@@ -226,7 +226,7 @@ def _automatic_lines(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]
     for run in runs:
         for pk in run.chosen:
             chosen_keys[pk] = 1
-    for page in _example_rows(chosen_keys, Sorted(6, key=3)).pages(PAGE):
+    for page in _example_rows(chosen_keys, SortedTuples(6, key=3)).pages(PAGE):
         examples = Example.objects.select_related("source", "stored_table").in_bulk(
             [pk for _, _, pk, *_ in page]
         )
@@ -248,7 +248,7 @@ def contains_sorted(ordered: Sequence[int], key: int) -> bool:
     return index < len(ordered) and ordered[index] == key
 
 
-def _example_rows(keys: Iterable[int], items: Sorted) -> Sorted:
+def _example_rows(keys: Iterable[int], items: SortedTuples) -> SortedTuples:
     """The examples with these keys as (source, id, key, parent, digest of the table, source's key), beside those there."""
     for chunk in keyset.pages(keys):
         rows = Example.objects.filter(among("pk", chunk))
@@ -270,10 +270,10 @@ def _imported_keys(release: Release) -> Iterator[int]:
 
 
 def _sources(
-    release: Release, items: Sorted, runs: Sequence[PerturbationRun], imported: Iterable[int]
+    release: Release, items: SortedTuples, runs: Sequence[PerturbationRun], imported: Iterable[int]
 ) -> Iterator[dict[str, Any]]:
     """Sources with licence and credit, then items, tables, and the original examples that everything rests on."""
-    used = Sorted(6, key=3)
+    used = SortedTuples(6, key=3)
     used.update(items.distinct(1, 2, 5, 6, 7, 8))
     for run in runs:
         _example_rows(run.chosen, used)
@@ -308,7 +308,7 @@ def _sources(
             yield {"kind": "example", **dict(zip(_ORIGINAL.values(), fields_by_key[pk], strict=True))}
 
 
-def _item_records(release: Release, items: Sorted) -> Iterator[dict[str, Any]]:
+def _item_records(release: Release, items: SortedTuples) -> Iterator[dict[str, Any]]:
     """The items with inputs, and those that no annotation and no decision of the release names."""
     named = Annotation.objects.filter(event_id__lte=release.watermark, assignment__item=OuterRef("pk"))
     decided = Decision.objects.filter(event_id__lte=release.watermark, item=OuterRef("pk"))
@@ -337,7 +337,7 @@ _ORIGINAL = {
 """Columns of an original -> the names that its record has for them."""
 
 
-def _originals(used: Sorted) -> Shelf[int, int]:
+def _originals(used: SortedTuples) -> Shelf[int, int]:
     """The keys of the originals of these examples, each where it or the first that was made of it stands."""
     originals: Shelf[int, int] = Shelf()
     for page in used.pages(PAGE):
@@ -356,7 +356,9 @@ def _originals(used: Sorted) -> Shelf[int, int]:
     return originals
 
 
-def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iterator[tuple[int, Record]]:
+def _annotations(
+    release: Release, batches: Sequence[Batch], keys: SortedTuples
+) -> Iterator[tuple[int, Record]]:
     """Every revision below the watermark, item by item; within an item by pseudonym and revision.
 
     Rows are read as they are: a model of each, with those it points at, takes longer than all that is done with it.
@@ -476,7 +478,9 @@ def _help(rows: QuerySet[Annotation], until: datetime) -> dict[int, Record]:
     }
 
 
-def _decisions(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iterator[tuple[int, Record]]:
+def _decisions(
+    release: Release, batches: Sequence[Batch], keys: SortedTuples
+) -> Iterator[tuple[int, Record]]:
     names = _pseudonyms(release.project)
     public = {batch.pk: batch.public_id for batch in batches}
     for page in keys.pages(PAGE):

@@ -32,7 +32,7 @@ from annotation.models import (
     Upload,
 )
 from annotation.models.batch_options import TERMS, changeable
-from annotation.platform.refusals import Refused, refuse
+from annotation.platform.refusals import ActionRefused, refuse
 from annotation.quality import consent as quality_consent
 from annotation.quality import gold, guideline_examples
 from annotation.quality import guidelines as quality_guidelines
@@ -46,7 +46,7 @@ from annotation.study_file.schema import BatchSpec, GoldItem, PersonEntry, Run, 
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import batch_settings, batches, perturbation_runs, projects, task_types
 from tableqa.data.answers import are_sentences
-from tableqa.readers import READERS, ReaderError, Rejected, checked_outcomes
+from tableqa.readers import READERS, ReaderError, Rejection, checked_outcomes
 from tableqa.readers.ingestion import checksum_of, reader_with_fields, with_split
 from tableqa.readers.interface import Credit
 from tableqa.readers.reading_options import with_options
@@ -100,7 +100,7 @@ def probe_sources(
             number, named, first = 0, {}, []
             outcomes = checked_outcomes(read, path, tables, source.limit)
             for example in with_options(source.fields, outcomes):
-                if isinstance(example, Rejected):
+                if isinstance(example, Rejection):
                     if source.good_only and example.record is not None:
                         continue
                     raise example.error
@@ -112,7 +112,7 @@ def probe_sources(
             probes[index] = SourceProbe(
                 checksum, number, are_sentences(first), named=named, path=path, tables=tables
             )
-        except (Refused, ReaderError, ValueError) as error:
+        except (ActionRefused, ReaderError, ValueError) as error:
             probes[index] = SourceProbe(wrong=f"{error}")
         except OSError as error:
             probes[index] = SourceProbe(
@@ -176,7 +176,7 @@ def apply(
 
     `probes` are those of the sources (`probe_sources`); without them none is imported. Without `invite` no personal links
     are made.
-    Raises Refused(invalid_request) before anything is done where something stands in the way.
+    Raises ActionRefused(invalid_request) before anything is done where something stands in the way.
     """
     plan = plan_for_project(study, project, now=now, probes=probes)
     plan.require_possible()
@@ -196,7 +196,7 @@ def apply(
         progress(at, len(steps))
         try:
             applier.do(change)
-        except Refused as refused:
+        except ActionRefused as refused:
             applied.failed, applied.why = change, refused.detail
             break
         applied.done.append(change)
@@ -209,7 +209,7 @@ def apply(
 def apply_whole(plan: Plan, *, project: Project, by: Person, now: datetime) -> None:
     """Make every change of a plan in one transaction. Perturbations run in the background afterwards.
 
-    Raises Refused, with nothing changed, where something stands in the way or a change is refused.
+    Raises ActionRefused, with nothing changed, where something stands in the way or a change is refused.
     """
     plan.require_possible()
     applier = _Applier(plan.study, project, by, now, ApplyResult(project))
@@ -217,7 +217,7 @@ def apply_whole(plan: Plan, *, project: Project, by: Person, now: datetime) -> N
         for change in plan.does:
             try:
                 applier.do(change, in_background=True)
-            except Refused as refused:
+            except ActionRefused as refused:
                 refuse("invalid_request", "{name}: {why}", name=change.name, why=refused.detail)
 
 
@@ -284,7 +284,7 @@ class _Applier:
     def do(self, change: Change, *, in_background: bool = False) -> None:
         """Make one change. Sources and perturbations write many transactions, and go on where they stopped.
 
-        `in_background`: perturbations are planned, and made by a job. Raises Refused.
+        `in_background`: perturbations are planned, and made by a job. Raises ActionRefused.
         """
         step: Callable[[Change], None] = getattr(self, STEPS.get(change.section, change.section))
         try:
@@ -296,7 +296,7 @@ class _Applier:
                 with transaction.atomic():
                     step(change)
         except (InvalidResponse, UnknownTaskType) as error:
-            raise Refused("invalid_request", str(error)) from error
+            raise ActionRefused("invalid_request", str(error)) from error
 
     def terms(self, change: Change) -> None:
         study, project, by, now = self.study, self.project, self.by, self.now

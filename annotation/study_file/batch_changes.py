@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from annotation.assistance import loop_fit, model_accuracy
 from annotation.models.batch_options import TERMS, Context, changeable
 from annotation.platform.display_text import grouped, shown
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.study_file.batch_examples import ExampleComparison, waits_for
 from annotation.study_file.comparison import Change, change_in_words, in_order, term_in_words
 from annotation.study_file.schema import BATCH_KEYS, BatchSpec, Run, upstream
@@ -176,7 +176,7 @@ class BatchComparison(ExampleComparison):
         for name in ("loop_model", "help_from"):
             try:
                 TERMS[name].checked(values[name], context)
-            except Refused as refused:
+            except ActionRefused as refused:
                 yield self.refuse_term(name, refused.detail, spec, index)
         is_new = spec.name not in self.planned
         sources = self.with_sentences(spec) if spec.loop_model and is_new else ()

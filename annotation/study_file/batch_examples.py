@@ -10,7 +10,7 @@ import tableqa
 from annotation.platform.display_text import grouped
 from annotation.study_file.comparison import Change, Comparison, resolve_source
 from annotation.study_file.schema import BatchSpec, GoldItem, ItemName, makers, quoted
-from tasks.contract import InvalidResponse, Item, Preparing
+from tasks.contract import InvalidResponse, Item, PreparingTask
 
 NO_GOLD: Final = gettext_noop("gold.percent needs gold items, and there are none. Mark some first.")
 
@@ -269,7 +269,7 @@ def _response_wrong(spec: BatchSpec, entry: GoldItem, example: tableqa.Example) 
     if spec.task.starts_from:
         return ""
     inputs: Any = entry.inputs
-    if isinstance(spec.task, Preparing) and not inputs:
+    if isinstance(spec.task, PreparingTask) and not inputs:
         inputs = _PendingInputs()
     try:
         spec.task.parse(entry.response, Item(example, spec.variant, spec.settings, inputs))

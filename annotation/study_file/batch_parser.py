@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from annotation.models.batch_options import TERMS, Context, Term
 from annotation.models.batch_options.task_settings import filled
 from annotation.platform.display_text import shown
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import sampling
 from annotation.study_file.schema import EVERYONE, BatchSpec, GoldItem, ItemName, SourceFile
 from annotation.study_file.yaml_file import Fault, ParsedYaml, Path
@@ -50,7 +50,7 @@ class FileReader:
         """What a check returns; a fault with its words, and nothing, where it refuses."""
         try:
             return check(value)
-        except Refused as refused:
+        except ActionRefused as refused:
             self.wrong(path, refused.detail)
             return {}
 
@@ -136,7 +136,7 @@ class BatchReader:
                 value = None  # `check_filter` says so
             try:
                 context.values[name] = term.checked(value, context)
-            except Refused as refused:
+            except ActionRefused as refused:
                 context.values[name] = term.default_in(context)
                 is_reported = name == "settings" and "settings" in self.defaults
                 if len(self.file.faults) == faults and not is_reported:

@@ -41,7 +41,7 @@ OPTION_CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "model_budget": budget,
     "release": lambda options: creation.options(**options) if options else {},
 }
-"""The checks of `PROJECT_OPTIONS` that are mappings: each returns what the project stores, or raises Refused."""
+"""The checks of `PROJECT_OPTIONS` that are mappings: each returns what the project stores, or raises ActionRefused."""
 
 
 def parse(text: str | ParsedYaml, *, folder: FilePath | None = None) -> Study:

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from annotation.models.batch_options import changeable
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.study_file.batch_changes import BatchComparison
 from annotation.study_file.comparison import (
     Change,
@@ -55,7 +55,7 @@ class Plan:
     def require_possible(self) -> None:
         """Refused(invalid_request) with every obstacle where something stands in the way."""
         if self.cannot:
-            raise Refused("invalid_request", "\n".join(change.with_line() for change in self.cannot))
+            raise ActionRefused("invalid_request", "\n".join(change.with_line() for change in self.cannot))
 
     @property
     def hours(self) -> float:

@@ -118,7 +118,7 @@ def _created_examples(projects: Collection[int]) -> QuerySet[Example]:
 
 
 @dataclass(frozen=True)
-class Unchecked:
+class UncheckedEdits:
     """The edits in a release that nobody has answered blind, of how many, and the public ids of their items."""
 
     number: int
@@ -126,16 +126,16 @@ class Unchecked:
     items: tuple[str, ...]
 
 
-def unchecked_edits_of(release: Release) -> Unchecked:
+def unchecked_edits_of(release: Release) -> UncheckedEdits:
     """The unchecked edits in a release: what was made, and answered blind, up to its watermark."""
     edits = _created_examples([release.project_id]).filter(outcome__decision__event_id__lte=release.watermark)
     without = edits.filter(~Exists(_blind_answers().filter(event_id__lte=release.watermark)))
     items = without.order_by().values_list("outcome__decision__item__public_id", flat=True)
-    return Unchecked(len(items), edits.count(), tuple(dict.fromkeys(items)))
+    return UncheckedEdits(len(items), edits.count(), tuple(dict.fromkeys(items)))
 
 
 @dataclass(frozen=True)
-class Unfinished:
+class UnfinishedBatch:
     """A batch that was not finished when a release was made: decided items then, all items, and whether it was opened."""
 
     batch: Batch
@@ -144,7 +144,7 @@ class Unfinished:
     was_opened: bool
 
 
-def unfinished_of(release: Release) -> list[Unfinished]:
+def unfinished_of(release: Release) -> list[UnfinishedBatch]:
     """Each batch that was not finished at the watermark of a release, those without items that were not closed among them.
 
     Items that came from a later decision of the batch before are not counted.
@@ -169,7 +169,7 @@ def unfinished_of(release: Release) -> list[Unfinished]:
         is_closed = batch.closed_at is not None and batch.closed_at <= release.made_at
         if done < total or not (total or is_closed):
             was_opened = batch.opened_at is not None and batch.opened_at <= release.made_at
-            unfinished.append(Unfinished(batch, done, total, was_opened))
+            unfinished.append(UnfinishedBatch(batch, done, total, was_opened))
     return unfinished
 
 

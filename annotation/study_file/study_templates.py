@@ -270,5 +270,5 @@ def _unsuitable(study: Study, project: Project, source: Source) -> Iterator[Chan
 
 
 def create(draft: Draft, *, project: Project, by: Person, now: datetime) -> None:
-    """Create everything of a draft in one transaction. Raises Refused, with nothing created."""
+    """Create everything of a draft in one transaction. Raises ActionRefused, with nothing created."""
     apply.apply_whole(draft.plan, project=project, by=by, now=now)

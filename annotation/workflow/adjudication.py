@@ -29,14 +29,14 @@ from annotation.models import (
     RevisionRequest,
 )
 from annotation.models.batch_options.adjudication import listed_reasons
-from annotation.platform.refusals import Refused, refuse, require_storable
+from annotation.platform.refusals import ActionRefused, refuse, require_storable
 from annotation.quality import compared_responses
 from annotation.queue import allocation, candidates, decision_undo, decisions, resolutions, revisions
 from annotation.queue.candidates import Candidate, choose_candidates
 from annotation.queue.decisions import ItemResponses
 from tableqa.core.canonical_json import canonical
 from tableqa.core.translation import message, translate_stored
-from tasks.contract import Accepted, InvalidResponse, Resolution
+from tasks.contract import Acceptance, InvalidResponse, Resolution
 from tasks.contract import Outcome as Resolved
 
 log = logging.getLogger(__name__)
@@ -73,8 +73,8 @@ def decide(
     with: the same operation, cell, answer or words. Their authors are makers like whoever wrote it.
     `listed_reason` is one of the batch's reasons with a key. A note is needed where the batch requires one; where the item
     is excluded, the reason may stand for it. `seen` are the responses (`in_one_text`) that were shown with their letters.
-    Raises Refused: decided, responses_changed, invalid_request; `tasks.contract.InvalidResponse` for a response that does
-    not hold.
+    Raises ActionRefused: decided, responses_changed, invalid_request; `tasks.contract.InvalidResponse` for a response that
+    does not hold.
     """
     note = note.strip() or exclude.strip()
     require_storable(note, exclude, listed_reason)
@@ -93,7 +93,7 @@ def decide(
         rests_on: list[str] = []
         resolution: Resolution
         if exclude.strip():
-            resolution = Accepted((), exclude.strip())
+            resolution = Acceptance((), exclude.strip())
         elif response is not None:
             resolution = task.resolve_adjudicated([task.receive(response, plain)], plain)
             named = {candidate.annotation.pk for candidate in choose_candidates(item, based_on)}
@@ -109,7 +109,7 @@ def decide(
             resolution = _merge_responses(
                 task.resolve_adjudicated([c.response for c in chosen], plain), outcomes
             )
-        if not isinstance(resolution, Accepted):
+        if not isinstance(resolution, Acceptance):
             refuse(
                 "invalid_request",
                 "These responses cannot be accepted together: {reason}",
@@ -130,8 +130,8 @@ def decide(
 def undo(*, item: Item, by: Person, now: datetime) -> Adjudication:
     """Take the person's own decision of an item back: it waits for an adjudicator again, where it was in the queue.
 
-    The log keeps what was decided. Raises Refused: invalid_request where the person did not decide the item; decided where
-    a release contains the decision or work rests on it.
+    The log keeps what was decided. Raises ActionRefused: invalid_request where the person did not decide the item; decided
+    where a release contains the decision or work rests on it.
     """
     with transaction.atomic():
         item = decisions.lock(item.pk)
@@ -146,8 +146,8 @@ def undo(*, item: Item, by: Person, now: datetime) -> Adjudication:
 def undo_send_back(*, item: Item, by: Person, now: datetime) -> list[RevisionRequest]:
     """Take back that the person sent a response back: it counts again, and the item waits for an adjudicator again.
 
-    Returns what was written to the author. Raises Refused: invalid_request where the person sent nothing back that waits
-    for its author; decided where the author has continued, or a release holds the change.
+    Returns what was written to the author. Raises ActionRefused: invalid_request where the person sent nothing back that
+    waits for its author; decided where the author has continued, or a release holds the change.
     """
     with transaction.atomic():
         item = decisions.lock(item.pk)
@@ -224,7 +224,7 @@ def send_back(
 
     The submission is withdrawn by a revision that follows it; its author holds the item again, with what they had
     written as the draft. Nobody adjudicates until they have submitted: then the item is resolved like any other.
-    `seen` as in `decide`. Raises Refused: decided, responses_changed, invalid_request, batch_closed, author_gone.
+    `seen` as in `decide`. Raises ActionRefused: decided, responses_changed, invalid_request, batch_closed, author_gone.
     """
     require_storable(note)
     if not note.strip():
@@ -258,7 +258,7 @@ def exclude(*, item: Item, by: Person, reason: str, before: str, now: datetime) 
     The caller holds its lock, in a transaction, and has ended its leases.
     """
     Item.objects.filter(pk=item.pk).update(due_at=None)
-    return decisions.write(item, Accepted((), reason), [], by=by, note=reason, before=before, now=now)
+    return decisions.write(item, Acceptance((), reason), [], by=by, note=reason, before=before, now=now)
 
 
 def ask_adjudicator(*, item: Item, by: Person, reason: str, before: str, now: datetime) -> None:
@@ -285,7 +285,7 @@ def send_all_back(*, item: Item, by: Person, note: str, before: str, now: dateti
 def reinstate_responses(*, item: Item, annotations: Sequence[int], by: Person, now: datetime) -> None:
     """Have responses (keys) that were sent back count again. The caller holds the lock of the item.
 
-    Raises Refused (decided) where an author has continued, or a release holds the change.
+    Raises ActionRefused (decided) where an author has continued, or a release holds the change.
     """
     rows = RevisionRequest.objects.filter(annotation__in=annotations).select_related(*SENT_BACK_WITH)
     sent = list(rows.order_by("pk"))
@@ -302,7 +302,7 @@ def reinstate_responses(*, item: Item, annotations: Sequence[int], by: Person, n
 def take_back(*, decision: Decision, by: Person, reason: str, after: str, now: datetime) -> dict[str, Any]:
     """Take back a decision on which nothing rests. Returns what `restore` needs. The caller holds the lock of its item.
 
-    Raises Refused (decided) as `decision_undo.retract`.
+    Raises ActionRefused (decided) as `decision_undo.retract`.
     """
     outcomes = decision.outcomes.order_by("number").prefetch_related("annotations")
     texts = {"reason": decision.reason, "listed_reason": decision.listed_reason or "", "note": decision.note}
@@ -349,7 +349,7 @@ def restore(
     Item.objects.filter(pk=item.pk).update(due_at=None)
     return decisions.write(
         item,
-        Accepted(outcomes, undone_decision["reason"]),
+        Acceptance(outcomes, undone_decision["reason"]),
         annotations,
         by=Person.objects.filter(pk=undone_decision["made_by"]).first(),
         actor=by,
@@ -381,7 +381,7 @@ def _refusing_failures(item: Item) -> Iterator[None]:
     """Refuse what the item's task type fails on, which may be somebody else's code. Nothing is written then."""
     try:
         yield
-    except (Refused, InvalidResponse, DatabaseError):
+    except (ActionRefused, InvalidResponse, DatabaseError):
         raise
     except Exception as error:
         log.exception("item %s cannot be decided", item.pk)
@@ -483,6 +483,10 @@ def _pieces(response: Mapping[str, Any] | None) -> set[tuple[str, str]]:
 
 def _merge_responses(resolution: Any, outcomes: tuple[Resolved, ...]) -> Any:
     """What the kind accepts of the chosen responses: equal labels are one outcome, edits stand beside each other."""
-    if isinstance(resolution, Accepted) and resolution.outcomes and len(resolution.outcomes) == len(outcomes):
-        return Accepted(outcomes, resolution.reason)
+    if (
+        isinstance(resolution, Acceptance)
+        and resolution.outcomes
+        and len(resolution.outcomes) == len(outcomes)
+    ):
+        return Acceptance(outcomes, resolution.reason)
     return resolution

@@ -30,7 +30,7 @@ from annotation.models import (
     Slot,
 )
 from annotation.platform.prepared_statements import Update, param_int, param_time, pipeline
-from annotation.platform.refusals import Refused, refuse, require_storable
+from annotation.platform.refusals import ActionRefused, refuse, require_storable
 from annotation.quality import annotator_questions, consent, qualification
 from annotation.queue import (
     entry_requirements,
@@ -43,7 +43,7 @@ from annotation.queue import (
 )
 from annotation.queue.entry_requirements import has_requirements
 from tableqa.core.foreign_values import unstorable
-from tasks.contract import InvalidResponse, Making, Problem
+from tasks.contract import InvalidResponse, MakingTask, Problem
 
 State = Assignment.State
 
@@ -123,7 +123,7 @@ def save_draft(
     Drafts are kept whatever they say, also after the lease ran out. The problems found are
     information: only a submission is judged. `scripts` False is the form of a page without them.
     A draft may be as large as a response: only the size of a request is limited.
-    Raises Refused: stale_draft with the newer draft, already_submitted; consent_needed from
+    Raises ActionRefused: stale_draft with the newer draft, already_submitted; consent_needed from
     somebody who took their consent back: of them nothing more is kept.
     """
     if reason := unstorable(response):
@@ -153,7 +153,9 @@ def validate_draft(
         problems = invalid.problems
     # Old and new answer hold the gold one: for kinds that show it.
     has_answers = "answers" in task.shown_names(item)
-    answer = task.preview(response.get("data"), item) if has_answers and isinstance(task, Making) else None
+    answer = (
+        task.preview(response.get("data"), item) if has_answers and isinstance(task, MakingTask) else None
+    )
     return Validation(tuple(problems), answer)
 
 
@@ -190,7 +192,7 @@ def submit(
     form of a page without them, which gives no sign of life while somebody works on it.
     A response that leaves conditions unmet (`TaskType.unmet`) needs a reason, or their codes in `confirmed`. `unsure` (true)
     beside its data says that the person is not sure: it is stored with the annotation, and is no part of the response.
-    Raises `tasks.contract.InvalidResponse` with every problem; Refused: unmet_conditions, already_submitted (another
+    Raises `tasks.contract.InvalidResponse` with every problem; ActionRefused: unmet_conditions, already_submitted (another
     response), place_taken, batch_closed, decided.
     """
     return submit_and_next(
@@ -250,7 +252,7 @@ def submit_and_next(
             annotation = None
             if assignment.annotation is None:
                 assignment.batch.task().receive(response, item)  # refused if the definition changed meanwhile
-                if isinstance(late.__cause__, Refused):
+                if isinstance(late.__cause__, ActionRefused):
                     raise late.__cause__ from None
                 _require_undecided(assignment.item_id)
     if annotation is None:
@@ -309,8 +311,8 @@ def ping(*, assignment: Assignment, now: datetime) -> bool:
 def resume(*, assignment: Assignment, now: datetime) -> Assignment:
     """Open an assignment from My work: one that was returned is taken again where its place is free.
 
-    Raises Refused: batch_closed, batch_paused, place_taken, and what a gate says that is shut. Neither limits nor a pause
-    stand before what is still on the desk.
+    Raises ActionRefused: batch_closed, batch_paused, place_taken, and what a gate says that is shut. Neither limits nor a
+    pause stand before what is still on the desk.
     """
     if assignment.state == State.RETURNED:
         reservations.take_again(assignment, now=now)
@@ -326,8 +328,8 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
 def undo(*, annotation: Annotation, now: datetime) -> Assignment:
     """Withdraw the submission and open the item again with it as the draft; the place is kept.
 
-    Asking again while it is open changes nothing. Raises Refused: decided, batch_closed, not_submitted, and what a gate
-    says that is shut for what was begun.
+    Asking again while it is open changes nothing. Raises ActionRefused: decided, batch_closed, not_submitted, and what a
+    gate says that is shut for what was begun.
     """
     with transaction.atomic():
         assignment = Assignment.objects.select_related("batch__project", "person").get(
@@ -470,12 +472,12 @@ def _store(
 ) -> tuple[Annotation, PersonBatchCounts]:
     """The submission and the person's tally after it, in the caller's transaction.
 
-    Raises _SlotLost, IntegrityError, Refused (decided).
+    Raises _SlotLost, IntegrityError, ActionRefused (decided).
     """
     if assignment.state == State.RETURNED:
         try:
             reservations.take_again(assignment, now=now)
-        except Refused as refused:
+        except ActionRefused as refused:
             raise _SlotLost from refused
         _require_undecided(assignment.item_id)
     batch = assignment.batch
@@ -516,7 +518,7 @@ def _store(
 
 
 def _require_confirmed(unmet: Sequence[Problem], confirmed: Collection[str]) -> None:
-    """Raises Refused(unmet_conditions) where a condition is unmet that is not among the confirmed codes."""
+    """Raises ActionRefused(unmet_conditions) where a condition is unmet that is not among the confirmed codes."""
     if any(problem.code not in confirmed for problem in unmet):
         refuse(
             "unmet_conditions",
@@ -591,8 +593,8 @@ def _touch(assignment: Assignment, now: datetime, *, scripts: bool = True) -> No
 
 
 def _require_consent_stands(assignment: Assignment) -> None:
-    """Raises Refused(consent_needed) where the person took their consent back. What was on their desk went back then, so
-    only what is not on it is asked about.
+    """Raises ActionRefused(consent_needed) where the person took their consent back. What was on their desk went back then,
+    so only what is not on it is asked about.
     """
     batch = assignment.batch
     if assignment.state == State.LEASED or not batch.project.consent_number:
@@ -611,8 +613,8 @@ def _require_undecided(item_id: int) -> None:
         raise _refuse_decided()
 
 
-def _refuse_decided() -> Refused:
-    return Refused("decided", gettext("This item has been decided. Its annotations cannot be changed."))
+def _refuse_decided() -> ActionRefused:
+    return ActionRefused("decided", gettext("This item has been decided. Its annotations cannot be changed."))
 
 
 def _existing_submission(assignment: Assignment, stored: Mapping[str, Any], *, unsure: bool) -> Annotation:

@@ -31,7 +31,7 @@ from annotation.platform.refusals import refuse
 from annotation.queue import allocation, decisions, orphaned_slots, resolutions, slots
 from annotation.queue.decisions import ItemResponses
 from tableqa.core.translation import joined, message
-from tasks.contract import Accepted, NeedsResponse, decision_rules, task_types
+from tasks.contract import Acceptance, NeedsResponse, decision_rules, task_types
 
 log = logging.getLogger(__name__)
 
@@ -153,13 +153,13 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
             return True
         responses = ItemResponses.of(item)
         resolution = responses.resolve(item.batch.resolve)
-        if not complete and not (isinstance(resolution, Accepted) and _all_planned_came(item)):
+        if not complete and not (isinstance(resolution, Acceptance) and _all_planned_came(item)):
             _request_adjudication(item, _missing_response_reason(item, NOBODY_CAME), now)
             return True
         one_more = isinstance(resolution, NeedsResponse) and not closed and _somebody_is_left(item)
         if item.batch.decide_at_close and not closed and not one_more:
             return False
-        if isinstance(resolution, Accepted):
+        if isinstance(resolution, Acceptance):
             # A decision names the rule it was made by, for a batch may have another one by the time it is verified.
             rule = item.batch.resolve or None
             decisions.write(item, resolution, responses.annotations, by=None, rule=rule, now=now)
@@ -183,7 +183,8 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
     """Have another rule decide in this batch from now on; {} is the kind's own.
 
     What is decided stays decided. What waits for an adjudicator, and what is complete, is resolved anew in the
-    background (the job, None where nothing changed). Raises Refused (invalid_request) for what is no rule of this kind.
+    background (the job, None where nothing changed). Raises ActionRefused (invalid_request) for what is no rule of this
+    kind.
     """
     checked = checked_rule(batch, rule)
     if checked == batch.resolve:
@@ -203,7 +204,7 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
 
 
 def checked_rule(batch: Batch, rule: object) -> dict[str, Any]:
-    """A rule as the batch would keep it. Raises Refused (invalid_request) for what is no rule of this kind."""
+    """A rule as the batch would keep it. Raises ActionRefused (invalid_request) for what is no rule of this kind."""
     try:
         checked = decision_rules.check_rule(batch.task(), rule, overlap=batch.overlap)
     except decision_rules.BadRule as bad:
@@ -216,7 +217,7 @@ def preview_rule(batch: Batch, rule: Mapping[str, Any], *, most: int = 200) -> d
     counts = {"accepted": 0, "one_more": 0, "adjudication": 0}
     for item in resolutions.waiting(batch).select_related("example__stored_table")[:most]:
         resolution = ItemResponses.of(item).resolve(rule)
-        name = {Accepted: "accepted", NeedsResponse: "one_more"}.get(type(resolution), "adjudication")
+        name = {Acceptance: "accepted", NeedsResponse: "one_more"}.get(type(resolution), "adjudication")
         counts[name] += 1
     return counts
 
@@ -275,7 +276,7 @@ def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
         reason, all_came = _missing_response_reason(item, NOBODY_MAY), _all_planned_came(item)
         orphaned_slots.drop_free(item)
         responses = ItemResponses.of(item)
-        if all_came and isinstance(responses.resolve(item.batch.resolve), Accepted):
+        if all_came and isinstance(responses.resolve(item.batch.resolve), Acceptance):
             Item.objects.filter(pk=item.pk).update(due_at=now)
             return True
         _request_adjudication(item, reason, now, weight=responses.weight(), before="open")

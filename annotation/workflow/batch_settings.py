@@ -30,8 +30,8 @@ from tableqa.core.canonical_json import digest
 
 
 def differences(batch: Batch, changes: Mapping[str, Any], *, counted: bool = True) -> dict[str, Any]:
-    """What of `changes` is not so yet, checked. Raises Refused: invalid_request; still_involved for what tells somebody from
-    whom the counts of the batch are kept (not `counted`) whether anything is decided.
+    """What of `changes` is not so yet, checked. Raises ActionRefused: invalid_request; still_involved for what tells
+    somebody from whom the counts of the batch are kept (not `counted`) whether anything is decided.
     """
     if unknown := sorted(changes.keys() - changeable().keys()):
         refuse(
@@ -75,7 +75,7 @@ def effects(batch: Batch, changes: Mapping[str, Any], *, counted: bool = True) -
 
 
 def change(*, batch: Batch, changes: Mapping[str, Any], by: Person, now: datetime) -> dict[str, Any]:
-    """Change the batch. Returns what was changed. Raises Refused: batch_closed, invalid_request."""
+    """Change the batch. Returns what was changed. Raises ActionRefused: batch_closed, invalid_request."""
     with transaction.atomic():
         if any(EFFECTS[name].locks_items for name in changes.keys() & EFFECTS):
             lock_items([batch.pk])

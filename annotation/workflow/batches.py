@@ -22,7 +22,7 @@ from annotation.models import (
     TaskTypeDefinition,
 )
 from annotation.models.batch_options import check
-from annotation.platform.refusals import Refused, refuse, require_storable
+from annotation.platform.refusals import ActionRefused, refuse, require_storable
 from annotation.quality import guidelines, qualification
 from annotation.queue import (
     allocation,
@@ -37,7 +37,7 @@ from annotation.queue import (
 )
 from annotation.queue.sampling import Sample
 from tableqa.core.canonical_json import digest
-from tasks.contract import Preparing, TaskType
+from tasks.contract import PreparingTask, TaskType
 from tasks.shared.defined_types import DefinedTask
 
 LONGEST_NAME = 120
@@ -60,7 +60,7 @@ def plan_batch(
     type has no use for (`TaskType.prepare`) and items of the qualification that the batch requires are left out of the
     sample. With `loop_right_only` the items are drawn by a job (`draw`). With `pages`, the row is in their project until
     `publish_batch`, while the batch that is returned has the project that it is for; a new definition may be there, too.
-    Raises Refused: name_taken, invalid_request.
+    Raises ActionRefused: name_taken, invalid_request.
     """
     name = _checked_name(name)
     columns = check(task, terms or {}, project=project, feeds_from=sample.feeds_from)
@@ -69,7 +69,7 @@ def plan_batch(
     examples, size = sampling.draw(task, sample, columns["requires"])
     if not examples and sample.feeds_from is None:
         refuse("invalid_request", "Choose a source with examples, or a batch to take accepted items from.")
-    if isinstance(task, Preparing):
+    if isinstance(task, PreparingTask):
         # before the transaction, so that nobody waits for it
         resources.context_without_waiting(project, task.needs)
     batch = Batch(
@@ -123,7 +123,7 @@ def _write_hidden(batch: Batch, task: TaskType, examples: Sequence[int], pages: 
 def publish_batch(
     *, batch: Batch, definition: TaskTypeDefinition | None, by: Person | None, now: datetime
 ) -> None:
-    """Move a batch from hidden pages to its project, in the caller's transaction. Raises Refused(name_taken)."""
+    """Move a batch from hidden pages to its project, in the caller's transaction. Raises ActionRefused(name_taken)."""
     try:
         Batch.objects.filter(pk=batch.pk).update(project=batch.project, definition=definition)
     except IntegrityError:
@@ -141,7 +141,7 @@ def _definition(task: TaskType, *projects: Project) -> TaskTypeDefinition | None
 
 
 def rename_batch(*, batch: Batch, name: str, by: Person, now: datetime) -> None:
-    """Give a batch another name, a closed one too. Raises Refused: name_taken, invalid_request."""
+    """Give a batch another name, a closed one too. Raises ActionRefused: name_taken, invalid_request."""
     name = _checked_name(name)
     try:
         with transaction.atomic():
@@ -219,7 +219,8 @@ def draw(
 ) -> None:
     """Ask the model about all examples that the batch can draw, then draw its items from the correct answers.
 
-    Items and counts are written in one transaction. Asking again continues with what has no answer yet. Raises Refused.
+    Items and counts are written in one transaction. Asking again continues with what has no answer yet. Raises
+    ActionRefused.
     """
     if not batch.waits_for_model:
         return
@@ -273,8 +274,8 @@ def _draw(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     """From now on people get items of it, and its settings are frozen. Opening twice is opening once.
 
-    Raises Refused: batch_closed; batch_not_open for a batch that waits for its model (`draw`); invalid_request for a split
-    with too few people, and a qualification without known responses.
+    Raises ActionRefused: batch_closed; batch_not_open for a batch that waits for its model (`draw`); invalid_request for a
+    split with too few people, and a qualification without known responses.
     """
     _require_not_closed(batch)
     if batch.waits_for_model:
@@ -398,7 +399,7 @@ def act(
             continue
         try:
             batch_action.do(batch=batch, by=by, now=now)
-        except Refused as why:
+        except ActionRefused as why:
             refused.append((batch, f"{batch.name}: {why.detail}"))
         else:
             changed.append(batch)

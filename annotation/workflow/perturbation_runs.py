@@ -68,7 +68,7 @@ def plan_run(
     `decided` those with an accepted response now, written TASK_TYPE.FIELD=VALUE (`filter_example`). A run that a batch feeds
     (`feeds_from`) takes those originals that the batch accepts with such an outcome (`feeds_when`,
     `lineage.matches_filter`), as it decides them; it is finished once the batch is closed and everything in it decided.
-    Raises Refused(invalid_request).
+    Raises ActionRefused(invalid_request).
     """
     if feeds_from is None and feeds_when:
         refuse("invalid_request", "A filter by outcome needs a batch. Name it in feeds_from.")

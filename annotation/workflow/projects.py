@@ -55,7 +55,7 @@ def _require_time_zone(time_zone: str) -> None:
 def create_project(
     *, slug: str, name: str, manager: Person, now: datetime, time_zone: str = "UTC"
 ) -> Project:
-    """A project with its first manager. Raises Refused: invalid_request, name_taken."""
+    """A project with its first manager. Raises ActionRefused: invalid_request, name_taken."""
     require_storable(name)
     if not name.strip() or len(name) > 120 or slug in RESERVED_SLUGS or SLUG.fullmatch(slug) is None:
         refuse(
@@ -114,7 +114,7 @@ def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, n
     """The person has these roles from now on and no others. What they hold as an annotator goes back if they are none,
     and what is kept for them is free for others: returns how many places.
 
-    Raises Refused: invalid_request (no role at all, or somebody who left), still_involved (the only manager).
+    Raises ActionRefused: invalid_request (no role at all, or somebody who left), still_involved (the only manager).
     """
     if not roles:
         refuse("invalid_request", "Choose at least one role, or remove the person.")
@@ -185,7 +185,7 @@ def has_left(person: Person, project_id: int) -> bool:
 
 
 def require_another_manager(membership: Membership) -> None:
-    """Raises Refused (still_involved) where this is the project's only manager."""
+    """Raises ActionRefused (still_involved) where this is the project's only manager."""
     if membership.removed_at is not None or Role.MANAGER.value not in membership.roles:
         return
     managers = Membership.objects.filter(
@@ -321,7 +321,7 @@ def withdraw_invitation(*, invitation: Invitation, by: Person, now: datetime) ->
 
 
 def open_invitation(token: str, *, now: datetime) -> Invitation:
-    """The invitation behind a link. Raises Refused: invitation_used, invitation_expired."""
+    """The invitation behind a link. Raises ActionRefused: invitation_used, invitation_expired."""
     invitation = Invitation.objects.select_related("project").filter(token_hash=hash_token(token)).first()
     if invitation is None or now >= invitation.expires_at:
         refuse("invitation_expired", "This invitation is not valid or has expired. Ask for a new link.")
@@ -331,7 +331,7 @@ def open_invitation(token: str, *, now: datetime) -> Invitation:
 
 
 def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membership:
-    """Join the project, once. Raises Refused: invitation_used; invalid_request for somebody of a crowd who has not
+    """Join the project, once. Raises ActionRefused: invitation_used; invalid_request for somebody of a crowd who has not
     registered, whom a manager's link could sign in.
     """
     if must_register(person):
@@ -359,7 +359,7 @@ def must_register(person: Person) -> bool:
 def register(*, name: str, email: str, password: str | None, person: Person | None = None) -> Person:
     """An account, or what to sign in with for the account of `person`, whose other sessions end.
 
-    Raises Refused: invalid_request, name_taken.
+    Raises ActionRefused: invalid_request, name_taken.
     """
     require_storable(name, email)
     try:
@@ -391,7 +391,7 @@ def join_as_new(
     now: datetime,
     person: Person | None = None,
 ) -> Person:
-    """Register and accept in one: nobody is left with an account and no project. Raises Refused as both do.
+    """Register and accept in one: nobody is left with an account and no project. Raises ActionRefused as both do.
 
     `person` is somebody of a crowd, who keeps the account and gets what to sign in with.
     """
@@ -412,7 +412,7 @@ def change_terms(
 ) -> None:
     """What the project pays, how much one person may work a day, and what language models may cost; None leaves that.
 
-    Raises Refused(invalid_request).
+    Raises ActionRefused(invalid_request).
     """
     terms = {"pay": work_limits.pay(pay), "caps": work_limits.caps(caps, work_limits.OF_A_PROJECT)}
     if model_budget is not None:
@@ -440,7 +440,7 @@ def correct_rate(
 ) -> None:
     """Pay work between two moments, until now at most, by another rate: in a batch, or where batches have no own rate.
 
-    The difference is booked now. Raises Refused(invalid_request).
+    The difference is booked now. Raises ActionRefused(invalid_request).
     """
     rate, until, reason = work_limits.pay(pay), min(end or now, now), reason.strip()
     require_storable(reason)
@@ -456,7 +456,8 @@ def correct_rate(
 
 
 def change_statement(*, project: Project, statement: Mapping[str, str], by: Person, now: datetime) -> None:
-    """What people say for the data statement, by the names of `data_statement.ASKED`. Raises Refused(invalid_request)."""
+    """What people say for the data statement, by the names of `data_statement.ASKED`. Raises
+    ActionRefused(invalid_request)."""
     new_statement = data_statement.clean_answers(statement)
     require_storable(*new_statement.values())
     with transaction.atomic():

@@ -34,7 +34,7 @@ def define(
 
     Until a batch of the newest version has opened, or has a gold answer, that version changes. Afterwards the definition is
     a new version: batches without responses and gold answers take it, all others keep theirs (`batches_of`). Changed
-    guidelines become a new version of the guidelines. Raises Refused (invalid_request).
+    guidelines become a new version of the guidelines. Raises ActionRefused (invalid_request).
     """
     require_storable(data)
     task = _checked(name, data)

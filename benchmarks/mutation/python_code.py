@@ -12,7 +12,7 @@ NO_BEHAVIOUR = {
     "gettext_noop",
     "ngettext",
     "sentence",
-    "Refused",
+    "ActionRefused",
     "cast",
     "format",
     "lru_cache",

@@ -36,9 +36,9 @@ def load(folder: str | Path, device: str = "cpu", **settings: Any) -> Model:
 
         return ChatPredictor.load(checkpoint)
     if checkpoint.architecture == "bundled":
-        from predictor.bundled.model import Bundled
+        from predictor.bundled.model import BundledModel
 
-        return Bundled(checkpoint.folder, checkpoint.name, checkpoint.licence)
+        return BundledModel(checkpoint.folder, checkpoint.name, checkpoint.licence)
     try:
         import torch
         from transformers.utils import logging as transformers_logging

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from predictor.architectures.operations import answers_of
-from predictor.architectures.tabert_input import Configuration, Reading, WordPieces, read
+from predictor.architectures.tabert_input import Configuration, TabertInput, WordPieces, read
 from predictor.architectures.tabert_network import OPERATIONS, TabertNetwork
 from predictor.architectures.tapex import RequestCache
 from predictor.checkpoints import Checkpoint, ModelError, Stop, read_json, weights_sha
@@ -64,14 +64,14 @@ class Tabert:
 
     def tokens(self, request: PredictRequest) -> int:
         """The length of all its lines together."""
-        reading: Reading = self._reading(request)
+        reading: TabertInput = self._reading(request)
         return reading.tokens
 
     def predict_batch(
         self, requests: Sequence[PredictRequest], stop: Stop
     ) -> Sequence[Prediction | ProtocolError]:
         """The lines of all requests together; `stop` is asked between the parts of the budget."""
-        readings: list[Reading] = [self._reading(request) for request in requests]
+        readings: list[TabertInput] = [self._reading(request) for request in requests]
         width = [len(request.table.header) for request in requests]
         with torch.inference_mode():
             outputs = self.network(readings, width, self.budget, stop)
@@ -114,7 +114,9 @@ def load_encoder(folder: Path, settings: Mapping[str, Any]) -> tuple[TabertNetwo
     return network, WordPieces(vocabulary, configuration.lower_case)
 
 
-def _prediction(request: PredictRequest, reading: Reading, shares: Tensor, operations: Tensor) -> Prediction:
+def _prediction(
+    request: PredictRequest, reading: TabertInput, shares: Tensor, operations: Tensor
+) -> Prediction:
     table = request.table
     likely = shares.tolist()
     columns = min(len(line.columns) for group in reading.groups for line in group)

@@ -208,7 +208,7 @@ def _words(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Reading:
+class TabertInput:
     """A request as the model reads it: groups of at most K lines, the snapshot's first, and what was left out."""
 
     groups: tuple[tuple[Line, ...], ...]
@@ -220,7 +220,7 @@ class Reading:
         return sum(len(group) * max(len(line.ids) for line in group) for group in self.groups)
 
 
-def read(words: WordPieces, configuration: Configuration, request: PredictRequest) -> Reading:
+def read(words: WordPieces, configuration: Configuration, request: PredictRequest) -> TabertInput:
     """Question and table as lines. Titles, earlier turns and context stand before the question.
 
     Raises ProtocolError(too_large).
@@ -250,4 +250,4 @@ def read(words: WordPieces, configuration: Configuration, request: PredictReques
         or any(len(words.ids(cell)) > configuration.cell_tokens for row in seen for cell in row)
         or len(question_ids) > configuration.context_tokens
     )
-    return Reading(tuple(groups), len(seen), cut)
+    return TabertInput(tuple(groups), len(seen), cut)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from predictor.architectures.tabert_input import Configuration, Line, Reading
+from predictor.architectures.tabert_input import Configuration, Line, TabertInput
 from predictor.checkpoints import ModelError, Stop
 
 OPERATIONS = ("select", "count", "sum", "average")
@@ -237,7 +237,7 @@ class TabertNetwork(nn.Module):
         self.head = Head(configuration.hidden)
 
     def forward(
-        self, readings: Sequence[Reading], width: Sequence[int], budget: int, stop: Stop
+        self, readings: Sequence[TabertInput], width: Sequence[int], budget: int, stop: Stop
     ) -> list[Any]:
         """(cell logits, operation logits) of each reading; None where `stop` came true before it was done."""
         encodings: dict[tuple[int, int], tuple[Tensor, Tensor, Tensor]] = {}

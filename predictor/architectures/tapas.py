@@ -34,7 +34,7 @@ EPSILON = 1e-10
 
 
 @dataclass(frozen=True)
-class Encoded:
+class TapasInput:
     """A request as the model reads it."""
 
     ids: tuple[int, ...]
@@ -84,10 +84,10 @@ class Tapas:
 
     def tokens(self, request: PredictRequest) -> int:
         """The length of the input."""
-        encoded: Encoded = self._encoded(request)
+        encoded: TapasInput = self._encoded(request)
         return len(encoded.ids)
 
-    def _encode(self, request: PredictRequest) -> Encoded:
+    def _encode(self, request: PredictRequest) -> TapasInput:
         import pandas as pd
 
         table, question = request.table, question_of(request, self.with_context)
@@ -112,7 +112,7 @@ class Tapas:
         types = [list(token_types) for token_types in out["token_type_ids"]]
         self._mark_previous(request, types)
         whole = sum(max(1, len(cell)) for row in pieces for cell in row)
-        return Encoded(
+        return TapasInput(
             ids=tuple(out["input_ids"]),
             types=tuple(map(tuple, types)),
             rows_seen=max((token_types[ROW] for token_types in types), default=0),
@@ -140,7 +140,7 @@ class Tapas:
         """One pass through the model, too short to be stopped."""
         import torch
 
-        encoded: list[Encoded] = [self._encoded(request) for request in requests]
+        encoded: list[TapasInput] = [self._encoded(request) for request in requests]
         with torch.inference_mode():
             scores = scores_of(
                 self.network, *inputs_of(encoded, self.device, self.network.config.pad_token_id)
@@ -159,7 +159,7 @@ class Tapas:
     def _prediction(
         self,
         request: PredictRequest,
-        encoded: Encoded,
+        encoded: TapasInput,
         chosen: Sequence[float],
         operations: Sequence[float] | None,
     ) -> Prediction:
@@ -220,7 +220,7 @@ class Scores:
     table_mask: Tensor
 
 
-def inputs_of(encoded: Sequence[Encoded], device: Any, pad: int | None) -> tuple[Tensor, Tensor, Tensor]:
+def inputs_of(encoded: Sequence[TapasInput], device: Any, pad: int | None) -> tuple[Tensor, Tensor, Tensor]:
     """Token ids (N, L), mask (N, L) and token types (N, L, 7) of a batch."""
     import torch
 
@@ -350,7 +350,7 @@ def rows_that_fit(pieces: Sequence[Sequence[Sequence[str]]], room: int) -> int |
     return len(pieces) - 1
 
 
-def cell_shares(encoded: Encoded, chosen: Sequence[float]) -> dict[tuple[int, int], float]:
+def cell_shares(encoded: TapasInput, chosen: Sequence[float]) -> dict[tuple[int, int], float]:
     """How likely each cell is part of the answer: the mean over its tokens. Rows and columns count from 0."""
     tokens: dict[tuple[int, int], list[float]] = defaultdict(list)
     for token_types, share in zip(encoded.types, chosen, strict=False):

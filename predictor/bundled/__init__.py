@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from predictor.bundled.model import Bundled
+    from predictor.bundled.model import BundledModel
 
 WEIGHTS = Path(__file__).parent / "weights"
 """Where the weights lie that come with Askew."""
 
 
-def load_bundled(folder: str | Path | None = None) -> Bundled:
+def load_bundled(folder: str | Path | None = None) -> BundledModel:
     """The bundled model, from `folder` or from where Askew keeps it; loaded once for each folder.
 
     Raises `predictor.checkpoints.ModelError` saying how to train it, where there are no weights.
@@ -28,7 +28,7 @@ def load_bundled(folder: str | Path | None = None) -> Bundled:
 
 
 @lru_cache(maxsize=4)
-def _loaded(folder: Path) -> Bundled:
-    from predictor.bundled.model import Bundled
+def _loaded(folder: Path) -> BundledModel:
+    from predictor.bundled.model import BundledModel
 
-    return Bundled(folder)
+    return BundledModel(folder)

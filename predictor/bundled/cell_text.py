@@ -24,7 +24,7 @@ NUMBER, DATE, TIME = 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CellFeatures:
     """What is seen in the text of one cell, whatever table it stands in.
 
     normal    in lower case and one typography, without notes: two cells with one normal form say the same
@@ -53,7 +53,7 @@ def stem(word: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def read(text: str) -> Reading:
+def read(text: str) -> CellFeatures:
     """The reading of a cell's text."""
     normal = without_notes(fold(text[:2_000])).lower()
     words = WORD.findall(normal)
@@ -61,7 +61,7 @@ def read(text: str) -> Reading:
     nothing = normal in NOTHING
     value, kind = (float("nan"), 0) if nothing else _value(text, normal)
     short = not content or nothing or len(words) > 12 or (len(normal) < 2 and not normal.isdigit())
-    return Reading(
+    return CellFeatures(
         normal=normal,
         phrase="" if short else " ".join(word.replace(",", "") for word in words),
         words=() if nothing else content[:24],

@@ -70,7 +70,7 @@ def session(folder: Path, threads: int = 1) -> onnxruntime.InferenceSession:
     )
 
 
-class Bundled:
+class BundledModel:
     """The model of one folder; what a predictor process serves (`architectures.Model`), and a `predict` for programs."""
 
     architecture = "bundled"

@@ -21,7 +21,7 @@ from tableqa.data.examples import Example
 from tableqa.readers import READERS
 
 if TYPE_CHECKING:
-    from predictor.bundled.model import Bundled
+    from predictor.bundled.model import BundledModel
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -71,9 +71,9 @@ class RecordedAnswer:
 
 def record(folder: Path, fixtures: Path = FIXTURES) -> list[RecordedAnswer]:
     """Ask the model of `folder` and write its recorded.json. Raises ModelError where the folder holds no model."""
-    from predictor.bundled.model import Bundled
+    from predictor.bundled.model import BundledModel
 
-    model = Bundled(folder)
+    model = BundledModel(folder)
     answers = [
         answer
         for source, (form, count) in SOURCES.items()
@@ -87,7 +87,7 @@ def record(folder: Path, fixtures: Path = FIXTURES) -> list[RecordedAnswer]:
 
 
 def _clear_answers(
-    model: Bundled, source: str, examples: Sequence[Example], count: int
+    model: BundledModel, source: str, examples: Sequence[Example], count: int
 ) -> Iterator[RecordedAnswer]:
     """`count` answers at even distances; where one is not clear, that of the next question that is."""
     index = 0

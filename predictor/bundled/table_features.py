@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from predictor.bundled.cell_text import DATE, NOTHING, NUMBER, TIME, Reading, read
+from predictor.bundled.cell_text import DATE, NOTHING, NUMBER, TIME, CellFeatures, read
 from predictor.bundled.features import (
     CELL_PIECES,
     HEADER_PIECES,
@@ -45,7 +45,7 @@ class TableReading:
 
     table: Table
     columns: int
-    readings: list[list[Reading]]
+    readings: list[list[CellFeatures]]
     numbers: NDArray[np.float64]
     kinds: Whole
     static: Floats
@@ -126,7 +126,7 @@ def _pieces(texts: Sequence[str], tokenizer: Tokenizer) -> list[list[int]]:
 
 
 def _static(
-    rows: list[list[Reading]], numbers: NDArray[np.float64], kinds: Whole, codes: Whole, totals: Bools
+    rows: list[list[CellFeatures]], numbers: NDArray[np.float64], kinds: Whole, codes: Whole, totals: Bools
 ) -> Floats:
     height, width = numbers.shape
     out = np.zeros((height, width, len(STATIC)), np.float32)

@@ -27,7 +27,7 @@ from predictor.training.augment import (
 from predictor.training.bundled import TINY, data, plan_of, split, tiny_plan
 from predictor.training.corpus import Corpus, build_corpora
 from predictor.training.export import export
-from predictor.training.loop import Plan, Training
+from predictor.training.loop import Plan, TrainingRun
 from predictor.training.recipes import bundled_forecast
 from predictor.training.start import SHIPPED, Start, start_of
 from tableqa.data.examples import Example
@@ -108,7 +108,7 @@ class _Adaptation:
             )
         data_corpus, added = (Corpus(self.out / "corpus" / of / "answered") for of in corpora)
         torch.manual_seed(seed)
-        training = Training(self.start.network(), plan, folder, self.device)
+        training = TrainingRun(self.start.network(), plan, folder, self.device)
         training.resume()
         if training.state.seen < plan.questions or not (folder / "model" / "bundled.json").exists():
             training.run(data_corpus, added, (), every=60, say=self.say)

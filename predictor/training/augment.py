@@ -31,7 +31,7 @@ from predictor.training.comparison import Arm, Observation, compare_arms
 from tableqa.core.canonical_json import digest, thaw
 from tableqa.data.answers import compare
 from tableqa.data.examples import Example
-from tableqa.readers import READERS, Sifting
+from tableqa.readers import READERS, FilteringReader
 
 START, BEFORE = "start", "before"
 ORIGINAL = "original"
@@ -49,7 +49,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Perturbed:
+class ReleaseExample:
     """An example of a release: `kind` is "" for an original; `parent` is the id of what it was made of.
 
     base    digest of the source table, which an edited table no longer tells
@@ -70,12 +70,12 @@ class Perturbed:
         return frozenset(" ".join(text.lower().split()) for text in wordings if text.strip())
 
 
-def as_perturbed(example: Example) -> Perturbed:
+def as_perturbed(example: Example) -> ReleaseExample:
     """What the meta of the readers `askew` and `robut` says about an example's origin."""
     lineage = example.meta.get("lineage") or {}
     is_perturbed = "perturbation" in lineage
     kind = lineage.get("perturbation") if is_perturbed else example.meta.get("perturbation_type")
-    return Perturbed(
+    return ReleaseExample(
         example,
         kind="" if kind in (None, ORIGINAL) else str(kind),
         source=str(lineage.get("source", "")),
@@ -85,7 +85,7 @@ def as_perturbed(example: Example) -> Perturbed:
     )
 
 
-def read_release(folder: Path, form: str = "askew", *, proposals: bool = False) -> list[Perturbed]:
+def read_release(folder: Path, form: str = "askew", *, proposals: bool = False) -> list[ReleaseExample]:
     """The examples of a release, as its reader gives them and models are evaluated on them.
 
     With `proposals`, also those that a release for training holds. Raises ReaderError (a ValueError).
@@ -96,7 +96,7 @@ def read_release(folder: Path, form: str = "askew", *, proposals: bool = False) 
     return out
 
 
-def _proposals(folder: Path, entries: Sequence[Perturbed]) -> Iterator[Perturbed]:
+def _proposals(folder: Path, entries: Sequence[ReleaseExample]) -> Iterator[ReleaseExample]:
     """The proposals that a release for training holds below training/, but for those that people have taken over.
 
     In a release of several formats they lie below robut/training/.
@@ -121,7 +121,9 @@ def _proposals(folder: Path, entries: Sequence[Perturbed]) -> Iterator[Perturbed
             yield as_perturbed(replace(example, meta={**thaw(example.meta), "lineage": lineage}))
 
 
-def exclude_overlap(examples: Iterable[Perturbed], test: Sequence[Perturbed]) -> list[Perturbed]:
+def exclude_overlap(
+    examples: Iterable[ReleaseExample], test: Sequence[ReleaseExample]
+) -> list[ReleaseExample]:
     """Those that share neither a source table nor a question with the test."""
     tables = {entry.base for entry in test} | {entry.example.table.digest() for entry in test}
     questions = frozenset().union(*(entry.questions for entry in test))
@@ -154,7 +156,7 @@ def _decoding(result: Mapping[str, Any]) -> str:
     return f"with {beams} beams" if beams > 1 else "greedily"
 
 
-def augmentation(name: str, folder: Path, test: Sequence[Perturbed]) -> Augmentation:
+def augmentation(name: str, folder: Path, test: Sequence[ReleaseExample]) -> Augmentation:
     """The perturbed examples of a training release. Raises ModelError where it has none to learn from."""
     examples = [entry for entry in read_release(folder, proposals=True) if entry.kind]
     remaining = exclude_overlap(examples, test)
@@ -222,7 +224,7 @@ def _batches(sizes: Mapping[int, int], budget: int) -> Iterator[list[int]]:
 
 
 def results(
-    test: Sequence[Perturbed],
+    test: Sequence[ReleaseExample],
     arms: Mapping[str, Sequence[Sequence[ModelAnswer]]],
     trained: Sequence[str] = (),
 ) -> dict[str, dict[str, dict[str, Any]]]:
@@ -255,12 +257,12 @@ def results(
     )
 
 
-def _own_key(entry: Perturbed) -> tuple[str, str]:
+def _own_key(entry: ReleaseExample) -> tuple[str, str]:
     lineage = entry.example.meta.get("lineage") or {}
     return entry.source, str(lineage.get("id") or entry.parent or entry.example.id)
 
 
-def _original_key(entry: Perturbed, originals: set[tuple[str, str]]) -> tuple[str, str]:
+def _original_key(entry: ReleaseExample, originals: set[tuple[str, str]]) -> tuple[str, str]:
     """The key of the original that an example is or comes from."""
     if not entry.kind:
         return _own_key(entry)
@@ -307,7 +309,7 @@ def columns_of(
 
 def compare_columns(
     columns: Sequence[Column],
-    test: Sequence[Perturbed],
+    test: Sequence[ReleaseExample],
     out: Path,
     about: Mapping[str, Any],
     device: str = "cpu",
@@ -358,7 +360,7 @@ def seed_folder(folder: Path, seed: int, seeds: Sequence[int]) -> Path:
 
 
 def _cached_answers(
-    folder: Path, test: Sequence[Perturbed], test_digest: str, out: Path, device: str, beams: int
+    folder: Path, test: Sequence[ReleaseExample], test_digest: str, out: Path, device: str, beams: int
 ) -> list[ModelAnswer]:
     """The answers of a folder's model, kept in out/answers.json, so that nothing is asked twice."""
     out.mkdir(parents=True, exist_ok=True)
@@ -478,7 +480,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 class AugmentationRequest:
     """What the options ask for, read."""
 
-    test: tuple[Perturbed, ...]
+    test: tuple[ReleaseExample, ...]
     releases: tuple[Augmentation, ...]
 
     def about(self, **more: Any) -> dict[str, Any]:
@@ -514,7 +516,7 @@ def read_augmentation_request(options: argparse.Namespace) -> AugmentationReques
         named[f"+{name}"] = path
     test = tuple(read_release(options.test, options.test_format))
     reader = READERS[options.test_format]
-    if isinstance(reader, Sifting) and (words := reader.left_out(options.test)):
+    if isinstance(reader, FilteringReader) and (words := reader.left_out(options.test)):
         print(f"train: {options.test}: {words}", file=sys.stderr)
     if not any(entry.kind for entry in test):
         raise ModelError(f"{options.test} has no perturbed examples to ask about")

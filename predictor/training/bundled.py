@@ -53,7 +53,7 @@ def train(options: Namespace, say: Any = print) -> Path:
         raise TrainingError("training needs torch: install requirements/models.txt") from None
     from predictor.training.corpus import Corpus, Tables, build_corpora, tokenizer_of
     from predictor.training.evaluation import read_all
-    from predictor.training.loop import Training
+    from predictor.training.loop import TrainingRun
     from predictor.training.network import Network, Shape, encoder_shape, load_encoder
     from predictor.training.recipes import bundled_forecast
 
@@ -89,7 +89,7 @@ def train(options: Namespace, say: Any = print) -> Path:
     tables = list({example.table.digest(): example.table for example in train_examples}.values())
     build_corpora(out / "corpus", encoder, train_examples, tables, synthetic, options.seed, options.workers)
     readings = Tables(tokenizer_of(encoder))
-    training = Training(network, plan, out, device, options.loaders)
+    training = TrainingRun(network, plan, out, device, options.loaders)
     if training.resume():
         say(f"continuing after {training.state.seen:,} questions", flush=True)
     check = read_all((development or held_out)[:CHECKED], readings)
@@ -173,7 +173,7 @@ def calibrate(folder: Path, data_folder: Path, say: Any = print) -> None:
     figures of the card, and the recorded answers. Raises TrainingError, ModelError, and ValueError where too few questions
     are held out.
     """
-    from predictor.bundled.model import Bundled
+    from predictor.bundled.model import BundledModel
     from predictor.bundled.recorded import record
     from predictor.training.card import rewrite_quality
     from predictor.training.corpus import Tables
@@ -182,7 +182,7 @@ def calibrate(folder: Path, data_folder: Path, say: Any = print) -> None:
     examples, development = data(data_folder)
     if not development:
         raise TrainingError(f"{data_folder} has no {DEVELOPMENT}, which is needed for calibration")
-    model = Bundled(folder)
+    model = BundledModel(folder)
 
     def judge(questions: Sequence[Any]) -> list[Any]:
         return verdicts(

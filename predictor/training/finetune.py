@@ -198,7 +198,7 @@ def finetune(
             [PredictRequest.about(entry).key for entry in (*data.train, *data.validation)],
         ]
     )
-    training = Training(learner, recipe, data, lengths, out, run, device, say)
+    training = FineTuningRun(learner, recipe, data, lengths, out, run, device, say)
     training.resume()
     training.run()
     best = max(training.curve, key=lambda entry: entry.rank)
@@ -206,7 +206,7 @@ def finetune(
     return training.curve
 
 
-class Training:
+class FineTuningRun:
     """A run: its optimizer, its place in the stream of batches, and its curve."""
 
     def __init__(

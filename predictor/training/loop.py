@@ -190,7 +190,7 @@ def runner(network: Network, device: str) -> Any:
     return run
 
 
-class Training:
+class TrainingRun:
     """One run in one folder; `resume` goes on where its last checkpoint was."""
 
     def __init__(

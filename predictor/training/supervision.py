@@ -34,7 +34,7 @@ from tableqa.programs.syntax import (
     Node,
     Pick,
     Program,
-    Rounded,
+    RoundedValue,
     Select,
     Subtract,
     Those,
@@ -256,7 +256,7 @@ class _SupervisionBuilder:
             case CountDifferent():
                 rows = rows_of(program.rows, table)
                 self._mask("different", self.columns[program.column], rows, share)
-            case Rounded(of=Aggregate() as of):
+            case RoundedValue(of=Aggregate() as of):
                 self._program(of, share)
             case Aggregate(function="sum" | "average"):
                 column = self.columns[program.column]

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
 from tableqa.agreement.measures import NO_PAIR, ONE_UNIT, Agreement
 from tableqa.agreement.set_distances import Distance, check_distance, distance_of_sizes
 from tableqa.core.translation import joined, message
-from tableqa.statistics.bootstrap import Bootstrap, Resampling
+from tableqa.statistics.bootstrap import Bootstrap, BootstrapOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +52,7 @@ NO_CHOICE = message(
 def cell_set_agreement(
     units: Sequence[Unit],
     distance: Distance = "masi",
-    **resampling: Unpack[Resampling],
+    **resampling: Unpack[BootstrapOptions],
 ) -> Agreement:
     """One minus the observed over the expected distance between raters' sets of cells, chance taken within each table.
 
@@ -83,7 +83,7 @@ def from_patterns(
     distance: Distance = "masi",
     *,
     raters: int,
-    **resampling: Unpack[Resampling],
+    **resampling: Unpack[BootstrapOptions],
 ) -> Agreement:
     """The same figure from distinct patterns of units (`pattern_of`) and how many units show each.
 

@@ -42,7 +42,7 @@ from tableqa.agreement.measures import (
 )
 from tableqa.agreement.rating_patterns import patterns_of_counts, patterns_of_ratings
 from tableqa.core.translation import joined
-from tableqa.statistics.bootstrap import Bootstrap, Resampling
+from tableqa.statistics.bootstrap import Bootstrap, BootstrapOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,7 +55,7 @@ def agreement(
     measure: str,
     *,
     order: Sequence[object] | None = None,
-    **resampling: Unpack[Resampling],
+    **resampling: Unpack[BootstrapOptions],
 ) -> Agreement:
     """One measure of agreement of any number of raters, who need not be the same for each unit.
 
@@ -86,7 +86,7 @@ def from_patterns(
     *,
     raters: int,
     order: Sequence[object] | None = None,
-    **resampling: Unpack[Resampling],
+    **resampling: Unpack[BootstrapOptions],
 ) -> Agreement:
     """Agreement from distinct rating patterns and how many units show each: what a database can count by itself.
 

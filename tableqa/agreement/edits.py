@@ -29,7 +29,7 @@ from tableqa.agreement.measures import Agreement
 from tableqa.agreement.set_distances import Distance, check_distance, distance_of_sizes
 from tableqa.core.translation import message
 from tableqa.operations import Operation
-from tableqa.statistics.bootstrap import Bootstrap, Resampling
+from tableqa.statistics.bootstrap import Bootstrap, BootstrapOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ NO_CHOICE = message(
 def edit_agreement(
     units: Sequence[Unit],
     distance: Distance = "masi",
-    **resampling: Unpack[Resampling],
+    **resampling: Unpack[BootstrapOptions],
 ) -> Agreement:
     """One minus the observed over the expected distance between raters' sets of edits.
 

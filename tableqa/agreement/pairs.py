@@ -21,7 +21,7 @@ from typing import Any, TypeAlias, Unpack
 from tableqa.agreement.coefficients import from_patterns
 from tableqa.agreement.measures import NO_PAIR, ONE_CATEGORY, ONE_UNIT, Agreement
 from tableqa.agreement.rating_patterns import is_missing
-from tableqa.statistics.bootstrap import Bootstrap, Resampling
+from tableqa.statistics.bootstrap import Bootstrap, BootstrapOptions
 
 COHEN = "cohen_kappa"
 
@@ -63,7 +63,7 @@ class PairMatrix:
 def cohen_kappa(
     first: Sequence[Hashable | None],
     second: Sequence[Hashable | None],
-    **resampling: Unpack[Resampling],
+    **resampling: Unpack[BootstrapOptions],
 ) -> Agreement:
     """Cohen's kappa of two raters' nominal labels, unit by unit; None and NaN are missing, and such units do not enter.
 
@@ -90,7 +90,7 @@ def cohen_of_counts(
     table: Mapping[tuple[Any, Any], int],
     *,
     raters: int = 2,
-    **resampling: Unpack[Resampling],
+    **resampling: Unpack[BootstrapOptions],
 ) -> Agreement:
     """`cohen_kappa` from how many units have each (label of one, label of the other), none of them missing.
 
@@ -151,7 +151,7 @@ def by_pair(
     measure: str | Callable[[Both], Agreement] = COHEN,
     *,
     order: Sequence[object] | None = None,
-    **resampling: Unpack[Resampling],
+    **resampling: Unpack[BootstrapOptions],
 ) -> PairMatrix:
     """How far every two people agree, over the items that both rated.
 

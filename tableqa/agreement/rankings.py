@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
 from tableqa.agreement.cell_sets import DistanceSums
 from tableqa.agreement.measures import Agreement
 from tableqa.core.translation import message
-from tableqa.statistics.bootstrap import Bootstrap, Resampling
+from tableqa.statistics.bootstrap import Bootstrap, BootstrapOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,7 @@ ONE_OPTION = message("rank_agreement.one_option", "Disagreement was impossible: 
 
 
 def rank_agreement(
-    units: Sequence[Sequence[Ranking | None]], measure: RankMeasure, **resampling: Unpack[Resampling]
+    units: Sequence[Sequence[Ranking | None]], measure: RankMeasure, **resampling: Unpack[BootstrapOptions]
 ) -> Agreement:
     """One measure of agreement of rankings, each unit with one for each rater, None where missing.
 
@@ -107,7 +107,7 @@ def from_patterns(
     measure: RankMeasure,
     *,
     raters: int,
-    **resampling: Unpack[Resampling],
+    **resampling: Unpack[BootstrapOptions],
 ) -> Agreement:
     """The same figure from distinct patterns of items, and how many items show each."""
     _check(measure)

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from tableqa.agreement.coefficients import agreement, from_patterns, influence, influence_of_patterns
 from tableqa.agreement.measures import Agreement
 from tableqa.core.translation import joined, message, number
-from tableqa.statistics.bootstrap import Resampling
+from tableqa.statistics.bootstrap import BootstrapOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -154,7 +154,7 @@ def for_ratings(
     target: float,
     *,
     order: Sequence[object] | None = None,
-    **resampling: Unpack[Resampling],
+    **resampling: Unpack[BootstrapOptions],
 ) -> RequiredUnits:
     """From units x raters, as `tableqa.agreement.coefficients.agreement` takes them. Raises ValueError as it does."""
     coefficient = agreement(ratings, measure, order=order, **resampling)
@@ -169,7 +169,7 @@ def for_patterns(
     raters: int,
     target: float,
     order: Sequence[object] | None = None,
-    **resampling: Unpack[Resampling],
+    **resampling: Unpack[BootstrapOptions],
 ) -> RequiredUnits:
     """From counted patterns, as `tableqa.agreement.coefficients.from_patterns` takes them. Raises ValueError as it does."""
     coefficient = from_patterns(patterns, counts, measure, raters=raters, order=order, **resampling)

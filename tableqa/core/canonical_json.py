@@ -19,9 +19,9 @@ def canonical(value: object) -> str:
     the infinities (JSON has no word for them) and TypeError for what JSON cannot hold, keys other than strings
     included: json.dumps would write the key 1 as "1" and two different values would share a digest.
     """
-    if type(value) is Worded:
+    if type(value) is SharedObject:
         return value.text
-    if type(value) is dict and any(type(inner) is Worded for inner in value.values()):
+    if type(value) is dict and any(type(inner) is SharedObject for inner in value.values()):
         _refuse_other_keys(dict.fromkeys(value))
         return "{" + ",".join(f"{_ENCODE(key)}:{canonical(value[key])}" for key in sorted(value)) + "}"
     _refuse_other_keys(value)
@@ -87,7 +87,7 @@ class FrozenDict(dict[str, Any]):
         return self
 
 
-class Worded(FrozenDict):
+class SharedObject(FrozenDict):
     """A JSON object that stands in many others, or is written more than once: its canonical text is made once.
 
     `canonical` takes the text as it is where the object is the whole or a field of it. What its values hold must not be

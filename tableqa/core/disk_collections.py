@@ -1,7 +1,7 @@
 """Collections that stay small in memory however much they hold: the rest lies in a temporary file of SQLite's.
 
     lines = Shelf[str, int]()      # a dict: lines["nt-1"] = 7; in the order of insertion
-    rows = Sorted(3, key=2)       # a set of tuples, given in order of their first two parts
+    rows = SortedTuples(3, key=2) # a set of tuples, given in order of their first two parts
     found = Lines()                # a list of JSON values: found.append({"a": 1}); found[0]
 
 They are private to the object: the file has no name, and goes with it.
@@ -116,7 +116,7 @@ class Shelf(MutableMapping[Key, Value]):
         self._small = {}
 
 
-class Sorted:
+class SortedTuples:
     """Tuples of texts and whole numbers of 64 bits, in order of their first parts, each once. Texts go by code point.
 
     width   parts of a tuple

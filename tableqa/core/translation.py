@@ -48,7 +48,7 @@ def set_translator(
     _one, _counted, _number, _load, _language = translate, counted, number, load, language
 
 
-class Translated(str):
+class TranslatedText(str):
     """A text with its own translations, such as a label that a project wrote in two languages. As a `str` it is English."""
 
     by_language: Mapping[str, str]
@@ -68,7 +68,7 @@ class Translated(str):
 
 def gettext(message: str) -> str:
     """The sentence in the reader's language."""
-    if isinstance(message, Translated):
+    if isinstance(message, TranslatedText):
         return message.in_language(_language() if _language is not None else "en")
     return message if _one is None else _one(message)
 

@@ -12,7 +12,7 @@ from itertools import product
 from operator import itemgetter
 from typing import Any
 
-from tableqa.core.canonical_json import Worded, digest
+from tableqa.core.canonical_json import SharedObject, digest
 from tableqa.core.foreign_values import unstorable_part
 from tableqa.core.translation import Message, gettext, gettext_noop, phrase, sentence, word
 
@@ -282,9 +282,9 @@ class Table:
         return data
 
     @cached_property
-    def worded(self) -> Worded:
+    def worded(self) -> SharedObject:
         """`to_wire` for records that hold the table: a table stands in many, and its text is made for the first."""
-        return Worded(self.to_wire())
+        return SharedObject(self.to_wire())
 
     @classmethod
     def from_dict(cls, data: object) -> "Table":

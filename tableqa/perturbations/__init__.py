@@ -1,6 +1,6 @@
 """Automatic perturbations of the papers: each pure, seeded, with the contract that it keeps.
 
-    PERTURBATIONS["row_shuffle"](example, seed=33) -> Perturbed(example, operations, is_noop, reason)
+    PERTURBATIONS["row_shuffle"](example, seed=33) -> PerturbationResult(example, operations, is_noop, reason)
 
     for instance in instances(example, ["row_shuffle", "transpose"], seeds=SEEDS): ...
 
@@ -24,5 +24,5 @@ at the borders of its regions.
 | torr_empty_rows | two empty rows at random places | ToRR |
 """
 
-from tableqa.perturbations.catalogue import PERTURBATIONS, Perturbation, Perturbed
+from tableqa.perturbations.catalogue import PERTURBATIONS, Perturbation, PerturbationResult
 from tableqa.perturbations.instances import SEEDS, Counts, Instance, count, discount, instances

@@ -85,7 +85,7 @@ Make = Callable[[Example, random.Random], Change]
 
 
 @dataclass(frozen=True)
-class Perturbed:
+class PerturbationResult:
     """What a perturbation made of an example.
 
     A no-op has the example as it was, no operations, and the reason. `base` is the table before, `change` what was done
@@ -131,7 +131,7 @@ class Perturbation:
         """Its name in the published files, which the code of its title ends with."""
         return self.title.code.removeprefix("perturbations.")
 
-    def __call__(self, example: Example, seed: int = SEED) -> Perturbed:
+    def __call__(self, example: Example, seed: int = SEED) -> PerturbationResult:
         """Perturb the example; equal arguments, equal result, on any machine."""
         rng = random.Random(f"{self.name}:{seed}:{example.id}")
         base = example.table
@@ -139,10 +139,10 @@ class Perturbation:
             change = self.make(example, rng)
             table = _apply_change(base, change)
         except NotApplicable as nothing:
-            return Perturbed(example, base, (), True, nothing.why)
+            return PerturbationResult(example, base, (), True, nothing.why)
         if table.same_content(base):
-            return Perturbed(example, base, (), True, AS_IT_WAS)
-        return Perturbed(example.over(table), base, change, False)
+            return PerturbationResult(example, base, (), True, AS_IT_WAS)
+        return PerturbationResult(example.over(table), base, change, False)
 
 
 def _apply_change(base: Table, change: Change) -> Table:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tableqa.data.examples import Example
-from tableqa.perturbations.catalogue import PERTURBATIONS, Perturbed
+from tableqa.perturbations.catalogue import PERTURBATIONS, PerturbationResult
 from tableqa.perturbations.contracts import Violation, check
 from tableqa.programs import attempt
 from tableqa.programs.evidence import CellRef
@@ -30,7 +30,7 @@ class Instance:
 
     kind: str
     seed: int
-    perturbed: Perturbed
+    perturbed: PerturbationResult
     violations: tuple[Violation, ...] = ()
 
     @property

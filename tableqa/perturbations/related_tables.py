@@ -50,7 +50,7 @@ class CorpusError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedTable:
     """A table of the corpus that has to do with the one asked about.
 
     digest   the digest of the table
@@ -123,7 +123,7 @@ class Index:
             self._lists.setdefault(term, []).append(position)
         return True
 
-    def related(self, table: Table, k: int = 3, without: Iterable[str] = ()) -> list[Related]:
+    def related(self, table: Table, k: int = 3, without: Iterable[str] = ()) -> list[RelatedTable]:
         """The `k` tables that have most to do with `table`, best first; it may be in the corpus or not.
 
         The score is BM25 with each term counted once: the sum over shared terms of weight x rarity, rarity
@@ -166,7 +166,9 @@ class Index:
             for term in indexed_terms[:_MOST_TERMS]
         ]
 
-    def _related(self, table: Table, position: int, score: float, terms: Sequence[str], of: int) -> Related:
+    def _related(
+        self, table: Table, position: int, score: float, terms: Sequence[str], of: int
+    ) -> RelatedTable:
         document = self._documents[position]
         by_kind: dict[str, list[str]] = {}
         for term in terms:
@@ -183,7 +185,7 @@ class Index:
         own = set(map(same_name, table.header))
         fresh = [header for header in document.headers if header not in own]
         reasons.append(LACKS[len(fresh) == 1].format(number=len(fresh), some=_shorten_list(fresh)))
-        return Related(document.digest, score, len(values), of, joined(reasons))
+        return RelatedTable(document.digest, score, len(values), of, joined(reasons))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that `from_dict` reads."""

@@ -29,7 +29,7 @@ _YEAR = re.compile(r"(?<![\d.,])(?:1[0-9]\d\d|20\d\d|21\d\d)(?![\d%]|[.,]\d)")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CellReading:
     """What is seen in one text.
 
     plain    folded, in lower case, without notes at its end
@@ -71,7 +71,7 @@ class Reading:
 
 
 @lru_cache(maxsize=65_536)
-def reading(text: str) -> Reading:
+def reading(text: str) -> CellReading:
     """The reading of a cell or of a value that cells are compared with; never fails."""
     folded = without_notes(fold(text))
     plain = folded.lower()
@@ -80,7 +80,7 @@ def reading(text: str) -> Reading:
     dates = () if silent else tuple(_date_key(date.year, date.month, date.day) for date in dates_of(text))
     time = None if silent or dates else _seconds(text)
     number, whole = (None, False) if silent or dates or time is not None else _amount(text, plain, bare)
-    return Reading(plain, bare, silent, number, whole, dates, time)
+    return CellReading(plain, bare, silent, number, whole, dates, time)
 
 
 def _date_key(*parts: int | None) -> Key:
@@ -109,7 +109,7 @@ def _amount(text: str, plain: str, bare: str) -> tuple[Decimal | None, bool]:
     return None, False
 
 
-def amount(seen: Reading) -> Decimal | None:
+def amount(seen: CellReading) -> Decimal | None:
     """The number that a text counts as in a calculation: its amount, the year of a date, 0 for a lone dash."""
     if seen.number is not None:
         return seen.number
@@ -146,12 +146,12 @@ def kind_of_column(cells: Sequence[str]) -> Kind | None:
     return "number" if numbers == most else ("date" if dates == most else "time")
 
 
-def names(first: Reading, second: Reading) -> bool:
+def names(first: CellReading, second: CellReading) -> bool:
     """Whether two texts may name the same, where one of them leaves out details in brackets."""
     return same(first, second) or first.bare == second.plain or first.plain == second.bare
 
 
-def same(first: Reading, second: Reading) -> bool:
+def same(first: CellReading, second: CellReading) -> bool:
     """Whether two texts say the same: equal numbers, dates that can be the same day, or equal words."""
     if first.plain == second.plain:
         return True
@@ -160,7 +160,7 @@ def same(first: Reading, second: Reading) -> bool:
     return bool(first.dates and second.dates and set(first.dates) & set(second.dates))
 
 
-def contains(cell: Reading, part: Reading) -> bool:
+def contains(cell: CellReading, part: CellReading) -> bool:
     """Whether the words of `part` stand in `cell`, one after the other and as whole words."""
     if not part.plain:
         return False
@@ -176,7 +176,7 @@ def contains(cell: Reading, part: Reading) -> bool:
     return False
 
 
-def order(cell: Reading, value: Reading) -> int | None:
+def order(cell: CellReading, value: CellReading) -> int | None:
     """-1, 0 or 1: whether a cell is less than, equal to or greater than a value; None where they do not compare.
 
     A number compares with a date by the year: a day in 2005 is neither before nor after 2005.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
-from tableqa.programs.cell_readings import Reading, contains, reading, same
+from tableqa.programs.cell_readings import CellReading, contains, reading, same
 from tableqa.programs.indexed_table import SearchContext, bits
 from tableqa.programs.layout import STOP_WORDS, words
 from tableqa.programs.question import NAMES_OF_RESULTS
@@ -134,7 +134,13 @@ class Conditions:
         return None
 
     def _where(
-        self, j: int, relation: Comparison, value: str | Cell, seen: Reading, mentions: int, strength: float
+        self,
+        j: int,
+        relation: Comparison,
+        value: str | Cell,
+        seen: CellReading,
+        mentions: int,
+        strength: float,
     ) -> RowChoice:
         column = self.table.column_ids[j]
         strength += 0.4 * self.sight.ranking.header(column)
@@ -181,7 +187,7 @@ class Conditions:
                 if any(_begins(row[j].bare, name) for row in self.sight.readings):
                     yield self._where(j, "contains", name, reading(name), 0, 0.9)
 
-    def _mention_bits(self, seen: Reading) -> int:
+    def _mention_bits(self, seen: CellReading) -> int:
         """Which of the question's numbers and dates a text is, as bits."""
         if seen.number is None and not seen.dates:
             return 0

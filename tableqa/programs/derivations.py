@@ -29,7 +29,7 @@ from tableqa.programs.syntax import (
     Pick,
     Program,
     ProgramError,
-    Rounded,
+    RoundedValue,
     Subtract,
 )
 
@@ -95,7 +95,7 @@ def _program_with_gold_answer(tree: Expression, example: Example) -> Program | N
     for way in ways:
         divides = any(isinstance(node, Divide) for node in way.walk())
         # TAT-QA rounds to two places, and leaves out zeros at the end.
-        endings = [Rounded(way, places) for places in (2, *sorted(decimals))] if divides else [way]
+        endings = [RoundedValue(way, places) for places in (2, *sorted(decimals))] if divides else [way]
         for program in endings:
             try:
                 if compare(run(program, example.table), example.answers).equal:

@@ -29,7 +29,7 @@ from tableqa.programs.syntax import (
     Pick,
     Place,
     Program,
-    Rounded,
+    RoundedValue,
     Select,
     Subtract,
     Those,
@@ -99,7 +99,7 @@ def _expression_text(node: Node, table: Table) -> str:
             return _cell(node, table)
         case Minus():
             return gettext("minus {part}").format(part=_part(node.of, table))
-        case Rounded():
+        case RoundedValue():
             return _expression_text(node.of, table)
         case Percent(of=Divide(left=Subtract(left=new, right=old), right=base)) if base == old:
             return gettext("percent change from {old} to {new}").format(

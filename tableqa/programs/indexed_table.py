@@ -10,12 +10,21 @@ from functools import cached_property
 
 from tableqa.cells import number_of
 from tableqa.data.examples import Example
-from tableqa.programs.cell_readings import Key, Kind, Reading, amount, kind_of_column, names, reading, year_in
+from tableqa.programs.cell_readings import (
+    CellReading,
+    Key,
+    Kind,
+    amount,
+    kind_of_column,
+    names,
+    reading,
+    year_in,
+)
 from tableqa.programs.layout import CellRef, Layout
 from tableqa.programs.question import Question
 from tableqa.programs.ranking import Ranking
 from tableqa.programs.semantics import meets, rounded
-from tableqa.programs.syntax import Comparison, Program, Rounded, Which
+from tableqa.programs.syntax import Comparison, Program, RoundedValue, Which
 
 
 class StepLimitReached(Exception):
@@ -68,7 +77,7 @@ class SearchContext:
 
     # Rows
 
-    def rows_that(self, j: int, relation: Comparison, value: Reading) -> int:
+    def rows_that(self, j: int, relation: Comparison, value: CellReading) -> int:
         """The rows whose cell in a column stands in a relation to a value."""
         fits = meets(relation, value)
         mask = 0
@@ -157,20 +166,20 @@ class SearchContext:
             union |= answer_mask
         return not mask & ~union
 
-    def ending(self, value: Decimal) -> "Ending | None":
+    def ending(self, value: Decimal) -> "ProgramEnd | None":
         """How a program with this value must end to yield the gold number; None if it cannot."""
         if self.gold_number is None:
             return None
         if value == self.gold_number:
-            return Ending(None)
+            return ProgramEnd(None)
         number = number_of(self.gold[0])
         places = min(number.decimals, 12) if number else 0
         if (places or abs(value) >= 10) and rounded(value, places) == self.gold_number:
-            return Ending(places)
+            return ProgramEnd(places)
         return None
 
 
-class Ending:
+class ProgramEnd:
     """The end of a program: nothing, or rounding as the gold answer is."""
 
     def __init__(self, places: int | None) -> None:
@@ -178,7 +187,7 @@ class Ending:
 
     def of(self, program: Program) -> Program:
         """The program with this end."""
-        return program if self.places is None else Rounded(program, self.places)  # type: ignore[arg-type]
+        return program if self.places is None else RoundedValue(program, self.places)  # type: ignore[arg-type]
 
 
 def bits(mask: int) -> Iterator[int]:

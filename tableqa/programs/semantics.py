@@ -8,8 +8,8 @@ from tableqa.core.translation import gettext
 from tableqa.data.tables import Table, default_ids
 from tableqa.operations import Transpose, replay
 from tableqa.programs.cell_readings import (
+    CellReading,
     Key,
-    Reading,
     amount,
     contains,
     kind_of_column,
@@ -41,7 +41,7 @@ from tableqa.programs.syntax import (
     Place,
     Program,
     ProgramError,
-    Rounded,
+    RoundedValue,
     Rows,
     Select,
     Subtract,
@@ -286,7 +286,7 @@ class _Evaluation(_Cells):
                 return -self.number(node.of)
             case Percent():
                 return self.number(node.of) * 100
-            case Rounded():
+            case RoundedValue():
                 return rounded(self.number(node.of), node.places)
             case Count(of=Those() as those):
                 return Decimal(len(self._matching_choices(those)))
@@ -393,7 +393,7 @@ class _Evaluation(_Cells):
             self._record_read(rows, condition.column)
         return rows
 
-    def _condition(self, node: Where) -> Callable[[Reading], bool]:
+    def _condition(self, node: Where) -> Callable[[CellReading], bool]:
         if isinstance(node.value, str):
             value = reading(node.value)
         elif isinstance(node.value, Cell):
@@ -408,7 +408,7 @@ class _Evaluation(_Cells):
         return rows
 
 
-def meets(relation: Comparison, value: Reading) -> Callable[[Reading], bool]:
+def meets(relation: Comparison, value: CellReading) -> Callable[[CellReading], bool]:
     """Whether a cell's reading stands in a relation to a value."""
     if relation == "contains":
         return lambda cell: contains(cell, value)
@@ -417,7 +417,7 @@ def meets(relation: Comparison, value: Reading) -> Callable[[Reading], bool]:
     if relation == "differs":
         return lambda cell: not cell.silent and not same(cell, value)
 
-    def fits(cell: Reading) -> bool:
+    def fits(cell: CellReading) -> bool:
         sign = order(cell, value)
         return sign is not None and _holds(relation, sign)
 

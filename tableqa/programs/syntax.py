@@ -269,7 +269,7 @@ class Percent(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Rounded(Node):
+class RoundedValue(Node):
     """An expression rounded to `places` digits after the point, halves away from 0."""
 
     of: "Expression"
@@ -338,7 +338,7 @@ Expression = (
     | Divide
     | Minus
     | Percent
-    | Rounded
+    | RoundedValue
     | Aggregate
     | Count
     | CountDifferent

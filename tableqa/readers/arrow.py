@@ -21,7 +21,7 @@ from tableqa.readers.interface import (
     Credit,
     Names,
     ReaderError,
-    Rejected,
+    Rejection,
     TolerantReader,
     all_of,
     check_names,
@@ -70,10 +70,10 @@ class Arrow(TolerantReader):
         """The same reader for data that name their columns so, {part: column}; ValueError for an unknown part."""
         return dataclasses.replace(self, fields=check_fields(fields))
 
-    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejection]:
         return with_options(self.fields, self._outcomes(path, tables))
 
-    def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejection]:
         names = Names()
         number = 0
         labels = names_in_card(features(_folder(path, tables)))
@@ -89,7 +89,7 @@ class Arrow(TolerantReader):
                         else mapped_example(fields, self.fields, names, number, further)
                     )
                 except ReaderError as error:
-                    yield Rejected(error, record)
+                    yield Rejection(error, record)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """Every file of the dataset; ReaderError as for reading."""

@@ -24,7 +24,7 @@ from tableqa.readers.interface import (
     FileReader,
     Names,
     ReaderError,
-    Rejected,
+    Rejection,
     cannot_open,
     joined_credit,
     read_text,
@@ -79,7 +79,7 @@ class AskewRelease(FileReader):
         folders = [tables_folder, *sorted(inner for inner in tables_folder.glob("*") if inner.is_dir())]
         return manifest, next((folder for folder in folders if (folder / _SOURCES).is_file()), tables_folder)
 
-    def _outcomes(self, manifest: Path, folder: Path) -> Iterator[Example | Rejected]:
+    def _outcomes(self, manifest: Path, folder: Path) -> Iterator[Example | Rejection]:
         """All examples: a release with a fault is not the one that was released, and no part of it is read."""
         described = _manifest(manifest)
         for name in (_SOURCES, _DECISIONS):

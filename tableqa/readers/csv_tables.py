@@ -11,7 +11,7 @@ from tableqa.core.translation import gettext_noop, phrase
 from tableqa.data.examples import Example
 from tableqa.readers.delimited import names_columns, read_questions, read_table
 from tableqa.readers.example_parts import context_of, example
-from tableqa.readers.interface import FileReader, Rejected, file_at, outcomes_of_rows
+from tableqa.readers.interface import FileReader, Rejection, file_at, outcomes_of_rows
 from tableqa.readers.record_fields import Location
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import check_kind
@@ -48,7 +48,7 @@ class CsvTables(FileReader):
         folders = folders_around(path, questions, tables, levels_up=0)
         return questions, TableFiles(questions, folders, read_table, field="table", prefix="tables/")
 
-    def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejection]:
         rows = read_questions(path, ",", _COLUMNS)
         return outcomes_of_rows(path, rows, lambda line, row: _example(Location(path, line), row, tables))
 
@@ -56,7 +56,7 @@ class CsvTables(FileReader):
         """The file of questions, then each table once, in the order in which they are named; ReaderError as for reading."""
         questions, library = self.located(path, tables)
         rows = read_questions(questions, ",", _COLUMNS)
-        yield from library.files((row["table"], line) for line, row in rows if not isinstance(row, Rejected))
+        yield from library.files((row["table"], line) for line, row in rows if not isinstance(row, Rejection))
 
 
 def _example(location: Location, row: dict[str, str], tables: TableFiles) -> Example:

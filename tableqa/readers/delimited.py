@@ -10,7 +10,7 @@ from tableqa.data.tables import Table, TableError
 from tableqa.readers.interface import (
     MAX_TABLE_BYTES,
     ReaderError,
-    Rejected,
+    Rejection,
     check_cells,
     check_names,
     check_separator,
@@ -30,14 +30,14 @@ QUOTES = "quotes"
 """Notes on rows that quotes would join (`collect_notes`)."""
 
 
-def ragged_row(path: Path, line: int, cells: Sequence[str], names: Sequence[str]) -> Rejected:
+def ragged_row(path: Path, line: int, cells: Sequence[str], names: Sequence[str]) -> Rejection:
     """A row with more or fewer cells than there are columns."""
     lengths = {"number": len(cells), "expected": len(names)}
     what = phrase("the row has {number} fields, the first line names {expected}", **lengths)
     mend = phrase("Check that the file is complete. A field with the separator or a line break needs quotes")
     all_names = [*names, *(f"column {at + 1}" for at in range(len(names), len(cells)))]
     error = with_escapes(ReaderError(path, line, what, mend), cells)
-    return Rejected(error, dict(zip(all_names, cells, strict=False)))
+    return Rejection(error, dict(zip(all_names, cells, strict=False)))
 
 
 def with_escapes(error: ReaderError, cells: Sequence[str]) -> ReaderError:
@@ -139,7 +139,7 @@ def _field_fault(path: Path, line: int, error: csv.Error, mend: str) -> ReaderEr
 
 def read_questions(
     path: Path, delimiter: str, columns: tuple[str, ...]
-) -> Iterator[tuple[int, dict[str, str] | Rejected]]:
+) -> Iterator[tuple[int, dict[str, str] | Rejection]]:
     """The rows of a file whose first row names its columns, as {column: field}, with the line where each starts.
 
     Columns beyond those that must be there are given, too, but for the reasons in a file of rejected rows. A row with more
@@ -173,7 +173,7 @@ def named_rows(
     rows: Iterable[tuple[int, list[str]]],
     check: Callable[[int, Sequence[str]], None] = lambda line, names: None,
     has_row_names: bool = False,
-) -> Iterator[Fields | Rejected]:
+) -> Iterator[Fields | Rejection]:
     """The rows of a sheet, by the names in its first one; rows without any text are passed over.
 
     check: told the names and their line. A row with more or fewer fields than names is rejected.
@@ -201,7 +201,7 @@ def named_rows(
             continue
         if cells == header:
             mend = phrase("Remove the line, or import the files one by one")
-            yield Rejected(ReaderError(path, line, phrase("the line repeats the first one"), mend), {})
+            yield Rejection(ReaderError(path, line, phrase("the line repeats the first one"), mend), {})
             continue
         if len(cells) != len(names):
             yield ragged_row(path, line, cells, names)

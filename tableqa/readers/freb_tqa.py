@@ -29,7 +29,7 @@ from tableqa.core.translation import phrase
 from tableqa.data.examples import Context, Example
 from tableqa.data.tables import Table
 from tableqa.readers.example_parts import cell_at, context_of, example, table_of
-from tableqa.readers.interface import FileReader, Names, Rejected, file_at
+from tableqa.readers.interface import FileReader, Names, Rejection, file_at
 from tableqa.readers.json_values import kind, plain
 from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.records import Record, outcomes_of
@@ -61,7 +61,7 @@ class FrebTqa(FileReader):
             file_at(Path(path), _FILES, Path.is_file, phrase("Name one .json or .jsonl file of FREB-TQA")),
         )
 
-    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejection]:
         names = Names()
         return outcomes_of(path, lambda record: _example(path, record, names))
 

@@ -14,7 +14,7 @@ from tableqa.core.foreign_values import unstorable_part
 from tableqa.core.translation import phrase
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.ingestion import ROWS, ReadRequest, ReadResult, Rows, checksum_of
-from tableqa.readers.interface import Ids, ReaderError, Rejected
+from tableqa.readers.interface import Ids, ReaderError, Rejection
 from tableqa.readers.json_values import plain
 from tableqa.readers.record_fields import Fields, decode_json
 from tableqa.readers.records import Record, each_record
@@ -57,7 +57,7 @@ def read_gold(request: ReadRequest, progress: Callable[[int], None] = lambda num
                 ids.add(answer.example, answer.line)
                 rows.write(answer)
             except ReaderError as error:
-                rejections.add(Rejected(error, {}))
+                rejections.add(Rejection(error, {}))
         result.number, result.rejected = rows.number, rejections.number
         result.problems, result.cause = rejections.first, rejections.cause
     return result
@@ -79,7 +79,7 @@ def _of_csv(path: Path, columns: Sequence[str]) -> Iterator[Fields | ReaderError
     form = text_form(path, columns=FIELDS[:1])
     lines = read_delimited(path, form.separator, form.encoding, blank=True)
     for record in named_rows(path, lines, check):
-        yield record.error if isinstance(record, Rejected) else record
+        yield record.error if isinstance(record, Rejection) else record
 
 
 def _require_known(path: Path, line: int, names: Sequence[str], known_names: Sequence[str]) -> None:

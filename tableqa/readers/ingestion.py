@@ -24,13 +24,13 @@ from tableqa.core.translation import phrase
 from tableqa.data.examples import Example
 from tableqa.readers import (
     READERS,
-    Describing,
-    Mapped,
+    FilteringReader,
+    FormReportingReader,
+    MappedReader,
     Reader,
     ReaderError,
-    Rejected,
-    Sifting,
-    Splitting,
+    Rejection,
+    SplitReader,
     checked_outcomes,
     published_id,
 )
@@ -146,9 +146,9 @@ def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda numb
         read.report = notes.report(rows.number, rejections.number, rejections.whole)
         if rows.number and rejections.whole:
             read.credit = credit_of(reader, path, tables)
-            if isinstance(reader, Sifting):
+            if isinstance(reader, FilteringReader):
                 read.left_out = reader.left_out(path, tables, request.limit)
-            if isinstance(reader, Describing):
+            if isinstance(reader, FormReportingReader):
                 read.read_as = reader.read_as(path, tables)
         read.report.read_as = read.read_as or about_columns(notes.columns)
         read.report.left_out = read.left_out
@@ -164,8 +164,10 @@ def reader_with_fields(reader: str, fields: Mapping[str, str]) -> Reader:
     check_options(fields)
     if fields.keys() <= READING.keys() and not isinstance(read, Mapped):
         return read
-    if not isinstance(read, Mapped):
-        able = ", ".join(name for name, candidate in sorted(READERS.items()) if isinstance(candidate, Mapped))
+    if not isinstance(read, MappedReader):
+        able = ", ".join(
+            name for name, candidate in sorted(READERS.items()) if isinstance(candidate, MappedReader)
+        )
         raise ValueError(
             phrase(
                 "The reader {name!r} has fixed field names. Readers with custom fields: {able}",
@@ -180,7 +182,7 @@ def with_split(
     read: Reader, split: str, path: Path, tables: Path | None, fields: Mapping[str, str]
 ) -> tuple[Reader, Mapping[str, str]]:
     """The reader and its fields for one split of a dataset, where one is chosen and the files have several. ReaderError."""
-    if not split or not isinstance(read, Splitting):
+    if not split or not isinstance(read, SplitReader):
         return read, fields
     read = read.with_split(split, path, tables)
     return read, read.fields if isinstance(read, OwnData) else fields
@@ -261,7 +263,7 @@ def _reader_and_columns(
 def add_outcomes(
     rows: Rows,
     rejections: Rejections,
-    outcomes: Iterable[Example | Rejected],
+    outcomes: Iterable[Example | Rejection],
     path: Path,
     progress: Callable[[int], None],
 ) -> Iterator[str]:
@@ -269,7 +271,7 @@ def add_outcomes(
     for number, outcome in enumerate(outcomes):
         if number % ROWS == 0:
             progress(number)
-        if isinstance(outcome, Rejected):
+        if isinstance(outcome, Rejection):
             in_record(outcome.error.line or 0, "")
             rejections.add(outcome)
             continue

@@ -61,7 +61,7 @@ class ReaderError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejection:
     """A record of which no example can be made, as its file has it, with the fault.
 
     `record` is None where the file cannot be read beyond the fault: what follows is not known.
@@ -101,7 +101,7 @@ class Reader(Protocol):
 
 
 @runtime_checkable
-class Mapped(Protocol):
+class MappedReader(Protocol):
     """A reader of records whose fields every project names in its own way."""
 
     def with_fields(self, fields: Mapping[str, str]) -> "Reader":
@@ -109,7 +109,7 @@ class Mapped(Protocol):
 
 
 @runtime_checkable
-class Credited(Protocol):
+class CreditedReader(Protocol):
     """A reader of files that say themselves whose data they are."""
 
     def credit(self, path: Path, tables: Path | None = None) -> "Credit":
@@ -117,7 +117,7 @@ class Credited(Protocol):
 
 
 @runtime_checkable
-class Sifting(Protocol):
+class FilteringReader(Protocol):
     """A reader that leaves out something of its files."""
 
     def left_out(self, path: str | Path, tables: str | Path | None = None, limit: int | None = None) -> str:
@@ -125,7 +125,7 @@ class Sifting(Protocol):
 
 
 @runtime_checkable
-class Describing(Protocol):
+class FormReportingReader(Protocol):
     """A reader that has to find out in which form its files are."""
 
     def read_as(self, path: str | Path, tables: str | Path | None = None) -> str:
@@ -133,7 +133,7 @@ class Describing(Protocol):
 
 
 @runtime_checkable
-class Splitting(Protocol):
+class SplitReader(Protocol):
     """A reader of folders and archives that hold several splits."""
 
     def with_split(self, split: str, path: Path, tables: str | Path | None = None) -> "Reader":
@@ -149,13 +149,13 @@ class Tolerant(Protocol):
 
     def outcomes(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> "Iterator[Example | Rejected]":
+    ) -> "Iterator[Example | Rejection]":
         """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
 
 
 def checked_outcomes(
     reader: Reader, path: Path, tables: Path | None = None, limit: int | None = None
-) -> "Iterator[Example | Rejected]":
+) -> "Iterator[Example | Rejection]":
     """Every record of the files as an example or rejected. A reader that stops at the first fault ends with that."""
     try:
         if isinstance(reader, Tolerant):
@@ -163,25 +163,27 @@ def checked_outcomes(
         else:
             yield from reader(path, tables=tables, limit=limit)
     except ReaderError as error:
-        yield Rejected(error)
+        yield Rejection(error)
 
 
-def only_examples(outcomes: Iterable[Example | Rejected]) -> Iterator[Example]:
+def only_examples(outcomes: Iterable[Example | Rejection]) -> Iterator[Example]:
     """The examples; the error of the first rejected record is raised."""
     for outcome in outcomes:
-        if isinstance(outcome, Rejected):
+        if isinstance(outcome, Rejection):
             raise outcome.because or outcome.error
         yield outcome
 
 
-def limit_examples(outcomes: Iterable[Example | Rejected], limit: int | None) -> Iterator[Example | Rejected]:
+def limit_examples(
+    outcomes: Iterable[Example | Rejection], limit: int | None
+) -> Iterator[Example | Rejection]:
     """The outcomes up to example number `limit`; ValueError for a negative limit."""
     if limit is not None and limit < 0:
         raise ValueError(f"limit is {limit}; it must be 0 or more")
     return _limited(outcomes, limit)
 
 
-def _limited(outcomes: Iterable[Example | Rejected], limit: int | None) -> Iterator[Example | Rejected]:
+def _limited(outcomes: Iterable[Example | Rejection], limit: int | None) -> Iterator[Example | Rejection]:
     number = 0
     if limit == 0:
         return
@@ -205,18 +207,18 @@ class TolerantReader:
 
     def outcomes(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example | Rejected]:
+    ) -> Iterator[Example | Rejection]:
         """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
         return limit_examples(self._every_outcome(Path(path), tables), limit)
 
-    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejection]:
         raise NotImplementedError
 
 
 class FileReader(TolerantReader):
     """A reader that gets its examples from the paths that `located` gives, the file of the questions first."""
 
-    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejection]:
         return self._outcomes(*self.located(path, tables))
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
@@ -227,7 +229,7 @@ class FileReader(TolerantReader):
         """The file of the questions, and what `_outcomes` takes beside it; ReaderError."""
         raise NotImplementedError
 
-    def _outcomes(self, *located: Any) -> Iterator[Example | Rejected]:
+    def _outcomes(self, *located: Any) -> Iterator[Example | Rejection]:
         raise NotImplementedError
 
 
@@ -278,12 +280,12 @@ class Names:
 
 
 def outcomes_of_rows(
-    path: Path, rows: Iterable[tuple[int, Row | Rejected]], make: Callable[[int, Row], Example]
-) -> Iterator[Example | Rejected]:
+    path: Path, rows: Iterable[tuple[int, Row | Rejection]], make: Callable[[int, Row], Example]
+) -> Iterator[Example | Rejection]:
     """What `make` gives for each row and its line, and those for which it raises ReaderError, as they were published."""
     ids = Ids(path)
     for line, row in rows:
-        if isinstance(row, Rejected):
+        if isinstance(row, Rejection):
             yield row
             continue
         try:
@@ -291,7 +293,7 @@ def outcomes_of_rows(
             ids.add(new_example.id, line)
             in_record(line, new_example.id)
         except ReaderError as error:
-            yield Rejected(error, row)
+            yield Rejection(error, row)
             continue
         yield new_example
 
@@ -350,7 +352,7 @@ def stated_credit(meta: object) -> Credit | None:
 
 def credit(reader: Reader, path: Path, tables: Path | None = None) -> Credit:
     """The licence and credit of what a reader gives: its own, or what the files themselves say. ReaderError."""
-    if isinstance(reader, Credited):
+    if isinstance(reader, CreditedReader):
         return reader.credit(path, tables)
     return Credit(reader.licence, reader.citation, reader.url)
 

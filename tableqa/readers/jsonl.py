@@ -9,7 +9,7 @@ from tableqa.core.translation import gettext_noop, phrase, reason_of
 from tableqa.data.examples import Context, Example, Turn
 from tableqa.data.tables import Span, Table, TableError
 from tableqa.readers.example_parts import check_parted, context_of, example, marked_cells, table_of, turn_of
-from tableqa.readers.interface import Ids, Rejected
+from tableqa.readers.interface import Ids, Rejection
 from tableqa.readers.json_values import kind, plain
 from tableqa.readers.mapped_records import gold
 from tableqa.readers.record_fields import Fields
@@ -36,7 +36,7 @@ class Jsonl(RecordFile):
     known_by = _FIELDS[:4]
     mend = phrase("Name one .jsonl file whose lines have id, question, answers and table")
 
-    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejection]:
         ids, repeated = Ids(path), RepeatedObjects()
 
         def make(record: Record) -> Example:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tableqa.core.translation import gettext_noop, grouped, joined, phrase
 from tableqa.data.examples import Example
-from tableqa.readers.interface import Credit, Names, Rejected, joined_credit, stated_credit
+from tableqa.readers.interface import Credit, Names, Rejection, joined_credit, stated_credit
 from tableqa.readers.json_values import plain
 from tableqa.readers.mapped_records import check_fields, mapped_example
 from tableqa.readers.reading_options import with_options
@@ -46,7 +46,7 @@ class LabelStudio(RecordFile):
         """The same reader for a project that names its fields so, {part: field}; ValueError for an unknown part."""
         return LabelStudio(check_fields(fields))
 
-    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejection]:
         names = Names()
         own = {part: name for part, name in self.fields.items() if not name.startswith(_FROM)}
         control = self.fields.get("answers", "").partition(_FROM)[2]

@@ -17,7 +17,7 @@ from tableqa.core.foreign_values import NAMES, normal, unstorable_part
 from tableqa.core.translation import phrase
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.ingestion import ROWS, ReadRequest, ReadResult, Rows, checksum_of
-from tableqa.readers.interface import ReaderError, Rejected
+from tableqa.readers.interface import ReaderError, Rejection
 from tableqa.readers.json_values import plain
 from tableqa.readers.record_fields import Fields, decode_json
 from tableqa.readers.records import ADDED
@@ -105,7 +105,7 @@ def read_labels(request: ReadRequest, progress: Callable[[int], None] = lambda n
                 break
             if number % ROWS == 0:
                 progress(number)
-            if isinstance(record, Rejected):
+            if isinstance(record, Rejection):
                 rejections.add(replace(record, record=record.record or {}))
                 continue
             if record.value.get(""):
@@ -113,7 +113,7 @@ def read_labels(request: ReadRequest, progress: Callable[[int], None] = lambda n
             try:
                 rows.write(_label(record, columns))
             except ReaderError as error:
-                rejections.add(Rejected(error, record.value))
+                rejections.add(Rejection(error, record.value))
         if request.rest and rejections.number:
             rejections.write(Path(request.rest))
         result.number, result.rejected = rows.number, rejections.number

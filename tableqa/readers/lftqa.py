@@ -16,7 +16,7 @@ from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers.example_parts import example
 from tableqa.readers.fetaqa import fetaqa_table
-from tableqa.readers.interface import FileReader, Ids, Rejected, file_at
+from tableqa.readers.interface import FileReader, Ids, Rejection, file_at
 from tableqa.readers.qtsumm import qtsumm_table
 from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.records import Record, has_fields, outcomes_of, read_records
@@ -57,7 +57,7 @@ class Lftqa(FileReader):
         answers = file_at(path, ("*.json", "*.jsonl", "*/*.json", "*/*.jsonl"), _holds_answers, mend)
         return answers, answers.absolute().parent if tables is None else Path(tables)
 
-    def _outcomes(self, path: Path, folder: Path) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path, folder: Path) -> Iterator[Example | Rejection]:
         human, metrics = _Scores(folder, _HUMAN), _Scores(folder, _METRICS)
         ids = Ids(path)
 

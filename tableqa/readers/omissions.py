@@ -1,6 +1,6 @@
 """What an import does not keep, in sentences for people: by the format, and by what its first records hold.
 
-How much of a file is left out is said by the reader itself (`Sifting.left_out`).
+How much of a file is left out is said by the reader itself (`FilteringReader.left_out`).
 """
 
 import re

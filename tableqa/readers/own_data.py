@@ -25,7 +25,7 @@ from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.example_parts import passage_of
 from tableqa.readers.header_rows import check_header_row
-from tableqa.readers.interface import Credit, Ids, ReaderError, Rejected, TolerantReader
+from tableqa.readers.interface import Credit, Ids, ReaderError, Rejection, TolerantReader
 from tableqa.readers.json_values import plain
 from tableqa.readers.mapped_records import check_fields, example_of_columns, text_in, texts_of_answers
 from tableqa.readers.open_document import open_workbook
@@ -123,10 +123,10 @@ class OwnData(TolerantReader):
         check_split(path, split, names)
         return dataclasses.replace(self, fields={**self.fields, ONLY_SPLIT: split})
 
-    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejection]:
         return with_options(self.fields, self._outcomes(path, tables))
 
-    def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejection]:
         with (
             self._located(path, tables) as (file, folder),
             self._plain_copy(file, folder) as (questions, beside),
@@ -134,7 +134,7 @@ class OwnData(TolerantReader):
             if path != file or file.is_dir():
                 _refuse_wikisql(file)
             for result in joined_answers(self._of_questions(questions, beside)):
-                if isinstance(result, Rejected):
+                if isinstance(result, Rejection):
                     result = _with_known_path(result, questions, file, path)
                 yield result
 
@@ -180,7 +180,7 @@ class OwnData(TolerantReader):
         with self._opened(Path(path), tables) as (questions, folder):
             values: dict[str, Any] = {}
             for record in islice(self._each_record(questions), MOST_COMPARED):
-                values |= (record.record or {}) if isinstance(record, Rejected) else record.value
+                values |= (record.record or {}) if isinstance(record, Rejection) else record.value
             names = nested_names(values)
             parts = parts_of(names, self.fields)
             if "context" not in self.fields and _is_no_passage(in_column(values, parts.get("context"))):
@@ -242,7 +242,7 @@ class OwnData(TolerantReader):
         else:
             yield self._questions(path), tables
 
-    def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejection]:
         ids = Ids(path)
         encoding = self._table_encoding(path, tables)
         own_tables = OwnTables(path, tables, encoding, self.fields.get("header_row", ""))
@@ -251,7 +251,7 @@ class OwnData(TolerantReader):
         before: Example | None = None
         parts: set[str] = set()
         for number, record in enumerate(self._each_record(path), start=1):
-            if isinstance(record, Rejected):
+            if isinstance(record, Rejection):
                 yield record
                 continue
             columns: dict[str, str] = {}
@@ -274,7 +274,7 @@ class OwnData(TolerantReader):
             except ReaderError as error:
                 part_of_object(error, columns, record.value)
                 error.record = example_id if "id" in columns else ""
-                yield Rejected(error, record.value)
+                yield Rejection(error, record.value)
         if not number:
             mend = phrase("Give each question a row or record")
             raise ReaderError(path, None, phrase("the file contains no questions"), mend)
@@ -298,7 +298,7 @@ class OwnData(TolerantReader):
 
     def _records(self, path: Path) -> Iterator[Fields]:
         for record in self._each_record(path):
-            if isinstance(record, Rejected):
+            if isinstance(record, Rejection):
                 raise record.error
             yield record
 
@@ -316,13 +316,13 @@ class OwnData(TolerantReader):
     def _data_files(self, path: Path) -> Iterator[tuple[Path, str]]:
         return hub_folder.data_files(path, self.fields.get(ONLY_SPLIT, ""))
 
-    def _of_dataset(self, path: Path) -> Iterator[Fields | Rejected]:
+    def _of_dataset(self, path: Path) -> Iterator[Fields | Rejection]:
         """The records of a Parquet file or a folder of a dataset, with the split that they are in."""
         labels = hub_folder.class_labels(path)
         for file, split in self._data_files(path):
             is_binary = file.suffix.lower() in arrow.COLUMNAR
             if is_binary:
-                records: Iterator[Fields | Rejected] = (
+                records: Iterator[Fields | Rejection] = (
                     Fields(Location(file, row, record=row), record)
                     for row, record in enumerate(arrow.records_of(file, labels), start=1)
                 )
@@ -339,17 +339,17 @@ class OwnData(TolerantReader):
                         record = Fields(record.place, {**record.value, "split": split})
                 yield record
 
-    def _each_record(self, path: Path) -> Iterator[Fields | Rejected]:
+    def _each_record(self, path: Path) -> Iterator[Fields | Rejection]:
         """Each question with its columns, wherever the file holds it and its table."""
         question, table = self.fields.get("question", ""), self.fields.get("table", "")
         chosen = [name for part, name in self.fields.items() if part in PARTS]
         for record in self._stored_records(path):
-            if isinstance(record, Rejected):
+            if isinstance(record, Rejection):
                 yield record
             else:
                 yield from questions_in(with_nested(record, chosen), question, table)
 
-    def _stored_records(self, path: Path) -> Iterator[Fields | Rejected]:
+    def _stored_records(self, path: Path) -> Iterator[Fields | Rejection]:
         match _kind_of(path):
             case "dataset":
                 return self._of_dataset(path)
@@ -366,11 +366,11 @@ class OwnData(TolerantReader):
         rows = read_delimited(path, form.separator, form.encoding, True, form.comments)
         return named_rows(path, rows, has_row_names=may_have_row_names(path, form))
 
-    def _of_json(self, path: Path) -> Iterator[Fields | Rejected]:
+    def _of_json(self, path: Path) -> Iterator[Fields | Rejection]:
         if (inner := records_inside(path, self.fields.get("question", ""))) is not None:
             return (Fields(Location(path, 1, record=at), record) for at, record in enumerate(inner, start=1))
         records = each_record(path, is_header=partial(is_header, fields=self.fields))
-        return (Rejected(each, {}) if isinstance(each, ReaderError) else each.fields for each in records)
+        return (Rejection(each, {}) if isinstance(each, ReaderError) else each.fields for each in records)
 
 
 def _kind_of(path: Path) -> str:
@@ -470,10 +470,10 @@ def _is_no_passage(value: object) -> bool:
 
 
 def _with_known_path(
-    outcome: Example | Rejected, questions: Path, data_path: Path, path: Path
-) -> Example | Rejected:
+    outcome: Example | Rejection, questions: Path, data_path: Path, path: Path
+) -> Example | Rejection:
     """A rejection with the file or archive that people know, in place of its plain copy and the folder of the archive."""
-    if not isinstance(outcome, Rejected):
+    if not isinstance(outcome, Rejection):
         return outcome
     error = outcome.error
     if questions != data_path:
@@ -481,10 +481,10 @@ def _with_known_path(
     if is_archive(path):
         folder = data_path if data_path.is_dir() else data_path.parent
         error = with_archive_name(error, str(folder), path.name)
-    return Rejected(error, outcome.record)
+    return Rejection(error, outcome.record)
 
 
-def _rows_of_workbook(path: Path, fields: Mapping[str, str]) -> Iterator[Fields | Rejected]:
+def _rows_of_workbook(path: Path, fields: Mapping[str, str]) -> Iterator[Fields | Rejection]:
     workbook = open_workbook(path)
     if hidden := [name for name in workbook.sheet_names if name not in workbook.visible_names]:
         note("hidden_sheets", ", ".join(hidden), len(hidden), line=1)
@@ -492,7 +492,7 @@ def _rows_of_workbook(path: Path, fields: Mapping[str, str]) -> Iterator[Fields 
         yield from _rows_of_sheet(path, sheet, header_at(sheet, fields) or 0)
 
 
-def _rows_of_sheet(path: Path, sheet: Sheet, first: int) -> Iterator[Fields | Rejected]:
+def _rows_of_sheet(path: Path, sheet: Sheet, first: int) -> Iterator[Fields | Rejection]:
     """The rows of a sheet of questions from that of its header on; ReaderError for merged cells."""
     sheet.note_doubts()
     sheet.unmerge(first)

@@ -10,7 +10,7 @@ from tableqa.core.foreign_values import printable, printable_in
 from tableqa.core.translation import reason_of, with_texts
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
-from tableqa.readers import READERS, Describing, Reader, ReaderError, Rejected, checked_outcomes
+from tableqa.readers import READERS, FormReportingReader, Reader, ReaderError, Rejection, checked_outcomes
 from tableqa.readers import credit as credit_of
 from tableqa.readers.column_names import PARTS, guess_columns
 from tableqa.readers.doubtful_values import note_doubts
@@ -88,7 +88,7 @@ def preview(request: ReadRequest, progress: Callable[[int], None] = lambda numbe
                 read = reader_with_fields(name, fields)
             problems, examples, report = _first_outcomes(read, path, tables, request)
             credit = credit_of(read, path, tables)
-            read_as = read.read_as(path, tables) if isinstance(read, Describing) else ""
+            read_as = read.read_as(path, tables) if isinstance(read, FormReportingReader) else ""
         except (ReaderError, ValueError) as error:
             problem = (
                 describe(error, request.shown, request.by_command)
@@ -136,7 +136,7 @@ def _first_outcomes(
     with collect_notes() as notes:
         outcomes = checked_outcomes(read, path, tables)
         for outcome in islice(outcomes, MOST_READ):
-            if isinstance(outcome, Rejected):
+            if isinstance(outcome, Rejection):
                 in_record(outcome.error.line or 0, "")
                 problems.append(describe(outcome.error, request.shown, request.by_command))
                 continue

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from tableqa.core.foreign_values import replaced
 from tableqa.data.examples import Example
-from tableqa.readers.interface import FileReader, Ids, ReaderError, Rejected, file_at, numbered, read_lines
+from tableqa.readers.interface import FileReader, Ids, ReaderError, Rejection, file_at, numbered, read_lines
 from tableqa.readers.json_stream import BLANK, MAX_RECORD_BYTES, array_members, starts_array
 from tableqa.readers.json_values import DECODER, text_of
 from tableqa.readers.reading_options import option
@@ -166,20 +166,20 @@ def corrected_record(fields: Fields) -> Fields:
 
 def outcomes_of(
     path: Path, make: Callable[[Record], Example | None], repeated: RepeatedObjects | None = None
-) -> Iterator[Example | Rejected]:
+) -> Iterator[Example | Rejection]:
     """What `make` gives for each record of a file, and those for which it raises ReaderError; None gives nothing.
 
     ReaderError where the file cannot be read further.
     """
     for record in each_record(path, repeated):
         if isinstance(record, ReaderError):
-            yield Rejected(record, {})
+            yield Rejection(record, {})
             continue
         try:
             new_example = make(dataclasses.replace(record, fields=corrected_record(record.fields)))
         except ReaderError as error:
             error.record = error.record or text_of(record.fields.value.get("id")) or ""
-            yield Rejected(error, record.fields.value)
+            yield Rejection(error, record.fields.value)
             continue
         if new_example is not None:
             yield new_example
@@ -226,7 +226,7 @@ class RecordFile(FileReader):
         """The file itself, or the one in a folder; ReaderError."""
         return (file_at(Path(path), self.patterns, lambda file: has_fields(file, *self.known_by), self.mend),)
 
-    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejection]:
         """What `_example` makes of each record; an id that repeats is refused."""
         ids = Ids(path)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from tableqa.core.foreign_values import printable, printable_in
 from tableqa.core.translation import joined, phrase, with_texts
-from tableqa.readers.interface import ReaderError, Rejected
+from tableqa.readers.interface import ReaderError, Rejection
 from tableqa.readers.json_values import Number, decoded_line, source_json
 from tableqa.readers.records import ADDED
 
@@ -137,7 +137,7 @@ class Rejections:
     ) -> None:
         self._file.close()
 
-    def add(self, rejected: Rejected) -> None:
+    def add(self, rejected: Rejection) -> None:
         """Keep a record and describe its problem."""
         problem = describe(rejected.error, self._shown, self._by_command)
         self.number += 1

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from tableqa.core.translation import phrase
 from tableqa.data.examples import Example
-from tableqa.readers.interface import Ids, ReaderError, Rejected
+from tableqa.readers.interface import Ids, ReaderError, Rejection
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.record_fields import Location
 from tableqa.readers.report import note
@@ -31,7 +31,7 @@ def add_id(ids: Ids, example_id: str, location: Location, is_column: bool, is_fu
         raise
 
 
-def joined_answers(outcomes: Iterable[Example | Rejected]) -> Iterator[Example | Rejected]:
+def joined_answers(outcomes: Iterable[Example | Rejection]) -> Iterator[Example | Rejection]:
     """The same outcomes, examples of one id that follow each other as one with the answers of all (`rows`)."""
     if not option("rows"):
         yield from outcomes

@@ -16,7 +16,7 @@ from tableqa.core.translation import gettext_noop, phrase
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers.example_parts import example, table_of
-from tableqa.readers.interface import Names, ReaderError, Rejected, TolerantReader, ways_to_tables
+from tableqa.readers.interface import Names, ReaderError, Rejection, TolerantReader, ways_to_tables
 from tableqa.readers.json_stream import read_members
 from tableqa.readers.json_values import list_in, plain
 from tableqa.readers.record_fields import Fields, Location
@@ -58,12 +58,12 @@ class Robut(TolerantReader):
         "the tables file, for example robut_wtq_table.json, unless the questions contain the tables"
     )
 
-    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejection]:
         names = Names()
         for questions in _find_question_files(path):
             yield from self._outcomes(questions, _tables_file(questions, tables), names)
 
-    def _outcomes(self, path: Path, tables_file: Path | None, names: Names) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path, tables_file: Path | None, names: Names) -> Iterator[Example | Rejection]:
         if tables_file is None:
 
             def make_whole(record: Record) -> Example:

@@ -14,7 +14,7 @@ from tableqa.data.examples import Example, Turn
 from tableqa.data.tables import Table
 from tableqa.readers.delimited import names_columns, read_questions
 from tableqa.readers.example_parts import cell_at, example
-from tableqa.readers.interface import FileReader, Ids, ReaderError, Rejected, file_at
+from tableqa.readers.interface import FileReader, Ids, ReaderError, Rejection, file_at
 from tableqa.readers.json_values import list_in
 from tableqa.readers.record_fields import Location
 from tableqa.readers.table_files import TableFiles, folders_around
@@ -53,7 +53,7 @@ class Sqa(FileReader):
         folders = folders_around(path, questions, tables, levels_up=1)
         return questions, TableFiles(questions, folders, read_table, field="table_file", prefix="table_csv/")
 
-    def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejection]:
         """A sequence with a fault is rejected whole: the questions after it need those before it."""
         ids = Ids(path)
         for sequence in _sequences(path):
@@ -61,7 +61,7 @@ class Sqa(FileReader):
             fault: ReaderError | None = None
             last, history = -1, list[Turn]()
             for line, row in sequence:
-                if isinstance(row, Rejected):
+                if isinstance(row, Rejection):
                     fault = row.error
                     break
                 try:
@@ -80,11 +80,11 @@ class Sqa(FileReader):
         questions, library = self.located(path, tables)
         rows = read_questions(questions, "\t", _COLUMNS)
         yield from library.files(
-            (row["table_file"], line) for line, row in rows if not isinstance(row, Rejected)
+            (row["table_file"], line) for line, row in rows if not isinstance(row, Rejection)
         )
 
 
-_Rows = list[tuple[int, dict[str, str] | Rejected]]
+_Rows = list[tuple[int, dict[str, str] | Rejection]]
 
 
 def _sequences(path: Path) -> Iterator[_Rows]:
@@ -94,21 +94,21 @@ def _sequences(path: Path) -> Iterator[_Rows]:
         yield list(sequence)
 
 
-def _sequence_of(row: dict[str, str] | Rejected) -> tuple[str, str]:
-    record = (row.record or {}) if isinstance(row, Rejected) else row
+def _sequence_of(row: dict[str, str] | Rejection) -> tuple[str, str]:
+    record = (row.record or {}) if isinstance(row, Rejection) else row
     return record.get("id", ""), record.get("annotator", "")
 
 
-def _reject_sequence(path: Path, sequence: _Rows, fault: ReaderError) -> Iterator[Rejected]:
+def _reject_sequence(path: Path, sequence: _Rows, fault: ReaderError) -> Iterator[Rejection]:
     """The rows of a sequence, of which one has a fault."""
     for line, row in sequence:
-        record = row.record if isinstance(row, Rejected) else row
+        record = row.record if isinstance(row, Rejection) else row
         if line == fault.line:
-            yield Rejected(fault, record)
+            yield Rejection(fault, record)
             continue
         what = phrase("line {line} of the same sequence has a problem", line=fault.line)
         mend = phrase("Correct that line; a sequence is imported as a whole")
-        yield Rejected(ReaderError(path, line, what, mend), record, because=fault)
+        yield Rejection(ReaderError(path, line, what, mend), record, because=fault)
 
 
 def _example(

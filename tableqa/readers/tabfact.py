@@ -14,7 +14,7 @@ from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.example_parts import example
-from tableqa.readers.interface import FileReader, ReaderError, Rejected, file_at, read_lines
+from tableqa.readers.interface import FileReader, ReaderError, Rejection, file_at, read_lines
 from tableqa.readers.json_stream import read_members
 from tableqa.readers.json_values import kind
 from tableqa.readers.record_fields import Location
@@ -61,12 +61,12 @@ class TabFact(FileReader):
         folders = [folder / inner for folder in around for inner in ("", *_TABLES)]
         return statements, TableFiles(statements, folders, read_table, field="table id", prefix="all_csv/")
 
-    def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejection]:
         for table_id, location, value in read_members(path):
             try:
                 examples = list(_statements(location, table_id, value, tables))
             except ReaderError as error:
-                yield Rejected(error, {table_id: value})
+                yield Rejection(error, {table_id: value})
                 continue
             yield from examples
 

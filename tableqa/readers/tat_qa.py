@@ -13,7 +13,7 @@ from tableqa.core.translation import phrase
 from tableqa.data.examples import Context, Example
 from tableqa.data.tables import Table
 from tableqa.readers.example_parts import context_of, example, table_of
-from tableqa.readers.interface import Ids, ReaderError, Rejected
+from tableqa.readers.interface import Ids, ReaderError, Rejection
 from tableqa.readers.json_values import kind, text_of
 from tableqa.readers.record_fields import Fields
 from tableqa.readers.records import Record, RecordFile, each_record
@@ -44,11 +44,11 @@ class TatQa(RecordFile):
     known_by = ("table", "paragraphs", "questions")
     mend = phrase("Name one file of TAT-QA, for example tatqa_dataset_dev.json")
 
-    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejection]:
         ids = Ids(path)
         for record in each_record(path):
             if isinstance(record, ReaderError):
-                yield Rejected(record, {})
+                yield Rejection(record, {})
                 continue
             whole = record.fields.value
             try:
@@ -56,7 +56,7 @@ class TatQa(RecordFile):
                 paragraphs = _paragraphs(record.fields)
                 questions = record.fields.listed("questions")
             except ReaderError as error:
-                yield Rejected(error, whole)
+                yield Rejection(error, whole)
                 continue
             about = {"table_uid": table_uid, "paragraphs": paragraphs}
             for i, question in enumerate(questions):
@@ -65,7 +65,7 @@ class TatQa(RecordFile):
                     new_example = _example(Fields(location, question), table, about)
                     ids.add(new_example.id, record.line)
                 except ReaderError as error:
-                    yield Rejected(error, {**whole, "questions": [question]})
+                    yield Rejection(error, {**whole, "questions": [question]})
                     continue
                 yield new_example
 

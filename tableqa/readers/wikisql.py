@@ -22,7 +22,7 @@ from tableqa.readers.interface import (
     FileReader,
     Ids,
     ReaderError,
-    Rejected,
+    Rejection,
     any_case,
     only_file,
     ways_to_tables,
@@ -113,7 +113,7 @@ class WikiSql(FileReader):
         files.sort(key=lambda file: order.index(split_of(Path(file.name))))
         return [file for file in files if not self._only_split or is_same_split(file.stem, self._only_split)]
 
-    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejection]:
         with _open_files(path, tables) as (folder, beside):
             files = self._questions(folder)
             located = [self.located(questions, beside) for questions in files]
@@ -121,8 +121,8 @@ class WikiSql(FileReader):
             for questions, tables_file in located:
                 split = {"split": questions.stem} if len(located) > 1 else {}
                 for outcome in self._outcomes(questions, tables_file, ids, split):
-                    if isinstance(outcome, Rejected) and is_archive(path):
-                        yield Rejected(
+                    if isinstance(outcome, Rejection) and is_archive(path):
+                        yield Rejection(
                             with_archive_name(outcome.error, str(folder), path.name), outcome.record
                         )
                     else:
@@ -149,7 +149,7 @@ class WikiSql(FileReader):
 
     def _outcomes(
         self, questions: Path, tables_file: Path, ids: Ids, split: Mapping[str, str]
-    ) -> Iterator[Example | Rejected]:
+    ) -> Iterator[Example | Rejection]:
         tables = _tables(tables_file)
         question_counts: Shelf[str, int] = Shelf()
 

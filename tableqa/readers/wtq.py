@@ -15,7 +15,7 @@ from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.interface import (
     FileReader,
     ReaderError,
-    Rejected,
+    Rejection,
     file_at,
     outcomes_of_rows,
     read_lines,
@@ -58,13 +58,13 @@ class Wtq(FileReader):
         folders = folders_around(path, questions, tables, _LEVELS_UP)
         return questions, TableFiles(questions, folders, read_table, field="context", prefix="csv/")
 
-    def _outcomes(self, path: Path, library: TableFiles) -> Iterator[Example | Rejected]:
+    def _outcomes(self, path: Path, library: TableFiles) -> Iterator[Example | Rejection]:
         return outcomes_of_rows(path, _questions(path), lambda line, row: _example(path, line, row, library))
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
         questions, library = self.located(path, tables)
-        rows = ((line, row) for line, row in _questions(questions) if not isinstance(row, Rejected))
+        rows = ((line, row) for line, row in _questions(questions) if not isinstance(row, Rejection))
         yield from library.files((_unescape(row["context"]), line) for line, row in rows)
 
 
@@ -86,7 +86,7 @@ def _holds_questions(path: Path) -> bool:
         return file.readline(1_000).rstrip() == "\t".join(_COLUMNS).encode()
 
 
-def _questions(path: Path) -> Iterator[tuple[int, dict[str, str] | Rejected]]:
+def _questions(path: Path) -> Iterator[tuple[int, dict[str, str] | Rejection]]:
     """The lines of the .tsv after its header line, with their numbers, as four fields by their columns, still escaped.
 
     A file of rejected lines has further columns with the reason, which are not given.
@@ -112,7 +112,7 @@ def _questions(path: Path) -> Iterator[tuple[int, dict[str, str] | Rejected]]:
                 "Separate columns with one tab; a truncated line means that the file is incomplete: fetch it again"
             )
             error = ReaderError(path, number, what, mend)
-            yield number, Rejected(error, dict(zip(columns, fields, strict=False)))
+            yield number, Rejection(error, dict(zip(columns, fields, strict=False)))
             continue
         yield number, dict(zip(_COLUMNS, fields, strict=False))
 

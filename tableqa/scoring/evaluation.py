@@ -28,7 +28,14 @@ from tableqa.core.translation import Message
 from tableqa.data.answer_scales import compare_scaled
 from tableqa.data.answers import accepted, are_sentences
 from tableqa.scoring import matchers, tat_metric
-from tableqa.scoring.predictions import EvaluationError, Generated, Predictions, Question, Scaled, answer_to
+from tableqa.scoring.predictions import (
+    EvaluationError,
+    GeneratedText,
+    Predictions,
+    Question,
+    ScaledAnswers,
+    answer_to,
+)
 from tableqa.statistics.robustness import (
     DIVIDES_BY_NOTHING,
     NOTHING_RIGHT,
@@ -243,10 +250,10 @@ def is_right(predicted: Sequence[str], gold: Sequence[str], scale: str = "") -> 
     `scale` is that of the gold answers (`tableqa.data.answer_scales`). Where the prediction names one, it is part of the
     answer.
     """
-    answers = predicted.said if isinstance(predicted, Scaled) else predicted
+    answers = predicted.said if isinstance(predicted, ScaledAnswers) else predicted
     if compare_scaled(answers, gold, scale).equal:
         return True
-    split = isinstance(predicted, Generated) and any(len(form) > 1 for form in accepted(gold))
+    split = isinstance(predicted, GeneratedText) and any(len(form) > 1 for form in accepted(gold))
     return split and compare_scaled(predicted[0].split(", "), gold, scale).equal
 
 
@@ -258,7 +265,7 @@ def _by_tat(predicted: Sequence[str], instance: Instance) -> tat_metric.Score:
         predicted,
         instance.answers,
         scale=instance.scale,
-        predicted_scale=predicted.scale if isinstance(predicted, Scaled) else "",
+        predicted_scale=predicted.scale if isinstance(predicted, ScaledAnswers) else "",
         answer_type=instance.answer_type,
     )
 

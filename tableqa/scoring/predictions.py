@@ -10,7 +10,7 @@ Two forms of JSON Lines are read, also mixed in one file, and one whole object:
   the original, and the other three say which of its instances is meant;
 * TAT-QA's, one object for the whole file: {id: [answer, scale]}.
 
-An answer in a scale ({"id", "answers", "scale"}, or TAT-QA's) is `Scaled`.
+An answer in a scale ({"id", "answers", "scale"}, or TAT-QA's) is `ScaledAnswers`.
 """
 
 import json
@@ -53,11 +53,11 @@ class EvaluationError(ValueError):
     """Predictions that do not fit the instances, or cannot be read; the message names file, line or ids."""
 
 
-class Generated(tuple[str, ...]):
+class GeneratedText(tuple[str, ...]):
     """One text that a sequence model wrote, which may stand for several answers."""
 
 
-class Scaled(tuple[str, ...]):
+class ScaledAnswers(tuple[str, ...]):
     """Answers whose numbers are in `scale`: "thousand", "million", "billion" or "percent"."""
 
     scale: str = ""
@@ -68,9 +68,9 @@ class Scaled(tuple[str, ...]):
         return tuple(f"{answer} {self.scale}" for answer in self)
 
 
-def scaled(answers: Iterable[str], scale: str) -> Scaled:
+def scaled(answers: Iterable[str], scale: str) -> ScaledAnswers:
     """These answers in that scale."""
-    scaled_answers = Scaled(answers)
+    scaled_answers = ScaledAnswers(answers)
     scaled_answers.scale = scale
     return scaled_answers
 
@@ -220,10 +220,10 @@ def _record(line: str, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
         raise EvaluationError(f"{where}: an object with an id is expected")
     value = next((record[name] for name in ANSWERS if name in record), None)
     if isinstance(value, str):
-        answers: tuple[str, ...] = Generated([value])
+        answers: tuple[str, ...] = GeneratedText([value])
     elif isinstance(value, list) and all(isinstance(answer, str) for answer in value):
         # FREB-TQA's program writes what a sequence model said as a list of one text.
-        answers = Generated(value) if "pred_answer" in record and len(value) == 1 else tuple(value)
+        answers = GeneratedText(value) if "pred_answer" in record and len(value) == 1 else tuple(value)
     else:
         raise EvaluationError(f'{where}: "answers" is a list of texts, or one text')
     scale = record.get("scale", "")

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-class Resampling(TypedDict, total=False):
+class BootstrapOptions(TypedDict, total=False):
     """The fields of `Bootstrap` as keyword arguments of the functions that compute a figure."""
 
     replicates: int

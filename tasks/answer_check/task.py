@@ -13,8 +13,8 @@ from tableqa.data.answers import accepted, compare, in_words
 from tableqa.statistics.proportions import proportion
 from tableqa.writers.askew import askew_record
 from tasks.contract import (
-    Accepted,
-    Answering,
+    Acceptance,
+    AnsweringTask,
     Field,
     InvalidResponse,
     Item,
@@ -23,7 +23,7 @@ from tasks.contract import (
     Outcome,
     PerturbedExample,
     PreparedInputs,
-    Preparing,
+    PreparingTask,
     ReleaseRecord,
     Report,
     ReportedResponse,
@@ -59,7 +59,7 @@ class Response:
     unanswerable: bool = False
 
 
-class AnswerCheck(Answering, Preparing):
+class AnswerCheck(AnsweringTask, PreparingTask):
     """Two people answer blind, neither of whom made the example; what they say is compared with the given answer."""
 
     key = "answer_check"
@@ -114,7 +114,7 @@ class AnswerCheck(Answering, Preparing):
     def resolve_adjudicated(self, responses: Sequence[Response], item: Item) -> Resolution:
         """An adjudicator may find that the table answers otherwise than the given answer says; its name is the reason."""
         if all(response.unanswerable for response in responses):
-            return Accepted((), "unanswerable")
+            return Acceptance((), "unanswerable")
         first = responses[0].answers
         if any(
             candidate.unanswerable or not compare(candidate.answers, first).equal for candidate in responses
@@ -128,7 +128,7 @@ class AnswerCheck(Answering, Preparing):
             }
         )
         outcome = Outcome(self.merged(responses, item, None), tuple(range(len(responses))))
-        return Accepted((outcome,), joined(map(word, names), ", "))
+        return Acceptance((outcome,), joined(map(word, names), ", "))
 
     def gold(self, response: Response, item: Item) -> Sequence[str] | None:
         """The blind answer: what an edited example is held against from then on."""

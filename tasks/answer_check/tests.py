@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tableqa import Example, Table
 from tableqa.statistics.proportions import proportion
 from tasks.answer_check.task import Response, difference_name, task
-from tasks.contract import Accepted, Item, NeedsAdjudication, ReportedResponse, Surroundings
+from tasks.contract import Acceptance, Item, NeedsAdjudication, ReportedResponse, Surroundings
 
 TABLE = Table(["Year", "Sales", "Cost"], [["2019", "1,204.5", "902.2"], ["2018", "1,310.0", "951.4"]])
 
@@ -31,7 +31,7 @@ def resolve(gold: list[str], *answers: list[str]) -> Any:
 
 def test_the_given_answer_is_accepted_however_it_is_written() -> None:
     found = resolve(["-105.5"], ["-105.5"], ["(105.5)"])
-    assert isinstance(found, Accepted)
+    assert isinstance(found, Acceptance)
     assert found.reason == ""
     assert [(o.response, o.by) for o in found.outcomes] == [(said("-105.5"), (0, 1))]
 
@@ -49,7 +49,7 @@ def test_the_given_answer_is_accepted_however_it_is_written() -> None:
 def test_a_note_is_no_difference(gold: list[str], answer: list[str], note: str) -> None:
     assert difference_name(said(*answer), item(*gold)) == note
     found = resolve(gold, answer, gold)
-    assert isinstance(found, Accepted)
+    assert isinstance(found, Acceptance)
     assert found.reason == ""
     assert found.outcomes[0].by == (0, 1)
     assert found.outcomes[0].response == said(*gold), "the one nearest to the given answer as it is written"
@@ -58,7 +58,7 @@ def test_a_note_is_no_difference(gold: list[str], answer: list[str], note: str) 
 @pytest.mark.parametrize(("answer", "name"), [("105.5", "sign"), ("-0.1055", "scale x1000")])
 def test_a_lost_sign_or_another_scale_is_decided_under_its_name(answer: str, name: str) -> None:
     found = resolve(["-105.5"], ["-105.5"], [answer])
-    assert isinstance(found, Accepted)
+    assert isinstance(found, Acceptance)
     assert found.reason == name
     assert [(o.response, o.by) for o in found.outcomes] == [(said("-105.5"), (0,))]
 
@@ -75,14 +75,14 @@ def test_where_nobody_gives_it_somebody_looks_even_if_all_say_the_same(
     assert isinstance(found, NeedsAdjudication)
     assert found.reason == f"No response matches the given answer: {name}."
     upheld = task.resolve_adjudicated([said(answer)] * 2, item(gold))
-    assert isinstance(upheld, Accepted)
+    assert isinstance(upheld, Acceptance)
     assert upheld.reason == name.removeprefix("2 x ")
 
 
 @given(st.lists(st.sampled_from(["2", "-2", "2000", "two", "7", "2 km"]), min_size=1, max_size=4))
 def test_nothing_is_decided_that_nobody_read_as_given(answers: list[str]) -> None:
     found = resolve(["2"], *([answer] for answer in answers))
-    if isinstance(found, Accepted):
+    if isinstance(found, Acceptance):
         assert all(
             not difference_name(o.response, item("2")).startswith(("sign", "scale")) for o in found.outcomes
         )
@@ -109,11 +109,11 @@ def test_where_nobody_has_it_and_they_differ_somebody_looks() -> None:
 
 def test_an_adjudicator_may_find_that_the_given_answer_is_wrong() -> None:
     found = task.resolve_adjudicated([said("7"), said("7.0")], item("5"))
-    assert isinstance(found, Accepted)
+    assert isinstance(found, Acceptance)
     assert found.reason == "value"
     assert found.outcomes[0].by == (0, 1)
     assert isinstance(task.resolve_adjudicated([said("7"), said("5")], item("5")), NeedsAdjudication)
-    assert task.resolve_adjudicated([said()], item("5")) == Accepted((), "unanswerable")
+    assert task.resolve_adjudicated([said()], item("5")) == Acceptance((), "unanswerable")
 
 
 def test_whoever_says_unanswerable_says_nothing_else() -> None:

@@ -8,7 +8,7 @@ from tableqa import Example
 from tableqa.core.translation import gettext_noop
 from tableqa.writers.askew import askew_record
 from tableqa.writers.lftqa import SCORES, output_record, scores
-from tasks.contract import Item, PerturbedExample, PreparedInputs, Preparing, ReleaseRecord, Surroundings
+from tasks.contract import Item, PerturbedExample, PreparedInputs, PreparingTask, ReleaseRecord, Surroundings
 from tasks.shared.declared_types import RatingTask
 from tasks.shared.form_fields import Scale
 
@@ -44,7 +44,7 @@ class Response:
     comprehensiveness: int | float
 
 
-class AnswerRating(RatingTask, Preparing):
+class AnswerRating(RatingTask, PreparingTask):
     """Two scores for one answer of one system, whose name is not shown. Two people, a third where they are far apart."""
 
     key = "answer_rating"

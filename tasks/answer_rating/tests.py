@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tableqa import Example, Table
 from tableqa.agreement.coefficients import agreement
 from tasks.answer_rating.task import GAP, Response, task
-from tasks.contract import Accepted, InvalidResponse, Item, NeedsResponse, Surroundings
+from tasks.contract import Acceptance, InvalidResponse, Item, NeedsResponse, Surroundings
 
 EXAMPLE = Example(
     id="fetaqa_0~system-a",
@@ -39,7 +39,7 @@ def item(**settings: Any) -> Item:
 
 def decided(*said: tuple[float, float], **settings: Any) -> Response:
     resolution = task.resolve([Response(*one) for one in said], item(**settings))
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     (outcome,) = resolution.outcomes
     assert outcome.by == tuple(range(len(said)))
     found: Response = outcome.response
@@ -94,7 +94,7 @@ def test_three_people_always_decide_whoever_came_first(said: list[Response], thi
     mixed = list(said)
     rng.shuffle(mixed)
     first, second = (task.resolve(order, item(third=third)) for order in (said, mixed))
-    assert isinstance(first, Accepted)
+    assert isinstance(first, Acceptance)
     assert first == second
     made = first.outcomes[0].response
     assert min(one.faithfulness for one in said) <= made.faithfulness <= max(one.faithfulness for one in said)
@@ -102,7 +102,7 @@ def test_three_people_always_decide_whoever_came_first(said: list[Response], thi
 
 def test_an_adjudicator_decides_what_was_left_at_two() -> None:
     resolution = task.resolve_adjudicated([Response(5, 5), Response(1, 5)], item())
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     assert resolution.outcomes[0].response == Response(3, 5)
 
 

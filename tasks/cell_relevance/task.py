@@ -16,7 +16,7 @@ from tasks.contract import (
     ModelQuery,
     PerturbedExample,
     PreparedInputs,
-    Preparing,
+    PreparingTask,
     ReleaseRecord,
     Report,
     ReportedResponse,
@@ -60,7 +60,7 @@ CODES = {"yes": 1, "no": 0, "unanswerable": -1}
 """FREB-TQA's codes."""
 
 
-class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
+class CellRelevance(LabelTask, PreparingTask, ModelInTheLoop):
     """One label per item about cells that somebody or something has marked. Three people, the majority decides."""
 
     key = "cell_relevance"

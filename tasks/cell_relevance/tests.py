@@ -9,7 +9,7 @@ import pytest
 from tableqa import Example, Table
 from tableqa.writers.freb_tqa import freb_example
 from tasks.cell_relevance.task import task
-from tasks.contract import Accepted, Item, NeedsAdjudication, ReportedResponse, Surroundings
+from tasks.contract import Acceptance, Item, NeedsAdjudication, ReportedResponse, Surroundings
 from tasks.shared.declared_types import Label as Response
 
 TABLE = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]])
@@ -54,10 +54,10 @@ def test_the_page_gets_the_cells_and_their_source() -> None:
 
 def test_two_of_three_decide_and_three_labels_do_not() -> None:
     resolution = task.resolve(said("yes", "no", "yes"), ITEM)
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     assert [(o.response.label, o.by) for o in resolution.outcomes] == [("yes", (0, 2))]
     assert isinstance(task.resolve(said("yes", "no", "unanswerable"), ITEM), NeedsAdjudication)
-    assert task.resolve(said("unanswerable", "unanswerable", "no"), ITEM) == Accepted((), "unanswerable")
+    assert task.resolve(said("unanswerable", "unanswerable", "no"), ITEM) == Acceptance((), "unanswerable")
 
 
 @pytest.mark.parametrize(("label", "code"), [("yes", 1), ("no", 0), ("unanswerable", -1)])

@@ -22,10 +22,10 @@ from tasks.contract import (
     InvalidResponse,
     Item,
     PreparedInputs,
-    Preparing,
+    PreparingTask,
     Problem,
-    Proposed,
-    Proposing,
+    ProposedResponse,
+    ProposingTask,
     Surroundings,
 )
 from tasks.shared.column_edits import ColumnTask, plain, read_entries, rows_in_words
@@ -88,7 +88,7 @@ class Response:
     own: tuple[CellRef, ...] = ()
 
 
-class ColumnAdding(ColumnTask, Preparing, Proposing):
+class ColumnAdding(ColumnTask, PreparingTask, ProposingTask):
     """Columns of related tables of the project are added, row by row, at a place that is drawn.
 
     What is offered is frozen with the item: a response can be held against it wherever the item is, and examples to
@@ -142,13 +142,13 @@ class ColumnAdding(ColumnTask, Preparing, Proposing):
             payload["suggestions"] = {**payload["suggestions"], "tables": tables}
         return payload
 
-    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+    def propose(self, item: Item, context: Context) -> Iterator[ProposedResponse]:
         """Each column on offer, the fullest of the best related table first."""
         rows = max(1, len(item.example.table.rows))
         for index, ((digest, source), offer) in enumerate(offered_columns(item).items()):
             filled = sum(bool(cell.strip()) for cell in offer["cells"])
             why = joined([FROM.format(title=offer["title"]), FILLED.format(filled=filled, rows=rows)], "; ")
-            yield Proposed(
+            yield ProposedResponse(
                 _response_data(digest, source, offer),
                 self.perturbation,
                 "corpus",

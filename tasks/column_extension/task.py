@@ -10,9 +10,9 @@ from tableqa.data.tables import MAX_ROWS
 from tableqa.operations import Operation, OperationError, Part, SplitColumn, replay
 from tableqa.perturbations.headers import HeaderNames
 from tableqa.perturbations.splitting import (
+    ColumnSplit,
     Delimiter,
     SplitError,
-    Splitting,
     Way,
     header_stem,
     lost_words,
@@ -30,7 +30,7 @@ from tasks.contract import (
     InvalidResponse,
     Item,
     Problem,
-    Proposed,
+    ProposedResponse,
     as_lines,
 )
 from tasks.shared.column_edits import ColumnRemovalTask, RemovalResponse, answer_cells, plain, rows_in_words
@@ -90,7 +90,7 @@ class ColumnExtension(ColumnRemovalTask):
         }
         return {"columns": columns, "missing": [], "preparing": bool(context.preparing)}
 
-    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+    def propose(self, item: Item, context: Context) -> Iterator[ProposedResponse]:
         """Each column that splits, by the best ways to split it; what does not split stands whole in the first part."""
         table = item.example.table
         names = context.header_names if isinstance(context.header_names, HeaderNames) else None
@@ -103,7 +103,7 @@ class ColumnExtension(ColumnRemovalTask):
                 data = self.response_data([operation])
                 why = f"{proposal.words}: {proposal.splits} of {proposal.of} cells split"
                 score = proposal.splits / max(1, proposal.of) / (index + 1)
-                yield Proposed(data, self.perturbation, "splitting", why, score)
+                yield ProposedResponse(data, self.perturbation, "splitting", why, score)
 
     def wanted(self, item: Item) -> Sequence[GenerationRequest]:
         if len(item.example.table.rows) > MOST_ROWS:
@@ -158,7 +158,7 @@ class ColumnExtension(ColumnRemovalTask):
         return self.response_data([operation])
 
     def compute(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Cut {"cells": [text], "way": how, "number": of parts or null}: `Splitting` as JSON, with names for the parts.
+        """Cut {"cells": [text], "way": how, "number": of parts or null}: `ColumnSplit` as JSON, with names for the parts.
 
         A way that cannot be used, as half a pattern while somebody types it, is answered with its `problem`.
         """
@@ -324,7 +324,7 @@ def _proposal_data(proposal: dict[str, Any], cells: Sequence[str]) -> dict[str, 
     return {**proposal, "example_of": whole}
 
 
-def _part_names(splitting: Splitting, header: str) -> list[str]:
+def _part_names(splitting: ColumnSplit, header: str) -> list[str]:
     """What the parts are called to begin with: by a template or pattern with names, else by header and contents."""
     template_names = () if isinstance(splitting.way, Delimiter) else splitting.way.names
     return list(part_names(splitting, header, template_names))
@@ -357,7 +357,7 @@ def _short(text: str) -> str:
     return line if len(line) <= 60 else line[:59] + "…"
 
 
-def _columns(splitting: Splitting, cells: Sequence[str]) -> list[list[str]]:
+def _columns(splitting: ColumnSplit, cells: Sequence[str]) -> list[list[str]]:
     """The new columns; a cell that did not split stands whole in the first."""
     columns = [list(column) for column in splitting.columns()]
     for index in splitting.unsplit:

@@ -13,7 +13,7 @@ from tableqa.core.translation import gettext, gettext_noop, ngettext
 from tableqa.operations import RemoveColumn
 from tableqa.perturbations.relations import Relation, Relations, relations
 from tableqa.programs.evidence import CellRef
-from tasks.contract import Context, GenerationRequest, Item, Problem, Proposed
+from tasks.contract import Context, GenerationRequest, Item, Problem, ProposedResponse
 from tasks.shared.column_edits import (
     ColumnRemovalTask,
     RemovalResponse,
@@ -84,13 +84,13 @@ class ColumnMasking(ColumnRemovalTask):
             }
         return {"columns": columns, "missing": list(table_relations.notes)}
 
-    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+    def propose(self, item: Item, context: Context) -> Iterator[ProposedResponse]:
         """Columns that can be worked out from the others: each alone, and as many together as go together."""
         table = item.example.table
         reasons = self._removable_columns(item)
         together: frozenset[str] = frozenset()
         for index, (column, why) in enumerate(reasons.items()):
-            yield Proposed(
+            yield ProposedResponse(
                 self._removal_data(table, {column}),
                 self.perturbation,
                 "relations",
@@ -102,7 +102,7 @@ class ColumnMasking(ColumnRemovalTask):
                 together = more
         if len(together) > 1:
             why = "; ".join(reasons[column] for column in table.column_ids if column in together)
-            yield Proposed(
+            yield ProposedResponse(
                 self._removal_data(table, together), self.perturbation, "relations", f"{why}.", 0.95
             )
 

@@ -5,17 +5,17 @@ A task type is a folder below `tasks/` (or a package that announces itself in th
 to know about it. `TaskType` is what all task types have; each trait is a class in a module of its own.
 """
 
-from tasks.contract.decisions import Deciding
+from tasks.contract.decisions import DecisionMethods
 from tasks.contract.figures import Measure, ReleaseRecord, Report, ReportedResponse, split_by_decision
-from tasks.contract.generation import GenerationRequest, Proposed, Proposing
+from tasks.contract.generation import GenerationRequest, ProposedResponse, ProposingTask
 from tasks.contract.items import SHOWN, Context, Item, PreparedInputs, Surroundings
-from tasks.contract.judgements import Answering, Judging
+from tasks.contract.judgements import AnsweringTask, JudgingTask
 from tasks.contract.model_in_the_loop import ModelInTheLoop
-from tasks.contract.perturbed_responses import CONTRACT_SETTING, FormEdit, Making
-from tasks.contract.preparation import ModelQuery, Preparing
+from tasks.contract.perturbed_responses import CONTRACT_SETTING, FormEdit, MakingTask
+from tasks.contract.preparation import ModelQuery, PreparingTask
 from tasks.contract.registry import ENTRY_POINT_GROUP, HERE, UnknownTaskType, task_type, task_types
 from tasks.contract.resolutions import (
-    Accepted,
+    Acceptance,
     Nature,
     NeedsAdjudication,
     NeedsResponse,
@@ -33,5 +33,5 @@ from tasks.contract.responses import (
     from_lines,
     response_data,
 )
-from tasks.contract.suggestions import Suggesting
+from tasks.contract.suggestions import SuggestingTask
 from tasks.contract.task_type import STEPS, Step, TaskType

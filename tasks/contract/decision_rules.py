@@ -28,10 +28,10 @@ from typing import Any, Final
 
 from tableqa.core import translation
 from tableqa.core.translation import gettext, gettext_noop, joined, message
-from tasks.contract.decisions import Deciding
+from tasks.contract.decisions import DecisionMethods
 from tasks.contract.items import Item
 from tasks.contract.resolutions import (
-    Accepted,
+    Acceptance,
     Nature,
     NeedsAdjudication,
     NeedsResponse,
@@ -45,7 +45,7 @@ MOST = 50
 """Nobody asks more people than this about one item."""
 
 
-Decide = Callable[[Deciding, Sequence[Any], Item, Mapping[str, Any]], Resolution]
+Decide = Callable[[DecisionMethods, Sequence[Any], Item, Mapping[str, Any]], Resolution]
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,15 @@ class BadRule(ValueError):
 # -- what others call -------------------------------------------------------------------------------
 
 
-def max_responses(task: Deciding, rule: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
+def max_responses(task: DecisionMethods, rule: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
     """How many people a rule asks at most; 0 where it asks nobody in addition."""
     options = {**RULES[rule["rule"]].defaults, **rule} if rule else own_rule(task, settings)
     return int(options.get("most") or 0)
 
 
-def resolve(task: Deciding, rule: Mapping[str, Any], responses: Sequence[Any], item: Item) -> Resolution:
+def resolve(
+    task: DecisionMethods, rule: Mapping[str, Any], responses: Sequence[Any], item: Item
+) -> Resolution:
     """What the responses of an item come to by a rule that `check_rule` has let through; {} is the kind's own."""
     if not rule:
         return task.resolve(responses, item)
@@ -103,7 +105,7 @@ def resolve(task: Deciding, rule: Mapping[str, Any], responses: Sequence[Any], i
         return NeedsAdjudication(undecidable.args[0])
 
 
-def own_rule(task: Deciding, settings: Mapping[str, Any]) -> dict[str, Any]:
+def own_rule(task: DecisionMethods, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The kind's own rule under a batch's settings, every option named; {} for a kind that decides in its own way."""
     if not task.rule:
         return {}
@@ -113,13 +115,13 @@ def own_rule(task: Deciding, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**RULES[task.rule["rule"]].defaults, **task.rule, **batch_options}
 
 
-def fitting_rules(task: Deciding) -> list[Rule]:
+def fitting_rules(task: DecisionMethods) -> list[Rule]:
     """The rules that a batch of this kind may choose among, its own first."""
     rules = [rule for rule in RULES.values() if task.compares in rule.fits]
     return sorted(rules, key=lambda rule: rule.name != task.rule.get("rule"))
 
 
-def check_rule(task: Deciding, data: object, *, overlap: int | None = None) -> dict[str, Any]:
+def check_rule(task: DecisionMethods, data: object, *, overlap: int | None = None) -> dict[str, Any]:
     """A rule as a batch keeps it, every option named; {} for the kind's own. Raises `BadRule`.
 
     overlap: people per item, where it is known: `most` cannot be fewer.
@@ -239,7 +241,9 @@ MARKED: Final = message("resolving.marked", "{label} ({number})")
 TIMES: Final = message("resolving.times", "{number} x {label}")
 
 
-def unanimous(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+def unanimous(
+    task: DecisionMethods, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+) -> Resolution:
     """Everybody says the same, or an adjudicator looks: one more person could not bring it about."""
     groups = _group_equal(task, responses, item)
     if len(groups) == 1:
@@ -247,7 +251,9 @@ def unanimous(task: Deciding, responses: Sequence[Any], item: Item, options: Map
     return NeedsAdjudication(NOT_ALL.format(tally=_tally(task, responses, groups)))
 
 
-def majority(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+def majority(
+    task: DecisionMethods, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+) -> Resolution:
     """What more than a share of the people say; for edits, those that leave the same table and the same answer are one."""
     groups = _group_equal(task, responses, item)
     for by in groups.values():
@@ -261,7 +267,7 @@ def majority(task: Deciding, responses: Sequence[Any], item: Item, options: Mapp
 
 
 def mean_of_all(
-    task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+    task: DecisionMethods, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
     """The mean on every dimension."""
     return _accept_merged(
@@ -270,7 +276,7 @@ def mean_of_all(
 
 
 def mean_unless_apart(
-    task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+    task: DecisionMethods, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
     """The mean on every dimension, unless two people are `gap` or more apart on one: then one more is asked.
 
@@ -302,7 +308,7 @@ def mean_unless_apart(
 
 
 def set_overlap(
-    task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+    task: DecisionMethods, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
     """What more than half of those who marked something marked, where their sets overlap by `least` (mean Jaccard).
 
@@ -337,11 +343,11 @@ def set_overlap(
             (MARKED.format(label=translation.word(title), number=count) for title, count in titles), ", "
         )
         return _unresolved((NOTHING_TOLD if titles else NOTHING).format(tally=tally), responses, options)
-    return Accepted((Outcome(task.merged([responses[index] for index in by], item, majority_members), by),))
+    return Acceptance((Outcome(task.merged([responses[index] for index in by], item, majority_members), by),))
 
 
 def accept_each(
-    task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+    task: DecisionMethods, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
     """Every response that holds stands on its own; where some people say that there is nothing to do, one looks at it."""
     words = Counter(task.word(response) for response in responses)
@@ -353,11 +359,11 @@ def accept_each(
             task, responses, [index for index, candidate in enumerate(responses) if candidate == first], item
         )
     if not options["merge"]:
-        return Accepted(tuple(Outcome(response, (index,)) for index, response in enumerate(responses)))
+        return Acceptance(tuple(Outcome(response, (index,)) for index, response in enumerate(responses)))
     distinct: dict[Hashable, Any] = {}
     for response in sorted(responses, key=_sort_key):
         distinct.setdefault(task.alike(response, item), response)
-    return Accepted(
+    return Acceptance(
         tuple(
             Outcome(
                 candidate, tuple(index for index, response in enumerate(responses) if response == candidate)
@@ -368,7 +374,7 @@ def accept_each(
 
 
 def accept_given_answer(
-    task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+    task: DecisionMethods, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
     """Decided where somebody gives the given answer, and nobody one that differs by more than a slip.
 
@@ -387,7 +393,7 @@ def accept_given_answer(
     if not equal:
         return NeedsAdjudication(NOBODY.format(names=_count_differences(slips)))
     outcome = Outcome(task.merged([responses[index] for index in equal], item, None), equal)
-    return Accepted((outcome,), joined(map(translation.word, sorted(set(slips))), ", "))
+    return Acceptance((outcome,), joined(map(translation.word, sorted(set(slips))), ", "))
 
 
 # -- the table of rules -----------------------------------------------------------------------------
@@ -531,7 +537,7 @@ RULES: Mapping[str, Rule] = {
 """Every rule by its name, with what it fits. `./run manage reference` writes their table, `messages` the catalogues."""
 
 
-def mean_distance(task: Deciding, responses: Sequence[Any], item: Item) -> float:
+def mean_distance(task: DecisionMethods, responses: Sequence[Any], item: Item) -> float:
     """How far people are apart, from 0 (all say the same) to 1: the mean over pairs of them.
 
     Scores by their distance on the scale, sets by what they do not share (Jaccard), all else by whether it is the same.
@@ -562,7 +568,7 @@ def without_outlier(scores: Sequence[float]) -> list[float]:
     return ordered[1:] if below > above else ordered[:-1]
 
 
-def _distance(task: Deciding, response: Any, other: Any, item: Item) -> Fraction:
+def _distance(task: DecisionMethods, response: Any, other: Any, item: Item) -> Fraction:
     if task.word(response) != task.word(other):
         return Fraction(1)
     if task.compares == "scales":
@@ -576,7 +582,7 @@ def _distance(task: Deciding, response: Any, other: Any, item: Item) -> Fraction
     return Fraction(task.alike(response, item) != task.alike(other, item))
 
 
-def _group_equal(task: Deciding, responses: Sequence[Any], item: Item) -> dict[Hashable, list[int]]:
+def _group_equal(task: DecisionMethods, responses: Sequence[Any], item: Item) -> dict[Hashable, list[int]]:
     """Who says the same, by what they say."""
     groups: dict[Hashable, list[int]] = {}
     for index, response in enumerate(responses):
@@ -584,22 +590,26 @@ def _group_equal(task: Deciding, responses: Sequence[Any], item: Item) -> dict[H
     return groups
 
 
-def _accept_equal(task: Deciding, responses: Sequence[Any], by: Sequence[int], item: Item) -> Accepted:
+def _accept_equal(
+    task: DecisionMethods, responses: Sequence[Any], by: Sequence[int], item: Item
+) -> Acceptance:
     """Accepted what these people say, who say the same: as the first of them in an order of texts wrote it."""
     first = min((responses[index] for index in by), key=_sort_key)
     reason = task.excludes.get(task.word(first))
     if reason is not None:
-        return Accepted((), reason)
-    return Accepted((Outcome(task.merge_equal([responses[index] for index in by], first, item), tuple(by)),))
+        return Acceptance((), reason)
+    return Acceptance(
+        (Outcome(task.merge_equal([responses[index] for index in by], first, item), tuple(by)),)
+    )
 
 
 def _accept_merged(
-    task: Deciding, responses: Sequence[Any], item: Item, means: Mapping[str, int | float]
-) -> Accepted:
-    return Accepted((Outcome(task.merged(responses, item, means), tuple(range(len(responses)))),))
+    task: DecisionMethods, responses: Sequence[Any], item: Item, means: Mapping[str, int | float]
+) -> Acceptance:
+    return Acceptance((Outcome(task.merged(responses, item, means), tuple(range(len(responses)))),))
 
 
-def _scores(task: Deciding, responses: Sequence[Any]) -> dict[str, list[int | float]]:
+def _scores(task: DecisionMethods, responses: Sequence[Any]) -> dict[str, list[int | float]]:
     """What people said on every dimension, by dimension; whoever says nothing on one is left out there."""
     scores_by_name: dict[str, list[int | float]] = {}
     for response in responses:
@@ -615,7 +625,7 @@ def _unresolved(
     return NeedsResponse(reason) if len(responses) < options.get("most", 0) else NeedsAdjudication(reason)
 
 
-def _tally(task: Deciding, responses: Sequence[Any], groups: Mapping[Hashable, Sequence[int]]) -> str:
+def _tally(task: DecisionMethods, responses: Sequence[Any], groups: Mapping[Hashable, Sequence[int]]) -> str:
     """ "yes 2, no 1" where people say words; how many say each thing where what they say is longer."""
     words = Counter(task.word(response) for response in responses)
     if task.compares == "labels":
@@ -627,7 +637,7 @@ def _tally(task: Deciding, responses: Sequence[Any], groups: Mapping[Hashable, S
     return DIFFERENT.format(number=len(groups), first=", ".join(first), last=last, people=sum(sizes))
 
 
-def _tally_words(task: Deciding, words: Mapping[str, int]) -> str:
+def _tally_words(task: DecisionMethods, words: Mapping[str, int]) -> str:
     return joined(
         (
             COUNTED.format(
@@ -639,7 +649,7 @@ def _tally_words(task: Deciding, words: Mapping[str, int]) -> str:
     )
 
 
-def _tally_with_exclusions(task: Deciding, words: Mapping[str, int]) -> str:
+def _tally_with_exclusions(task: DecisionMethods, words: Mapping[str, int]) -> str:
     """ "2 responses, 1 “unanswerable”": those that do what is asked, and what the others say instead."""
     return joined(
         (

@@ -11,7 +11,7 @@ from tasks.contract.resolutions import Nature, Resolution
 from tasks.contract.responses import PerturbedExample
 
 
-class Deciding(ABC):
+class DecisionMethods(ABC):
     """What `tasks.contract.decision_rules` and agreement ask of a task type. Every task type has this part.
 
     A task type names the form of its responses (`compares`) and its default rule (`rule`); a batch may choose another

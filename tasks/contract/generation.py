@@ -12,7 +12,7 @@ from tasks.contract.task_type import TaskType
 
 
 @dataclass(frozen=True)
-class Proposed:
+class ProposedResponse:
     """A whole response that a machine would give to an item.
 
     data      what a person would enter: the kind parses it like anybody's
@@ -45,7 +45,7 @@ class GenerationRequest:
     demonstrations: int = 8
 
 
-class Proposing(TaskType):
+class ProposingTask(TaskType):
     """Machines propose whole responses, which people accept, edit or reject.
 
     Use it for a task type whose responses rules or language models can write. `propose` yields responses by rules. For
@@ -54,7 +54,7 @@ class Proposing(TaskType):
     """
 
     @abstractmethod
-    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+    def propose(self, item: Item, context: Context) -> Iterator[ProposedResponse]:
         """Responses that rules would give, in any order. One that does not parse is left out."""
 
     def wanted(self, item: Item) -> Sequence[GenerationRequest]:

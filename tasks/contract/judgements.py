@@ -8,7 +8,7 @@ from tasks.contract.items import Item
 from tasks.contract.task_type import TaskType
 
 
-class Judging(TaskType):
+class JudgingTask(TaskType):
     """Responses are compared, and an item gets one decision.
 
     Use it for labels, ratings, marked cells and answers. Three people annotate each item by default.
@@ -17,7 +17,7 @@ class Judging(TaskType):
     making: ClassVar[bool] = False
 
 
-class Answering(Judging):
+class AnsweringTask(JudgingTask):
     """People give the answer to the example without seeing the given one.
 
     Use it to check examples: an accepted response that gives another answer, or excludes the example, keeps the example out

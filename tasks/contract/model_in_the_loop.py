@@ -8,7 +8,7 @@ from tableqa import Example
 from tableqa.core.translation import gettext_noop
 from tableqa.operations import OperationError, from_list, normalise, replay
 from tasks.contract.items import Item
-from tasks.contract.perturbed_responses import Making
+from tasks.contract.perturbed_responses import MakingTask
 from tasks.contract.responses import InvalidResponse
 from tasks.contract.task_type import TaskType
 
@@ -56,7 +56,7 @@ class ModelInTheLoop(TaskType):
             table = replay(item.example.table, operations)
         except OperationError:
             return None
-        preview = self.preview(data, item) if isinstance(self, Making) else None
+        preview = self.preview(data, item) if isinstance(self, MakingTask) else None
         answers = item.example.answers
         if preview is not None and (after := tuple(preview.get("after") or ())) != tuple(answers):
             answers = after

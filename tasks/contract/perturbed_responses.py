@@ -36,7 +36,7 @@ FormEdit = Callable[[Mapping[str, str], Item, list[Operation]], list[Operation]]
 """From a form post and the operations of a draft to the operations after it. Raises OperationError."""
 
 
-class Making(TaskType):
+class MakingTask(TaskType):
     """Each response that meets its contract is accepted and makes a perturbed example (`perturb`).
 
     Use it for edits of the table or the question. One person annotates each item by default. `contract` states what must

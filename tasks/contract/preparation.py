@@ -29,7 +29,7 @@ class ModelQuery:
     holds: str = "answers"
 
 
-class Preparing(TaskType):
+class PreparingTask(TaskType):
     """Looks at each example before it becomes an item, and freezes what the item needs.
 
     Use it to leave examples out, to rank them, or to show something beside the example.

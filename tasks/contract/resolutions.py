@@ -16,7 +16,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Accepted:
+class Acceptance:
     """Decided. Without outcomes the item is excluded from releases, and `reason` says why."""
 
     outcomes: tuple[Outcome, ...]
@@ -41,4 +41,4 @@ class Undecidable(Exception):
     """What a rule comes to would break a condition of the task type, for the reason in its words: an adjudicator decides."""
 
 
-Resolution = Accepted | NeedsResponse | NeedsAdjudication
+Resolution = Acceptance | NeedsResponse | NeedsAdjudication

@@ -12,7 +12,7 @@ from tasks.contract.items import Item
 from tasks.contract.responses import Field, InvalidResponse, Problem, as_tuples, from_lines, response_data
 
 
-class Responding(ABC):
+class ResponseMethods(ABC):
     """From a form or an envelope to a frozen `response_type`, and back. Every task type has this part.
 
     `fields` are the input fields of the form, `response_type` is a frozen dataclass: its fields are stored, shown and

@@ -7,7 +7,7 @@ from tasks.contract.items import Context, Item
 from tasks.contract.task_type import TaskType
 
 
-class Suggesting(TaskType):
+class SuggestingTask(TaskType):
     """Suggestions for the annotator, requested after the item is on screen.
 
     Use it to show candidates, hints or the verdict of a rule beside the form. `needs` lists the resources of the platform

@@ -10,11 +10,11 @@ from tableqa.core.translation import gettext, gettext_noop, unpack_object
 from tableqa.data.answers import gold_record
 from tableqa.perturbations.contracts import Contract
 from tasks.contract import decision_rules
-from tasks.contract.decisions import Deciding
+from tasks.contract.decisions import DecisionMethods
 from tasks.contract.figures import ReleaseRecord, Report, ReportedResponse
 from tasks.contract.items import SHOWN, Item
 from tasks.contract.resolutions import Resolution
-from tasks.contract.response_forms import Responding
+from tasks.contract.response_forms import ResponseMethods
 from tasks.contract.responses import InvalidResponse, PerturbedExample
 
 Step = Literal["label", "evidence", "edit", "check", "rate"]
@@ -28,20 +28,20 @@ STEPS: Mapping[Step, str] = {
 """The steps of a study in their order, with the headings of the gallery of task types."""
 
 
-class TaskType(Deciding, Responding):
+class TaskType(DecisionMethods, ResponseMethods):
     """A type of annotation: a folder below `tasks/`, or a package. Its class attributes are facts, its methods are pure.
 
     Derive from a trait instead of from this class, and combine traits as needed:
 
-    Judging         responses are compared: labels, ratings, marked cells
-    Answering       a judging task type whose responses are answers to the example
-    Making          each response makes a perturbed example
-    Preparing       looks at an example before it becomes an item, and freezes what the item needs
-    Suggesting      suggests something to the annotator, or computes something for a tool on the page
-    Proposing       machines propose whole responses
+    JudgingTask     responses are compared: labels, ratings, marked cells
+    AnsweringTask   a judging task type whose responses are answers to the example
+    MakingTask      each response makes a perturbed example
+    PreparingTask   looks at an example before it becomes an item, and freezes what the item needs
+    SuggestingTask  suggests something to the annotator, or computes something for a tool on the page
+    ProposingTask   machines propose whole responses
     ModelInTheLoop  a model answers the example while a person works
 
-    Callers ask `isinstance(task, Proposing)`. Attributes of every task type:
+    Callers ask `isinstance(task, ProposingTask)`. Attributes of every task type:
 
     instruction  one imperative line: the heading of the annotation page (`instruct`)
     step         the step of a study that the task type belongs to (`STEPS`): its group in the gallery
@@ -56,7 +56,7 @@ class TaskType(Deciding, Responding):
     order        "shuffled": each annotator gets the items in a different order
     grid         mode of the table on the page; by default the one that the fields need
     predicts     "live" or "on_request" for a task type with a model in the loop
-    says_gold    whether a decision gives the right answer, and so may contradict the given one (`Answering`)
+    says_gold    whether a decision gives the right answer, and so may contradict the given one (`AnsweringTask`)
     usual_shares   usual shares of accepted values, by field: what a plan expects before anything is measured
     settings     the settings of a batch: JSON Schema by name
     rates_answers  whether a response has scores of a rated answer by dimension; the command `metrics` reads them

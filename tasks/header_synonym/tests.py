@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tableqa.perturbations.headers import HeaderNames, Unavailable, thesaurus
-from tasks.contract import Accepted, Context, InvalidResponse, Item, NeedsAdjudication, ReportedResponse
+from tasks.contract import Acceptance, Context, InvalidResponse, Item, NeedsAdjudication, ReportedResponse
 from tasks.header_synonym.task import task
 from tasks.shared.header_renaming import Response
 
@@ -170,9 +170,9 @@ def test_the_answer_and_the_cells_stay_and_the_record_is_that_of_robut() -> None
 def test_every_edit_stands_on_its_own_and_a_doubt_is_for_an_adjudicator() -> None:
     one, two = (task.parse(data(rename("c1", name)), ITEM) for name in ("Country", "State"))
     resolution = task.resolve([one, two], ITEM)
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     assert [outcome.response for outcome in resolution.outcomes] == [one, two]
-    assert task.resolve([Response(True)], ITEM) == Accepted((), "does not apply")
+    assert task.resolve([Response(True)], ITEM) == Acceptance((), "does not apply")
     assert isinstance(task.resolve([one, Response(True)], ITEM), NeedsAdjudication)
 
 

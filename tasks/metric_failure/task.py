@@ -17,7 +17,7 @@ from tasks.contract import (
     Measure,
     PerturbedExample,
     PreparedInputs,
-    Preparing,
+    PreparingTask,
     ReleaseRecord,
     Report,
     ReportedResponse,
@@ -161,7 +161,7 @@ class Response:
     note: str = ""
 
 
-class MetricFailure(DeclaredTask, Preparing):
+class MetricFailure(DeclaredTask, PreparingTask):
     """The causes of a disagreement between a metric and people, on the answers where it is largest."""
 
     key = "metric_failure"

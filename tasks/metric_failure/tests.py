@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tasks.contract import Accepted, Item, NeedsAdjudication, PreparedInputs, ReportedResponse, Surroundings
+from tasks.contract import Acceptance, Item, NeedsAdjudication, PreparedInputs, ReportedResponse, Surroundings
 from tasks.metric_failure.task import CAUSES, Response, _ranks, metric_title, rank_in_words, task
 
 TABLE = Table(["Film", "Minutes"], [["Heat", "170"]])
@@ -168,7 +168,7 @@ def test_the_causes_that_more_than_half_name_are_decided() -> None:
         Response(("question_open",)),
     ]
     resolution = task.resolve(said, Item(example()))
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     assert resolution.outcomes[0].response == Response(("question_open", "answer_length"), "short")
 
 

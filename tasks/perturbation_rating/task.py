@@ -17,7 +17,7 @@ from tasks.contract import (
     Measure,
     PerturbedExample,
     PreparedInputs,
-    Preparing,
+    PreparingTask,
     Problem,
     ReleaseRecord,
     Report,
@@ -78,7 +78,7 @@ class Response:
     right_errors: tuple[str, ...] = ()
 
 
-class PerturbationRating(DeclaredTask, Preparing):
+class PerturbationRating(DeclaredTask, PreparingTask):
     """A perturbed example beside another of the same original by the same kind of perturbation, where there is one."""
 
     key = "perturbation_rating"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tableqa import Example, Table
 from tableqa.operations import RenameHeader, from_list, replay
 from tableqa.statistics.proportions import proportion
-from tasks.contract import Accepted, InvalidResponse, Item, PreparedInputs, ReportedResponse, Surroundings
+from tasks.contract import Acceptance, InvalidResponse, Item, PreparedInputs, ReportedResponse, Surroundings
 from tasks.perturbation_rating.task import Response, task
 
 ORIGINAL = Example(
@@ -132,7 +132,7 @@ def test_a_low_score_says_what_is_wrong() -> None:
 
 def decided(*said: Response) -> Response:
     resolution = task.resolve(said, PAIR)
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     assert resolution.outcomes[0].by == tuple(range(len(said)))
     found: Response = resolution.outcomes[0].response
     return found

@@ -19,13 +19,13 @@ from tasks.contract import (
     GenerationRequest,
     InvalidResponse,
     Item,
-    Making,
+    MakingTask,
     Measure,
     ModelInTheLoop,
     PerturbedExample,
     Problem,
-    Proposed,
-    Proposing,
+    ProposedResponse,
+    ProposingTask,
     ReleaseRecord,
 )
 from tasks.shared.column_prompts import read_text, relevant_table, require_fields
@@ -58,7 +58,7 @@ class Response:
     category: str
 
 
-class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
+class QuestionParaphrase(MakingTask, ModelInTheLoop, ProposingTask):
     """A question reworded so that it means the same. Every one that differs from the original stands on its own."""
 
     key = "question_paraphrase"
@@ -132,7 +132,7 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
 
     # -- what machines propose -----------------------------------------------------------------------
 
-    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+    def propose(self, item: Item, context: Context) -> Iterator[ProposedResponse]:
         example = item.example
         if item.variant == "word":
             rewrites = rewordings(example.question, example.table, context.thesaurus)
@@ -141,7 +141,7 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
         for rewrite in rewrites:
             if rewrite.score >= LEAST_SURE:
                 data = {"question": rewrite.question, "category": rewrite.category}
-                yield Proposed(data, rewrite.category, rewrite.by, rewrite.why, rewrite.score)
+                yield ProposedResponse(data, rewrite.category, rewrite.by, rewrite.why, rewrite.score)
 
     def wanted(self, item: Item) -> Sequence[GenerationRequest]:
         form = '{"question": "the question in its new words"}'

@@ -8,7 +8,7 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.perturbations.wording import CATEGORIES, Category
-from tasks.contract import Accepted, InvalidResponse, Item
+from tasks.contract import Acceptance, InvalidResponse, Item
 from tasks.question_paraphrase.task import Response, task
 
 EXAMPLE = Example(
@@ -79,7 +79,7 @@ def test_every_paraphrase_stands_on_its_own_and_the_same_one_counts_once() -> No
     again = Response("Which film is the earliest", "reasoning_synonym")
     other = Response("which movie came first?", "header_synonym")
     resolution = task.resolve([first, other, again], WORD)
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     assert {outcome.response for outcome in resolution.outcomes} == {again, other}
     assert sorted(outcome.by for outcome in resolution.outcomes) == [(1,), (2,)]
 

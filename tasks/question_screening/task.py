@@ -12,7 +12,7 @@ from tasks.contract import (
     Item,
     ModelQuery,
     PreparedInputs,
-    Preparing,
+    PreparingTask,
     Report,
     ReportedResponse,
     Surroundings,
@@ -48,7 +48,7 @@ ALL_RIGHT = message("question_screening.all_right", "{number} of {number} sample
 ALL_RIGHT_BY = message("question_screening.all_right_by", "{number} of {number} samples right ({by})")
 
 
-class QuestionScreening(LabelTask, Preparing):
+class QuestionScreening(LabelTask, PreparingTask):
     """Keep or remove. Only questions are shown of which every sample of a model was right; one person decides."""
 
     key = "question_screening"

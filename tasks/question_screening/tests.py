@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tableqa import Context, Example, Table
-from tasks.contract import Accepted, Item, NeedsAdjudication, ReportedResponse, Surroundings
+from tasks.contract import Acceptance, Item, NeedsAdjudication, ReportedResponse, Surroundings
 from tasks.question_screening.task import task
 from tasks.shared.declared_types import Label as Response
 
@@ -72,12 +72,12 @@ def test_a_person_reads_how_many_samples_not_what_they_say() -> None:
 def test_one_person_decides() -> None:
     assert task.default_overlap == 1
     kept = task.resolve([Response("keep")], Item(EXAMPLE))
-    assert isinstance(kept, Accepted)
+    assert isinstance(kept, Acceptance)
     assert kept.outcomes[0].response == Response("keep")
 
 
 def test_a_removed_question_is_excluded() -> None:
-    assert task.resolve([Response("remove")], Item(EXAMPLE)) == Accepted((), "removed")
+    assert task.resolve([Response("remove")], Item(EXAMPLE)) == Acceptance((), "removed")
 
 
 def test_two_who_differ_are_for_an_adjudicator() -> None:

@@ -15,11 +15,11 @@ from tasks.contract import (
     ModelQuery,
     PerturbedExample,
     PreparedInputs,
-    Preparing,
+    PreparingTask,
     ReleaseRecord,
     Report,
     ReportedResponse,
-    Suggesting,
+    SuggestingTask,
     Surroundings,
     split_by_decision,
 )
@@ -77,7 +77,7 @@ SUGGESTERS = {
 SUGGESTED = ("extraction", "reasoning")
 
 
-class QuestionType(LabelTask, Preparing, Suggesting):
+class QuestionType(LabelTask, PreparingTask, SuggestingTask):
     """One label per question: how the table gives its answer. Three people by default, the majority decides.
 
     What the paper's suggesters say is frozen with the item and kept from people until they have answered,

@@ -10,7 +10,7 @@ import pytest
 from tableqa import Example, Table
 from tableqa.statistics.proportions import proportion
 from tableqa.writers.freb_tqa import freb_example
-from tasks.contract import Accepted, Context, Item, NeedsAdjudication, ReportedResponse, Surroundings
+from tasks.contract import Acceptance, Context, Item, NeedsAdjudication, ReportedResponse, Surroundings
 from tasks.question_type.task import task
 from tasks.shared.declared_types import Label as Response
 
@@ -29,7 +29,7 @@ def said(*labels: str) -> list[Response]:
 
 def test_two_of_three_decide() -> None:
     resolution = task.resolve(said("reasoning", "extraction", "reasoning"), Item(EXAMPLE))
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     assert [(outcome.response.label, outcome.by) for outcome in resolution.outcomes] == [
         ("reasoning", (0, 2))
     ]
@@ -43,7 +43,7 @@ def test_without_a_majority_an_adjudicator_looks(labels: tuple[str, ...]) -> Non
 
 
 def test_an_unanswerable_question_is_decided_and_excluded() -> None:
-    assert task.resolve(said("unanswerable", "unanswerable", "reasoning"), Item(EXAMPLE)) == Accepted(
+    assert task.resolve(said("unanswerable", "unanswerable", "reasoning"), Item(EXAMPLE)) == Acceptance(
         (), "unanswerable"
     )
 

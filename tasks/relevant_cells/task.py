@@ -14,7 +14,7 @@ from tasks.contract import (
     Field,
     InvalidResponse,
     Item,
-    Judging,
+    JudgingTask,
     Measure,
     PerturbedExample,
     ReleaseRecord,
@@ -36,7 +36,7 @@ class Response:
     unanswerable: bool
 
 
-class RelevantCells(Judging):
+class RelevantCells(JudgingTask):
     """The cells without which the question cannot be answered.
 
     Three people mark them: a cell that one of two has marked could not be decided, of three the

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tasks.contract import Accepted, InvalidResponse, Item, NeedsAdjudication
+from tasks.contract import Acceptance, InvalidResponse, Item, NeedsAdjudication
 from tasks.relevant_cells.task import Response, task
 
 TABLE = Table(
@@ -35,7 +35,7 @@ def test_equal_sets_decide_however_they_were_drawn() -> None:
         for order in ([["r1", "c0"], ["r1", "c2"]], [["r1", "c2"], ["r1", "c0"], ["r1", "c2"]])
     ]
     resolution = task.resolve(said, item())
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     assert [(outcome.response, outcome.by) for outcome in resolution.outcomes] == [
         (cells("r1c0", "r1c2"), (0, 1))
     ]
@@ -44,7 +44,7 @@ def test_equal_sets_decide_however_they_were_drawn() -> None:
 def test_a_cell_that_two_of_three_marked_is_in_and_one_that_only_one_marked_is_not() -> None:
     said = [cells("r1c0", "r1c2"), cells("r1c0", "r1c2", "r0c2"), cells("r1c2")]
     resolution = task.resolve(said, item())
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     assert [(outcome.response, outcome.by) for outcome in resolution.outcomes] == [
         (cells("r1c0", "r1c2"), (0, 1, 2))
     ]
@@ -55,7 +55,7 @@ def test_sets_that_overlap_too_little_are_for_an_adjudicator() -> None:
     resolution = task.resolve(said, item())
     assert isinstance(resolution, NeedsAdjudication)
     assert "0.25" in resolution.reason
-    assert isinstance(task.resolve(said, item(least_overlap=0.2)), Accepted)
+    assert isinstance(task.resolve(said, item(least_overlap=0.2)), Acceptance)
 
 
 def test_cells_of_which_none_has_a_majority_are_for_an_adjudicator() -> None:
@@ -64,10 +64,10 @@ def test_cells_of_which_none_has_a_majority_are_for_an_adjudicator() -> None:
 
 
 def test_what_most_people_call_unanswerable_is_excluded_and_a_tie_is_not_decided() -> None:
-    assert task.resolve([UNANSWERABLE, cells("r1c2"), UNANSWERABLE], item()) == Accepted((), "unanswerable")
+    assert task.resolve([UNANSWERABLE, cells("r1c2"), UNANSWERABLE], item()) == Acceptance((), "unanswerable")
     assert isinstance(task.resolve([UNANSWERABLE, cells("r1c2")], item()), NeedsAdjudication)
     resolution = task.resolve([UNANSWERABLE, cells("r1c2"), cells("r1c2")], item())
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     assert resolution.outcomes[0].by == (1, 2)
 
 
@@ -79,16 +79,16 @@ def test_a_decision_follows_from_the_responses_that_support_it_alone(sets: list[
     """What verifying a release recomputes: the supporters of an outcome make it, without the others."""
     said = [UNANSWERABLE if chosen is None else Response(tuple(sorted(chosen)), False) for chosen in sets]
     resolution = task.resolve(said, item())
-    if isinstance(resolution, Accepted):
+    if isinstance(resolution, Acceptance):
         for outcome in resolution.outcomes:
             again = task.resolve([said[index] for index in outcome.by], item())
-            assert isinstance(again, Accepted)
+            assert isinstance(again, Acceptance)
             assert [one.response for one in again.outcomes] == [outcome.response]
     for order in permutations(said):
         other = task.resolve(order, item())
         assert type(other) is type(resolution)
-        if isinstance(resolution, Accepted):
-            assert isinstance(other, Accepted)
+        if isinstance(resolution, Acceptance):
+            assert isinstance(other, Acceptance)
             assert [o.response for o in other.outcomes] == [o.response for o in resolution.outcomes]
 
 

@@ -40,16 +40,16 @@ from tasks.contract import (
     Field,
     InvalidResponse,
     Item,
-    Making,
+    MakingTask,
     ModelInTheLoop,
     Nature,
     PerturbedExample,
     PreparedInputs,
-    Preparing,
+    PreparingTask,
     Problem,
-    Proposing,
+    ProposingTask,
     ReleaseRecord,
-    Suggesting,
+    SuggestingTask,
     Surroundings,
 )
 from tasks.shared.answer_programs import marked_cells, replay_response
@@ -59,7 +59,7 @@ MOST_ENTRIES = 2_000
 LONGEST_TEXT = 2_000
 
 
-class ColumnTask(Making, ModelInTheLoop):
+class ColumnTask(MakingTask, ModelInTheLoop):
     """A making kind whose response is a list of operations on columns, or the word that none applies.
 
     A kind's `Response` is a frozen dataclass with `does_not_apply` and `operations` first; whatever else it holds is
@@ -239,7 +239,7 @@ class RemovalResponse:
     reason: str = ""
 
 
-class ColumnRemovalTask(ColumnTask, Preparing, Suggesting, Proposing):
+class ColumnRemovalTask(ColumnTask, PreparingTask, SuggestingTask, ProposingTask):
     """A kind that takes cells away, and may not take the answer with them.
 
     Protected are the cells that hold an answer and those that it is worked out from: what the example's program reads,

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from tableqa.core.translation import gettext
 from tableqa.writers.askew import askew_record
-from tasks.contract import Item, Judging, Nature, PerturbedExample, Problem, ReleaseRecord, response_data
+from tasks.contract import Item, JudgingTask, Nature, PerturbedExample, Problem, ReleaseRecord, response_data
 from tasks.shared.form_fields import Question, Scale
 from tasks.shared.response_parts import ResponseReader
 
 
-class DeclaredTask(Judging):
+class DeclaredTask(JudgingTask):
     """A judging task type whose `fields` are declared (`tasks.shared.form_fields`).
 
     The fields give the parser, the description, the simulation, the measures of agreement, the records of releases in

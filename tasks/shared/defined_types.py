@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Literal
 from tableqa import Example
 from tableqa.core.json_text import read_json
 from tableqa.core.release_rules import version
-from tableqa.core.translation import Translated, gettext, gettext_noop
+from tableqa.core.translation import TranslatedText, gettext, gettext_noop
 from tableqa.data.examples import ExampleError
 from tasks.contract import (
     InvalidResponse,
     Item,
     Measure,
     PreparedInputs,
-    Preparing,
+    PreparingTask,
     Problem,
     Surroundings,
     decision_rules,
@@ -75,7 +75,7 @@ NATURES: Mapping[type[Question], Nature] = {
 }
 
 
-MARK = Translated("Mark the cells in the table.", {"de": "Markieren Sie die Zellen in der Tabelle."})
+MARK = TranslatedText("Mark the cells in the table.", {"de": "Markieren Sie die Zellen in der Tabelle."})
 """The help of a field of cells that has none of its own."""
 
 
@@ -331,7 +331,7 @@ def _answer_in_words(field: Question, value: str, item: Item) -> str:
     )
 
 
-class OfAnswersTask(DefinedTask, Preparing):
+class OfAnswersTask(DefinedTask, PreparingTask):
     """A task type with a choice or ranking of the answers of the example, which has to have enough of them."""
 
     favourites = False
@@ -438,7 +438,9 @@ def _measures(fields: Iterable[Question], data: Mapping[str, Any]) -> Iterator[M
 def _field(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) -> Question:
     name, label = data["name"], _words(data.get("label", ""))
     named = label or _words(data["name"].replace("_", " ").capitalize())
-    required = Translated(f"Answer “{_in(named, 'en')}”.", {"de": f"Beantworten Sie „{_in(named, 'de')}“."})
+    required = TranslatedText(
+        f"Answer “{_in(named, 'en')}”.", {"de": f"Beantworten Sie „{_in(named, 'de')}“."}
+    )
     facts: dict[str, Any] = {
         "name": name,
         "label": named,
@@ -472,7 +474,7 @@ def _scale(data: Mapping[str, Any], facts: dict[str, Any]) -> Scale:
         for language in ("en", "de"):
             steps_in_words = "; ".join(f"{step}: {_in(anchors[step], language)}" for step in sorted(anchors))
             texts[language] = " ".join(filter(None, [_in(facts["help"], language), steps_in_words]))
-        facts["help"] = Translated(texts["en"], {"de": texts["de"]})
+        facts["help"] = TranslatedText(texts["en"], {"de": texts["de"]})
     ends = (anchors.get(steps.start, ""), anchors.get(steps.stop - 1, ""))
     return Scale(**facts, lowest=steps.start, highest=steps.stop - 1, ends=ends)
 
@@ -499,19 +501,19 @@ def _words(text: Any) -> str:
     "may" is no month.
     """
     if isinstance(text, Mapping):
-        return Translated(text["en"], {key: words for key, words in text.items() if key != "en"})
-    return Translated(str(text), {})
+        return TranslatedText(text["en"], {key: words for key, words in text.items() if key != "en"})
+    return TranslatedText(str(text), {})
 
 
-def _with_german_form(name: str, text: str) -> Translated:
+def _with_german_form(name: str, text: str) -> TranslatedText:
     """A name of a definition, which the catalogue never translates, with the German form of its text."""
-    return Translated(name, text.by_language if isinstance(text, Translated) else {})
+    return TranslatedText(name, text.by_language if isinstance(text, TranslatedText) else {})
 
 
 def _in(text: Any, language: str) -> str:
     if isinstance(text, Mapping):
         return str(text.get(language) or text["en"])
-    return text.in_language(language) if isinstance(text, Translated) else str(text)
+    return text.in_language(language) if isinstance(text, TranslatedText) else str(text)
 
 
 def _check_rule(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[DefinitionFault]:

@@ -17,11 +17,11 @@ from tasks.contract import (
     InvalidResponse,
     Item,
     Problem,
-    Proposed,
-    Proposing,
+    ProposedResponse,
+    ProposingTask,
     Report,
     ReportedResponse,
-    Suggesting,
+    SuggestingTask,
 )
 from tasks.shared.column_edits import ColumnTask, plain, read_entries
 from tasks.shared.column_prompts import (
@@ -57,7 +57,7 @@ class Response:
     rejected: tuple[Judged, ...] = ()
 
 
-class HeaderRenamingTask(ColumnTask, Suggesting, Proposing):
+class HeaderRenamingTask(ColumnTask, SuggestingTask, ProposingTask):
     """Give columns other names. `suggesters` says in words who suggests, by `Suggestion.source`."""
 
     response_type = Response
@@ -114,7 +114,7 @@ class HeaderRenamingTask(ColumnTask, Suggesting, Proposing):
     asked_for: ClassVar[str] = ""
     """What a language model is asked to do with the names of columns."""
 
-    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+    def propose(self, item: Item, context: Context) -> Iterator[ProposedResponse]:
         """Every column at once by its best suggestion, and single columns; those that the question names come first."""
         table, whole = item.example.table, []
         spoken = f" {plain(item.example.question)} "
@@ -130,14 +130,16 @@ class HeaderRenamingTask(ColumnTask, Suggesting, Proposing):
         if len(whole) > 1:
             yield self._proposal(table, whole, 0.95)
 
-    def _proposal(self, table: Table, names: Sequence[tuple[str, Suggestion]], score: float) -> Proposed:
+    def _proposal(
+        self, table: Table, names: Sequence[tuple[str, Suggestion]], score: float
+    ) -> ProposedResponse:
         data = self._response_data(table, {column: suggestion.text for column, suggestion in names})
         accepted = [[column, suggestion.text, suggestion.source] for column, suggestion in names]
         why = joined(
             _short(part for _, suggestion in names for part in (suggestion.sense, suggestion.why)), "; "
         )
         by = ", ".join(dict.fromkeys(suggestion.source for _, suggestion in names))
-        return Proposed({**data, "taken": accepted}, self.perturbation, by, why, score)
+        return ProposedResponse({**data, "taken": accepted}, self.perturbation, by, why, score)
 
     def _response_data(self, table: Table, names: Mapping[str, str]) -> dict[str, Any]:
         operations = []

@@ -29,13 +29,13 @@ from tasks.contract import (
     Field,
     InvalidResponse,
     Item,
-    Making,
+    MakingTask,
     PerturbedExample,
     PreparedInputs,
-    Preparing,
+    PreparingTask,
     Problem,
     ReleaseRecord,
-    Suggesting,
+    SuggestingTask,
     Surroundings,
 )
 from tasks.shared.answer_programs import (
@@ -74,7 +74,7 @@ class Response:
     worked_out: bool = False
 
 
-class ShortTable(Making, Preparing, Suggesting):
+class ShortTable(MakingTask, PreparingTask, SuggestingTask):
     """A table without the rows and columns that the question does not need.
 
     An untouched table is accepted only where somebody says that every row and column is needed: a table that

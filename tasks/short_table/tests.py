@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tableqa import Example, Table
 from tableqa.operations import RemoveColumn, RemoveRow, normalise
 from tableqa.programs.executable_answers import NONE
-from tasks.contract import Accepted, Context, InvalidResponse, Item, NeedsAdjudication, Surroundings
+from tasks.contract import Acceptance, Context, InvalidResponse, Item, NeedsAdjudication, Surroundings
 from tasks.short_table.task import Response, task
 
 TABLE = Table(
@@ -157,12 +157,12 @@ def test_each_shortened_table_stands_on_its_own_and_different_words_do_not_mix()
         Response(False, operations=(RemoveRow(row="r2", old=TABLE.rows[2]),)),
     ]
     resolution = task.resolve(short, item())
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     assert [outcome.by for outcome in resolution.outcomes] == [(0,), (1,)]
     assert isinstance(task.resolve([short[1], Response(False, whole=True)], item()), NeedsAdjudication)
-    assert task.resolve([Response(True)], item()) == Accepted((), "unanswerable")
+    assert task.resolve([Response(True)], item()) == Acceptance((), "unanswerable")
     whole = task.resolve([Response(False, whole=True)] * 2, item())
-    assert isinstance(whole, Accepted)
+    assert isinstance(whole, Acceptance)
     assert [outcome.by for outcome in whole.outcomes] == [(0, 1)]
 
 

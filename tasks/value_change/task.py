@@ -33,14 +33,14 @@ from tasks.contract import (
     Field,
     InvalidResponse,
     Item,
-    Making,
+    MakingTask,
     ModelInTheLoop,
     PerturbedExample,
     PreparedInputs,
-    Preparing,
+    PreparingTask,
     Problem,
     ReleaseRecord,
-    Suggesting,
+    SuggestingTask,
     Surroundings,
     from_lines,
 )
@@ -140,7 +140,7 @@ class Response:
     difference: str = ""
 
 
-class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
+class ValueChange(MakingTask, PreparingTask, SuggestingTask, ModelInTheLoop):
     """An edit of one or two values under a contract, or the word that the question is unanswerable.
 
     It starts from the shortened table where there is one. A confirmed program, or the example's own until it is

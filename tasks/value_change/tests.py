@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tasks.contract import Accepted, Context, InvalidResponse, Item, NeedsAdjudication, Surroundings, as_lines
+from tasks.contract import (
+    Acceptance,
+    Context,
+    InvalidResponse,
+    Item,
+    NeedsAdjudication,
+    Surroundings,
+    as_lines,
+)
 from tasks.value_change.task import Response, task
 
 EXAMPLE = Example(
@@ -111,9 +119,9 @@ def test_whoever_says_unanswerable_says_nothing_else() -> None:
 def test_every_valid_edit_stands_on_its_own() -> None:
     edits = [Response(False, (), ("1",)), Response(False, (), ("2",))]
     resolution = task.resolve(edits, item())
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     assert [outcome.by for outcome in resolution.outcomes] == [(0,), (1,)]
-    assert task.resolve([Response(True)], item()) == Accepted((), "unanswerable")
+    assert task.resolve([Response(True)], item()) == Acceptance((), "unanswerable")
     assert isinstance(task.resolve([*edits, Response(True)], item()), NeedsAdjudication)
 
 

@@ -31,7 +31,7 @@ from annotation.models import (
     Release,
 )
 from annotation.platform import immutable_rows
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import annotator_questions
 from annotation.releases import creation
 from annotation.workflow import assignments, automatic_decisions, batches, projects
@@ -346,7 +346,7 @@ class TestRolesAndInvitations:
         assert not Person.objects.filter(name="Eli").exists()
 
     def test_an_invitation_of_a_year_is_refused(self, world: World) -> None:
-        with pytest.raises(Refused, match="1 to 90 days"):
+        with pytest.raises(ActionRefused, match="1 to 90 days"):
             projects.invite(project=world.project, roles=[Role.VIEWER], by=world.mara, now=NOON, days=365)
 
 
@@ -595,7 +595,7 @@ class TestErasing:
         page = text(browser(world.mara).get("/account/erase/"))
         assert "only manager of Films" in page
 
-        with pytest.raises(Refused, match="only manager"):
+        with pytest.raises(ActionRefused, match="only manager"):
             erasure.erase(person=world.mara, by=world.mara, now=NOON)
         assert Person.objects.get(pk=world.mara.pk).name == "Mara"
 

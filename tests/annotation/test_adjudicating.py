@@ -28,7 +28,7 @@ from annotation.models import (
     RevisionRequest,
     Slot,
 )
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report, compared_responses
 from annotation.queue import availability, candidates, resolutions, slots
 from annotation.releases import creation, verification
@@ -326,7 +326,7 @@ def test_nothing_goes_back_that_nobody_could_write_anew(world: World) -> None:
     person = next(one for one in candidates.of_item(item) if one.letter == "B").annotation.assignment.person
 
     def refused(**more: Any) -> str:
-        with pytest.raises(Refused) as why:
+        with pytest.raises(ActionRefused) as why:
             adjudication.send_back(
                 **{"item": item, "by": world.ivo, "choose": "B", "note": "again", "now": LATER, **more}
             )
@@ -420,7 +420,7 @@ def test_another_rule_decides_what_waits_and_leaves_what_is_decided(
 
 def test_a_rule_that_does_not_fit_is_refused_in_words(world: World) -> None:
     batch = world.batch()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         automatic_decisions.change_rule(batch=batch, rule={"rule": "gap"}, by=world.mara, now=NOON)
     assert "does not fit question_type" in refused.value.detail
 

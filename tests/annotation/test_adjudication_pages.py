@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.models import Annotation, Batch, Decision, Item, Person, RevisionRequest
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import candidates, resolutions
 from annotation.web.views.table_comparison import NEAR, PART, WHOLE, TableVariant, contrast_table
 from annotation.workflow import adjudication, assignments, automatic_decisions
@@ -604,7 +604,7 @@ def test_a_letter_is_not_shown_as_chosen_while_another_response_has_it(world: Wo
 
 def test_a_decision_that_meets_the_change_in_between_is_refused(world: World, edits: Item) -> None:
     letter, seen = replaced_response(world, edits)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         adjudication.decide(item=edits, by=world.ivo, choose=[letter], seen=seen, now=LATER)
 
     assert refused.value.code == "responses_changed"

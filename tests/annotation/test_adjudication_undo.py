@@ -31,7 +31,7 @@ from annotation.models import (
 )
 from annotation.models.batch_options import SECTIONS
 from annotation.models.batch_options.adjudication import STANDARD_REASONS
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import candidates, reservations, resolutions
 from annotation.releases import creation, verification
 from annotation.web.forms.batch_settings import ChangeForm
@@ -88,8 +88,8 @@ def release(world: World, batch: Batch, folder: Path) -> Path:
     return out
 
 
-def refused(action: Any) -> Refused:
-    with pytest.raises(Refused) as raised:
+def refused(action: Any) -> ActionRefused:
+    with pytest.raises(ActionRefused) as raised:
         action()
     return raised.value
 
@@ -425,7 +425,7 @@ def at_once(*actions: Callable[[], Any]) -> list[Any]:
         together.wait(60)
         try:
             results.append(action())
-        except Refused as error:
+        except ActionRefused as error:
             results.append(error)
         finally:
             connection.close()

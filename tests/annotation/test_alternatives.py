@@ -17,7 +17,7 @@ from annotation.assistance import judgements as assistance_judgements
 from annotation.assistance import verdict_line
 from annotation.imports import example_import
 from annotation.models import Batch, Decision, Example, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import resolutions
 from annotation.releases import (
     creation,
@@ -131,7 +131,7 @@ def test_an_example_with_other_forms_is_another_one_to_a_later_import(squad: Wor
     )
     for forms in (["Broncos"], ["Broncos", "The Broncos"]):
         path.write_text(json.dumps({**ALT, "answers": {"text": forms}}) + "\n" + json.dumps(more), "utf-8")
-        with pytest.raises(Refused, match="different answers"):
+        with pytest.raises(ActionRefused, match="different answers"):
             example_import.import_examples(
                 project=squad.project, reader="own", path=path, name="squad", now=NOON
             )

@@ -12,7 +12,7 @@ from django.test import Client
 
 from annotation.management import doctor
 from annotation.models import Annotation, Assignment, Draft, Event, Example, Item, PersonBatchCounts
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import reservations
 from annotation.releases import creation
 from annotation.workflow import assignments, automatic_decisions
@@ -50,7 +50,7 @@ def test_a_draft_saved_twice_by_a_retry_is_one_draft(world: World, held: Assignm
 
 def test_a_stale_draft_is_refused_with_the_newer_one(world: World, held: Assignment) -> None:
     assignments.save_draft(assignment=held, revision=0, response={"data": "one tab"}, now=NOON)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         assignments.save_draft(assignment=held, revision=0, response={"data": "another tab"}, now=NOON)
     assert refused.value.code == "stale_draft"
     assert refused.value.more["draft"]["response"] == {"data": "one tab"}
@@ -90,7 +90,7 @@ def test_a_retry_with_what_was_loaded_before_the_first_arrived_is_one_submission
 
 def test_another_answer_from_another_tab_is_refused_in_words(world: World, held: Assignment) -> None:
     world.answer(held, {"label": "extraction"})
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         world.answer(world.reload(held), {"label": "reasoning"})
     assert refused.value.code == "already_submitted"
 
@@ -161,7 +161,7 @@ def test_undo_is_refused_once_the_item_is_decided(world: World) -> None:
     batch = world.batch(size=1, overlap=1)
     annotation = world.label(batch, "ada", "extraction")
     automatic_decisions.resolve_due(now=NOON + timedelta(seconds=61))
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         assignments.undo(annotation=annotation, now=NOON)
     assert refused.value.code == "decided"
 
@@ -222,7 +222,7 @@ def test_undo_is_refused_once_the_annotation_is_released(world: World) -> None:
     batch = world.batch(size=1, overlap=2)
     annotation = world.label(batch, "ada", "extraction")
     creation.make_release(project=world.project, name="early", format="askew", by=None, now=NOON)
-    with pytest.raises(Refused, match="released"):
+    with pytest.raises(ActionRefused, match="released"):
         assignments.undo(annotation=annotation, now=NOON)
     later = world.label(batch, "bo", "extraction")
     assignments.undo(annotation=later, now=NOON)
@@ -247,7 +247,7 @@ def test_text_that_no_file_can_keep_is_refused_everywhere(world: World, text: st
         with pytest.raises(InvalidResponse) as invalid:
             world.answer(assignment, data)
         assert invalid.value.problems[0].code == "unstorable_text"
-        with pytest.raises(Refused, match="cannot be saved"):
+        with pytest.raises(ActionRefused, match="cannot be saved"):
             assignments.save_draft(
                 assignment=assignment, revision=0, response=envelope(assignment, data), now=NOON
             )
@@ -291,7 +291,7 @@ def test_no_journey_keeps_text_that_cannot_be_kept(world: World, held: Assignmen
         lambda: assignments.flag(assignment=held, note="a\ud800", now=NOON),
         lambda: world.batch(name="a\x00b"),
     ):
-        with pytest.raises(Refused, match="cannot be saved"):
+        with pytest.raises(ActionRefused, match="cannot be saved"):
             refused()
 
 

@@ -16,7 +16,7 @@ from django.core.management.base import CommandError
 
 from annotation.assistance import model_queries
 from annotation.models import ModelAnswer
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from predictor.chat import ChatError, Completion
 from tests.annotation.cast import FILMS, World, make_world
 from tests.predictor.scripted import SHA, answer, scripted
@@ -101,7 +101,7 @@ def test_what_makes_no_sense_is_refused_before_anything_is_asked(
     endpoint: list[dict[str, Any]], tmp_path: Path, more: dict[str, Any], words: str
 ) -> None:
     world = make_world(tmp_path)
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(ActionRefused, match=words):
         screen(world, **more)
     assert endpoint == []
 
@@ -112,7 +112,7 @@ def test_an_endpoint_that_fails_leaves_what_was_answered(settings: Any, tmp_path
     settings.PREDICTORS = {"llm": {"protocol": "chat", "url": "http://127.0.0.1:9/v1", "model": "m"}}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("predictor.chat.TRIES", 1)
-        with pytest.raises(Refused, match="cannot be reached"):
+        with pytest.raises(ActionRefused, match="cannot be reached"):
             screen(world)
     assert not ModelAnswer.objects.exists()
 
@@ -173,7 +173,7 @@ def test_a_sample_that_was_cut_off_is_no_answer(
     assert screen(world) == 4
     assert ModelAnswer.objects.all()[0].data["samples"] == [["1995"], None]
     assert ModelAnswer.objects.all()[0].data["unread"] == ["", "cut off"]
-    with pytest.raises(Refused, match="no model answered them several times, always correctly"):
+    with pytest.raises(ActionRefused, match="no model answered them several times, always correctly"):
         world.batch("question_screening")
 
 
@@ -200,7 +200,7 @@ def test_the_cells_that_a_model_points_at_will_do_as_well(settings: Any, tmp_pat
             sources=[world.source], predictor="small", purpose="cells", samples=1, temperature=0
         )
         assert asked == 4
-        with pytest.raises(Refused, match="needs a language model"):
+        with pytest.raises(ActionRefused, match="needs a language model"):
             screen(world, predictor="small")
     evidence = world.batch("cell_relevance").items.get(example__external_id="nu-0").inputs["evidence"]
     assert evidence["from"] == f"cells that a model used (small@{SHA})"

@@ -16,7 +16,7 @@ import xlsxwriter
 
 from annotation.imports import example_import
 from annotation.models import Example, Source, StoredTable
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_importing_formats import FILES
 
@@ -295,7 +295,7 @@ def test_a_badly_formed_input_is_imported_as_meant_or_refused_whole(
                 assert table.rows[0][0] in ("Jörg", "Ann")
             assert not {"�", "\ufeff"} & {*example.question, *example.external_id}
         return
-    with pytest.raises(Refused, match=case.refused) as refused:
+    with pytest.raises(ActionRefused, match=case.refused) as refused:
         bring_in(world, tmp_path, case)
     assert len(refused.value.detail) > 30
     assert [model.objects.count() for model in (Source, Example, StoredTable)] == before

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import Assignment, Batch, Draft
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import consent, guidelines
 from annotation.queue import allocation, reservations
 from annotation.workflow import assignments, batches, projects
@@ -32,7 +32,7 @@ def returned(world: World, batch: Batch, who: str = "ada") -> Assignment:
 
 
 def refused(act: Any) -> str:
-    with pytest.raises(Refused) as error:
+    with pytest.raises(ActionRefused) as error:
         act()
     return f"{error.value.code}: {error.value.detail}"
 

@@ -17,7 +17,7 @@ from annotation.background import jobs, sandbox, uploads
 from annotation.imports import example_import
 from annotation.models import Job, Project, Source, Upload
 from annotation.platform import bulk_rows
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.workflow import projects
 from tests.annotation.cast import NOON, World, make_world
 
@@ -106,7 +106,7 @@ def test_an_import_that_is_whole_cannot_be_cancelled(world: World) -> None:
     job = begun(world)
     assert jobs.run(job.pk) == "done"
 
-    with pytest.raises(Refused, match="cannot be cancelled any more"):
+    with pytest.raises(ActionRefused, match="cannot be cancelled any more"):
         jobs.cancel(job)
 
     assert state(job)[0] == "done"
@@ -116,7 +116,7 @@ def test_an_import_that_is_whole_cannot_be_cancelled(world: World) -> None:
 def test_a_decision_cannot_be_cancelled(world: World) -> None:
     job = jobs.enqueue(project=world.project, kind="resolve", ids={}, by=None, now=NOON)
 
-    with pytest.raises(Refused):
+    with pytest.raises(ActionRefused):
         jobs.cancel(job)
 
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from annotation.management import doctor
 from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Item, Outcome, Project, Slot
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import resolutions
 from annotation.workflow import assignments, automatic_decisions, batch_settings, batches, projects
 from tests.annotation.cast import NOON, World
@@ -161,7 +161,7 @@ def test_when_a_batch_decides_is_changed_before_the_first_decision_and_not_after
     batch_settings.change(batch=batch, changes={"decide_at_close": False}, by=world.mara, now=NOON)
     assert Item.objects.filter(due_at__isnull=False).count() == 1
     assert automatic_decisions.resolve_due(now=LATER) == 1
-    with pytest.raises(Refused, match="already being decided"):
+    with pytest.raises(ActionRefused, match="already being decided"):
         batch_settings.change(batch=batch, changes={"decide_at_close": True}, by=world.mara, now=LATER)
 
 

@@ -15,10 +15,10 @@ from annotation.charts.series import (
     Axis,
     Bars,
     Distribution,
+    Distributions,
     Lines,
     Point,
     Series,
-    Spread,
     axis_over,
     bins,
 )
@@ -63,7 +63,7 @@ def test_whatever_a_model_is_called_it_stays_a_text(name: str) -> None:
     for chart in (
         draw("x", name, Bars([name], series, AXIS)),
         draw("x", name, Lines([name], series, AXIS)),
-        draw("x", name, Distribution([name], [Spread(name, [[1.0, 2.0]])], AXIS)),
+        draw("x", name, Distribution([name], [Distributions(name, [[1.0, 2.0]])], AXIS)),
     ):
         tree = parsed(chart)
         tags = {element.tag for element in tree.iter()}
@@ -89,7 +89,7 @@ def test_a_chart_needs_no_script_and_no_style_of_its_own() -> None:
     for chart in (
         draw("x", "t", Bars(LABELS, TWO, AXIS)),
         draw("x", "t", Lines(LABELS, TWO, AXIS)),
-        draw("x", "t", Distribution(["a"], [Spread("s", [[1.0, 2.0]])], AXIS)),
+        draw("x", "t", Distribution(["a"], [Distributions("s", [[1.0, 2.0]])], AXIS)),
     ):
         assert not re.search(r"\sstyle=|<style|<script|\son\w+=", chart)
 
@@ -134,8 +134,10 @@ def test_series_are_told_apart_without_colours() -> None:
 
 
 def test_few_values_are_dots_and_many_are_columns() -> None:
-    few = draw("x", "t", Distribution(["a"], [Spread("s", [[10.0, 10.0, 30.0]])], AXIS))
-    many = draw("x", "t", Distribution(["a"], [Spread("s", [[float(i % 5) * 20 for i in range(50)]])], AXIS))
+    few = draw("x", "t", Distribution(["a"], [Distributions("s", [[10.0, 10.0, 30.0]])], AXIS))
+    many = draw(
+        "x", "t", Distribution(["a"], [Distributions("s", [[float(i % 5) * 20 for i in range(50)]])], AXIS)
+    )
     assert (few.count("<circle"), few.count("<rect")) == (3, 0)
     assert (many.count("<circle"), many.count("<rect")) == (0, 5)
     dots = [float(one.attrib["cy"]) for one in parsed(few).iter("circle")]
@@ -234,7 +236,7 @@ def test_the_legend_of_bars_has_squares_and_that_of_lines_has_dashes() -> None:
 
     assert legend(draw("x", "t", Bars(LABELS, TWO, AXIS))) == ["rect", "rect"]
     assert legend(draw("x", "t", Lines(LABELS, TWO, AXIS))) == ["line", "path", "line", "path"]
-    spreads = [Spread("a", [[1.0, 2.0]]), Spread("b", [[3.0]])]
+    spreads = [Distributions("a", [[1.0, 2.0]]), Distributions("b", [[3.0]])]
     assert legend(draw("x", "t", Distribution(["p"], spreads, AXIS))) == ["rect", "rect"]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Batch, TaskTypeDefinition
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report
 from tests.annotation.cast import World
 from tests.annotation.test_exports_of_tools import EXPORTS, types, zipped
@@ -210,14 +210,14 @@ def test_a_configuration_that_is_no_xml_is_refused(world: World, tmp_path: Path,
     label_studio(tmp_path, task(1, annotation(1, choice("label", "neither"))))
     (tmp_path / "config.xml").write_text(text, "utf-8")
 
-    with pytest.raises(Refused, match=r"config\.xml.*cannot be read.*labeling configuration"):
+    with pytest.raises(ActionRefused, match=r"config\.xml.*cannot be read.*labeling configuration"):
         look(world, tmp_path)
 
 
 def test_an_export_of_regions_alone_is_refused_with_their_names(world: World, tmp_path: Path) -> None:
     box = {"from_name": "box", "type": "rectangle", "value": {"x": 1, "y": 1, "width": 2, "height": 3}}
 
-    with pytest.raises(Refused, match=r"Not read: values of the field box \(rectangle\) \(1\)"):
+    with pytest.raises(ActionRefused, match=r"Not read: values of the field box \(rectangle\) \(1\)"):
         look(world, label_studio(tmp_path, task(1, annotation(1, box))))
 
 

@@ -37,7 +37,7 @@ from annotation.models import (
     Person,
     Qualification,
 )
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, verification
 from annotation.workflow import assignments, batches, projects
 from tests.annotation.cast import NOON, World
@@ -359,7 +359,7 @@ class TestAnInvitation:
         entry.person.refresh_from_db()
         assert (entry.person.name, entry.person.email) == ("Pat", "pat@example.org")
         assert entry.person.check_password("tilted tables too")
-        with pytest.raises(Refused, match="A return link is not possible"):
+        with pytest.raises(ActionRefused, match="A return link is not possible"):
             crowd_entry.make_return_link(entry=entry, by=world.mara, now=timezone.now())
 
     def test_the_writer_itself_refuses_a_crowd_account(
@@ -368,7 +368,7 @@ class TestAnInvitation:
         come(link)
         invitation = Invitation.objects.get()
 
-        with pytest.raises(Refused, match="e-mail address and a password"):
+        with pytest.raises(ActionRefused, match="e-mail address and a password"):
             projects.accept(invitation=invitation, person=CrowdEntry.objects.get().person, now=timezone.now())
 
         invitation.refresh_from_db()
@@ -669,11 +669,11 @@ class TestTheManagersPages:
     def test_a_link_that_could_not_work_is_refused(
         self, world: World, changes: dict[str, Any], said: str
     ) -> None:
-        with pytest.raises(Refused, match=re.escape(said)):
+        with pytest.raises(ActionRefused, match=re.escape(said)):
             make_link(world, **changes)
 
     def test_two_links_of_one_name_are_refused(self, link: CrowdLink, world: World) -> None:
-        with pytest.raises(Refused, match="another name"):
+        with pytest.raises(ActionRefused, match="another name"):
             make_link(world)
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotation.accounts import crowd_entry, erasure
 from annotation.models import CrowdEntry, CrowdLink, ListedParticipant, Person
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tests.annotation.cast import World
 from tests.annotation.test_crowd import make_link
 
@@ -67,7 +67,7 @@ class TestSigned:
         for number, id in enumerate(INVENTED):
             sent = {"signature": signed("guess", id)} if number % 2 else {}
             ids = crowd_entry.ids_of(link, {"id": id, **sent})
-            with pytest.raises(Refused, match="no valid signature"):
+            with pytest.raises(ActionRefused, match="no valid signature"):
                 crowd_entry.enter(link=link, ids=ids, person=None, now=timezone.now())
 
         require_nobody_came(link, people)
@@ -136,7 +136,7 @@ class TestListed:
         link.refresh_from_db()
 
         for id in INVENTED:
-            with pytest.raises(Refused, match="not on the list"):
+            with pytest.raises(ActionRefused, match="not on the list"):
                 crowd_entry.enter(link=link, ids=crowd_entry.Ids(id), person=None, now=timezone.now())
 
         require_nobody_came(link, people)
@@ -164,7 +164,7 @@ class TestListed:
 
     @pytest.mark.parametrize("ids", [["a" * 201], [str(number) for number in range(10_001)]])
     def test_too_long_ids_and_lists_are_refused(self, world: World, link: CrowdLink, ids: list[str]) -> None:
-        with pytest.raises(Refused, match=r"at most 10,?000 ids"):
+        with pytest.raises(ActionRefused, match=r"at most 10,?000 ids"):
             crowd_entry.limit_to(link=link, participants=ids, by=world.mara, now=timezone.now())
 
     def test_both_together_ask_for_both(self, world: World, link: CrowdLink) -> None:

@@ -164,7 +164,7 @@ def test_one_thread_may_wait_for_less_and_that_says_nothing_of_the_database(role
 def test_a_connection_that_is_closed_meanwhile_leaves_whoever_has_its_number_now_alone() -> None:
     ours, theirs = socket.socketpair()
 
-    class Closed:
+    class ClosedConnection:
         """Closed after its number was read; the number is another socket's by now."""
 
         deadline, is_cut, closed = 0.0, False, 1
@@ -173,7 +173,7 @@ def test_a_connection_that_is_closed_meanwhile_leaves_whoever_has_its_number_now
             return ours.fileno()
 
     with ours, theirs:
-        watchdog._cut(Closed(), 0.0)  # type: ignore[arg-type]
+        watchdog._cut(ClosedConnection(), 0.0)  # type: ignore[arg-type]
         ours.sendall(b"still open")
         assert theirs.recv(20) == b"still open"
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotation.management import doctor, simulation
 from annotation.models import Batch, Decision, Gold, Qualification, Source
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report, gold
 from annotation.queue import practice, resolutions
 from annotation.releases import creation, raw_records, tool_exports, verification
@@ -120,7 +120,7 @@ def test_simulated_people_compare_answers(world: World, pairs: Source, tmp_path:
 def test_a_batch_whose_examples_all_have_one_answer_is_refused(world: World) -> None:
     row = define(world, **PREFERENCE)
 
-    with pytest.raises(Refused, match="too few answers"):
+    with pytest.raises(ActionRefused, match="too few answers"):
         batch_of(world, row, size=None)
 
 
@@ -250,7 +250,7 @@ def test_the_practice_page_offers_the_answers_of_its_example(world: World, pairs
 def test_practice_that_expects_an_answer_that_there_is_not_is_refused(
     world: World, expected: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         define(world, **PREFERENCE, practice=[{**PRACTICE[0], "expected": expected}])
 
     assert message in refused.value.detail
@@ -259,7 +259,7 @@ def test_practice_that_expects_an_answer_that_there_is_not_is_refused(
 def test_practice_with_too_few_answers_to_choose_among_is_refused(world: World) -> None:
     example = {**PRACTICE[0]["example"], "answers": ["Heat"]}
 
-    with pytest.raises(Refused, match=r"practice\[1\]\.example: .* too few answers .* Add `answers`\."):
+    with pytest.raises(ActionRefused, match=r"practice\[1\]\.example: .* too few answers .* Add `answers`\."):
         define(world, **PREFERENCE, practice=[{**PRACTICE[0], "example": example, "expected": FIRST}])
 
 

@@ -25,7 +25,7 @@ from annotation.models import (
     Qualification,
     TaskTypeDefinition,
 )
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report, gold
 from annotation.queue import practice, resolutions, sampling
 from annotation.releases import creation, record_files, verification
@@ -146,7 +146,7 @@ def test_changed_guidelines_are_a_new_version_of_the_guidelines(world: World) ->
 
 
 def test_a_name_of_an_installed_task_type_is_refused(world: World) -> None:
-    with pytest.raises(Refused, match="question_type"):
+    with pytest.raises(ActionRefused, match="question_type"):
         task_types.define(
             project=world.project, name="question_type", data=DEFINITION, by=world.mara, now=NOON
         )
@@ -164,7 +164,7 @@ SECOND_SELECTION = (
 
 
 def test_a_second_field_of_cells_is_refused_with_place_and_remedy(world: World) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         define(world, fields=TWO_SELECTIONS)
 
     assert refused.value.detail == f"table_complexity: {SECOND_SELECTION}"

@@ -157,10 +157,10 @@ def test_a_new_row_is_called_new() -> None:
     assert '<tr data-row="n1" class="inserted"><th class="number" scope="row">new</th>' in page
 
 
-class Marking(TaskType):
+class MarkingTask(TaskType):
     """As much of a kind as `sheet` looks at."""
 
-    key, title, making = "marking", "Marking", False
+    key, title, making = "marking", "MarkingTask", False
     fields = (Field("spots", "cells"),)
     shows = ("table", "evidence")
 
@@ -172,7 +172,7 @@ class Marking(TaskType):
 
 def test_cells_are_ticked_under_the_name_of_their_field() -> None:
     item = Item(Example("a", "q", FILMS, ["1"]), inputs={"evidence": {"cells": [["r0", "c0"]]}})
-    picture = sheet(Marking(), item, {"spots": [["r1", "c1"], "x", ["r2"], [1, 2]]})
+    picture = sheet(MarkingTask(), item, {"spots": [["r1", "c1"], "x", ["r2"], [1, 2]]})
     page = render_to_string("annotating/_table.html", {"table": picture})
     assert page.count('type="checkbox" name="spots"') == 9
     assert page.count(" checked") == 1
@@ -182,5 +182,5 @@ def test_cells_are_ticked_under_the_name_of_their_field() -> None:
 
 @pytest.mark.parametrize("cells", [None, 7, "r1/c1", {"r1": 1}, [[["r1"], "c1"]]])
 def test_a_draft_that_holds_anything_ticks_nothing(cells: Any) -> None:
-    picture = sheet(Marking(), Item(Example("a", "q", FILMS, ["1"])), {"spots": cells})
+    picture = sheet(MarkingTask(), Item(Example("a", "q", FILMS, ["1"])), {"spots": cells})
     assert not any(cell["chosen"] for row in picture["rows"] for cell in row["cells"])

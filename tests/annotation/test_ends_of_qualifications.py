@@ -11,7 +11,7 @@ import pytest
 from annotation.accounts import crowd_entry
 from annotation.management import doctor
 from annotation.models import Batch, CrowdEntry, Qualification
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import gold
 from annotation.queue import allocation, availability
 from annotation.workflow import assignments, batches
@@ -112,7 +112,7 @@ def test_a_qualification_that_is_closed_half_way_is_an_end(world: World, asked: 
     assert work(world, asked, "quin") == 3
     batches.close_batch(batch=asked, by=world.mara, now=NOON)
     batch = again(batch)
-    with pytest.raises(Refused, match="which closed before you finished"):
+    with pytest.raises(ActionRefused, match="which closed before you finished"):
         world.take(batch, "pat")
     assert availability.left_for(world.pat, [batch.pk]) == {batch.pk: 0}
     assert availability.left_for(world.quin, [batch.pk]) == {batch.pk: 2}

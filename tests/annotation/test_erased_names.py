@@ -219,7 +219,7 @@ def test_codes_of_ended_jobs_and_of_the_log_stay(world: World) -> None:
     assert logged.detail == changed
 
 
-class Killed(BaseException):
+class WorkerKilled(BaseException):
     """The worker is gone: nothing after this is done in its process."""
 
 
@@ -235,15 +235,15 @@ def killed_after_writing(
         Batch.objects.filter(pk=batch.pk).update(set_aside_because=f"{NAME} made the guidelines.")
         if ends == "cancelled":
             Job.objects.filter(pk=job.pk).update(state="failed", error=jobs.CANCELLED)
-            raise jobs.Cancelled
-        raise Killed
+            raise jobs.JobCancelled
+        raise WorkerKilled
 
     monkeypatch.setitem(jobs.KINDS, "study", work)
     job = jobs.enqueue(project=world.project, kind="study", ids={}, by=world.mara, now=NOON)
     if ends == "cancelled":
         assert jobs.run(job.pk) == "cancelled"
     else:
-        with pytest.raises(Killed):
+        with pytest.raises(WorkerKilled):
             jobs.run(job.pk)
     assert "Quandt" in json.dumps(list(Batch.objects.values_list("set_aside_because", flat=True)))
     return job

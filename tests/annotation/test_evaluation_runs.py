@@ -21,7 +21,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from annotation.models import Job, Release, Upload
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation
 from annotation.releases.model_evaluation import queries, runs
 from annotation.workflow import perturbation_runs
@@ -238,7 +238,7 @@ def test_a_file_that_was_changed_behind_our_back_is_not_shown(rea: Client, relea
     page = rea.get(reverse("evaluations", args=[release.public_id])).content.decode()
     assert "was changed after it was written" in page
     path.unlink()
-    with pytest.raises(Refused, match="was changed after it was written"):
+    with pytest.raises(ActionRefused, match="was changed after it was written"):
         runs.report(release, [run])
 
 

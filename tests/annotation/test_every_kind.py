@@ -18,7 +18,7 @@ from annotation.quality import task_report
 from annotation.queue import resolutions
 from annotation.releases import creation, verification
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches
-from tasks.contract import PreparedInputs, Preparing, Proposing, TaskType, task_types
+from tasks.contract import PreparedInputs, PreparingTask, ProposingTask, TaskType, task_types
 from tests.annotation.cast import NOON, World, make_world
 from tests.tasks.test_contract import sample
 
@@ -37,7 +37,9 @@ def planned(world: World, task: TaskType, variant: str, **more: Any) -> Batch:
     def prepare(self: TaskType, example: Any, around: Any) -> PreparedInputs:
         return PreparedInputs(dict(items[example.id].inputs))
 
-    prepares = patch.object(type(task), "prepare", prepare) if isinstance(task, Preparing) else nullcontext()
+    prepares = (
+        patch.object(type(task), "prepare", prepare) if isinstance(task, PreparingTask) else nullcontext()
+    )
     with prepares, patch.object(type(task), "of", ("originals",)):
         return world.batch(task.key, variant=variant, settings=settings, sources=[source], **more)
 
@@ -103,7 +105,7 @@ def test_a_kind_goes_the_whole_road(task: TaskType, variant: str, tmp_path: Path
     assert list(doctor.findings()) == []
 
 
-PROPOSING = [(task, variant) for task, variant in KINDS if isinstance(task, Proposing)]
+PROPOSING = [(task, variant) for task, variant in KINDS if isinstance(task, ProposingTask)]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -20,7 +20,7 @@ from django.utils import translation
 from annotation.access import authorization
 from annotation.access.roles import Permission, Role
 from annotation.models import Assignment, Batch, ConsentText, Exclusion, Item, Membership, Person
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import allocation, explanations, reservations
 from annotation.queue.explanations import Explanation, explain
 from annotation.workflow import assignments, automatic_decisions, batches
@@ -43,7 +43,7 @@ def walked(world: World, batch: Batch, who: str) -> list[int]:
             while person.is_active and (taken := world.take(fresh(batch), who)) is not None:
                 items.append(taken.item_id)
                 world.answer(taken, {"label": "extraction"})
-        except (Refused, Http404):
+        except (ActionRefused, Http404):
             pass
     return items
 

@@ -16,7 +16,7 @@ from django.core.management import call_command
 
 import tableqa
 from annotation.models import Annotation, Batch, Example, TaskTypeDefinition
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report
 from tests.annotation.cast import World
 from tests.annotation.test_transfer import exported, labels, look, write
@@ -186,7 +186,7 @@ def test_the_seconds_of_potato_are_those_of_its_milliseconds(world: World, tmp_p
 
 
 def test_responses_of_potato_need_a_source_with_the_items(world: World) -> None:
-    with pytest.raises(Refused, match=r"no questions and tables\. Import the examples first"):
+    with pytest.raises(ActionRefused, match=r"no questions and tables\. Import the examples first"):
         write(world, EXPORTS / "potato", "potato", fields=dict.fromkeys(FIELDS[5:], ""))
 
 
@@ -257,7 +257,7 @@ def test_all_fields_of_a_task_of_prodigy_are_stored_as_they_were_entered(
 def test_a_folder_without_the_files_of_the_tool_is_refused_with_a_remedy(
     world: World, tool: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(Refused, match=r"no file matches .* (Name|name) "):
+    with pytest.raises(ActionRefused, match=r"no file matches .* (Name|name) "):
         look(world, tmp_path, tool)
 
 

@@ -22,11 +22,11 @@ from annotation.charts.series import (
     Chart,
     Columns,
     Distribution,
+    Distributions,
     Heat,
     Lines,
     Point,
     Series,
-    Spread,
 )
 from annotation.models import Membership
 from annotation.web.views.agreement_figures import report_table
@@ -48,7 +48,9 @@ CHARTS: dict[str, Chart] = {
     "lines": Lines(LABELS, SERIES, AXIS),
     "columns": Columns(["1 Nov", "2 Nov"], [Series("Submissions", [Point(12), Point(40)])], AXIS),
     "heat": Heat(["a", "b"], ["a", "b"], [[10, 3], [3, None]], 0, 10, whole=True),
-    "distribution": Distribution(LABELS, [Spread("s", [[1.0, 2.0], [float(i) for i in range(50)]])], AXIS),
+    "distribution": Distribution(
+        LABELS, [Distributions("s", [[1.0, 2.0], [float(i) for i in range(50)]])], AXIS
+    ),
 }
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -31,7 +31,7 @@ from annotation.models import (
     PracticeResult,
     Reading,
 )
-from annotation.platform.refusals import Refused, refuse
+from annotation.platform.refusals import ActionRefused, refuse
 from annotation.quality import (
     annotator_questions,
     batch_preview,
@@ -90,7 +90,7 @@ def test_who_reads_an_old_text_does_not_agree_to_the_new_one(world: World) -> No
     for text in ("One.", "Two."):
         quality_consent.write(project=world.project, text=text, by=world.mara, now=NOON)
 
-    with pytest.raises(Refused, match="changed while you were reading"):
+    with pytest.raises(ActionRefused, match="changed while you were reading"):
         quality_consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
 
 
@@ -115,7 +115,7 @@ def test_taking_consent_back_gives_the_items_on_the_desk_to_others(world: World)
 
     states = Assignment.objects.filter(person=world.ada).values_list("state", flat=True)
     assert sorted(states) == ["returned", "submitted"]
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         world.take(batch, "ada")
     assert refused.value.code == "consent_needed"
     assert "withdrawn your consent" in said(
@@ -163,7 +163,7 @@ def test_managers_see_how_many_agreed_to_which_version_in_one_statement(world: W
 
 @pytest.mark.parametrize("text", ["", " \r\n ", "x" * 200_001])
 def test_a_consent_text_says_something(world: World, text: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(ActionRefused):
         quality_consent.write(project=world.project, text=text, by=world.mara, now=NOON)
 
 
@@ -225,13 +225,13 @@ def test_frozen_guidelines_are_not_rewritten_by_accident(world: World) -> None:
         guidelines.freeze(guidelines=newest, frozen=True, by=world.mara, now=NOON)
     assert Event.objects.filter(thing="guidelines", after="frozen").count() == 1
 
-    with pytest.raises(Refused, match="Version 2 is frozen"):
+    with pytest.raises(ActionRefused, match="Version 2 is frozen"):
         revise(world, "Other words.\n")
     assert revise(world, GUIDELINES) == newest  # nothing changes, nothing is refused
     guidelines.freeze(guidelines=newest, frozen=False, by=world.mara, now=NOON)
 
     assert revise(world, "Other words.\n").number == 3
-    with pytest.raises(Refused, match="Only the current version"):
+    with pytest.raises(ActionRefused, match="Only the current version"):
         guidelines.freeze(guidelines=newest, frozen=True, by=world.mara, now=NOON)
 
 
@@ -485,7 +485,7 @@ def test_a_question_is_asked_from_the_page_without_scripts_too(world: World) -> 
 
 @pytest.mark.parametrize("text", ["", " \n", "x" * 2001, "a\0b"])
 def test_a_question_says_something_that_can_be_kept(world: World, text: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(ActionRefused):
         annotator_questions.ask(project=world.project, person=world.ada, text=text, now=NOON)
 
 
@@ -625,11 +625,11 @@ def test_who_annotates_in_the_round_reads_nothing_of_it_while_it_is_open(
 def test_a_pilot_is_set_aside_with_a_reason_and_counts_again(world: World) -> None:
     batch = world.batch(size=1, overlap=1)
     world.label(batch, "ada", "extraction")
-    with pytest.raises(Refused, match="Close it first"):
+    with pytest.raises(ActionRefused, match="Close it first"):
         calibration.set_aside(batch=batch, because="unclear", by=world.mara, now=NOON)
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
     batch.refresh_from_db()
-    with pytest.raises(Refused, match="Enter a reason"):
+    with pytest.raises(ActionRefused, match="Enter a reason"):
         calibration.set_aside(batch=batch, because="  ", by=world.mara, now=NOON)
 
     page = PlainPage(client_of(world.mara), reverse("calibration", args=[batch.public_id]))
@@ -885,7 +885,7 @@ def test_a_batch_asks_for_a_qualification_and_the_manager_lets_somebody_in(world
     )
     batch.refresh_from_db()
     assert batch.requires == test
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         world.take(batch, "ada")
     assert refused.value.code == "not_qualified"
     assert "Labels" in said(mara.get(reverse("batch_settings", args=[test.public_id])))

@@ -23,7 +23,7 @@ from annotation.imports import example_import, mapping_file, response_import
 from annotation.imports.response_preview import Preview
 from annotation.management.commands._escaping import BaseCommand
 from annotation.models import Annotation, Assignment, Batch, Event, Example, Job, Person, Source
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, restoration
 from annotation.study_file import parser
 from annotation.study_file.yaml_file import StudyError
@@ -132,7 +132,7 @@ def test_a_column_that_nobody_expects_is_a_field_of_the_response(batch: Batch, c
 def test_a_file_of_labels_that_is_no_text_is_refused_with_the_line(
     batch: Batch, line: str, reason: str
 ) -> None:
-    with pytest.raises(Refused, match=rf"labels.csv, line 3: .*{reason}"):
+    with pytest.raises(ActionRefused, match=rf"labels.csv, line 3: .*{reason}"):
         labels.look(batch=batch, text=f"example,annotator,label,\nnu-1,Yuri,extraction,\n{line}\n")
 
 
@@ -193,7 +193,7 @@ def test_another_column_that_cannot_be_stored_is_a_problem_of_its_record(
     path.write_text(path.read_text().replace("Infinity", "1e400"))
     rest = tmp_path / "rest.jsonl"
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         examples_in(world, path, only_check=True, rest=rest)
     done = examples_in(world, path, good_only=True, name="good")
 
@@ -226,7 +226,7 @@ def test_a_lone_surrogate_is_listed_by_check_page_job_and_file(
     client.post(sent["Location"], {"act": "check", "reader": "own", "name": "s"})
     printed = said("import_examples", path, "--project", "films", "--reader", "own", "--check")
     for form in ("rest.csv", "rest.jsonl"):
-        with pytest.raises(Refused):
+        with pytest.raises(ActionRefused):
             examples_in(world, path, rest=tmp_path / form)
         assert "\\ud800" in (tmp_path / form).read_bytes().decode()
 
@@ -296,9 +296,9 @@ def test_names_of_an_import_that_cannot_be_stored_are_refused(
         {"credit": Credit("", value, "")},
         {"fields": {"question": value}},
     ):
-        with pytest.raises(Refused, match="which cannot be saved"):
+        with pytest.raises(ActionRefused, match="which cannot be saved"):
             examples_in(world, path, **options)
-    with pytest.raises(Refused, match="which cannot be saved"):
+    with pytest.raises(ActionRefused, match="which cannot be saved"):
         mapping_file.parse({"values": {"label": {value: "x"}}})
     assert not Source.objects.filter(name__startswith="s").exists()
 
@@ -331,7 +331,7 @@ def test_a_response_that_cannot_be_stored_is_shown_escaped_and_listed(
     for shown in (printed, page):
         assert f"the response contains {reason}" in shown
         assert "\\ud83d" in shown or "\\u0000" in shown
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(ActionRefused, match=reason):
         _responses(world, path, response_import.write)
     assert not Assignment.objects.exists()
 
@@ -343,7 +343,7 @@ def test_ids_and_people_of_a_tool_that_cannot_be_stored_are_refused(
     label = choice("label", "extraction")
     path = label_studio(tmp_path, task(1, {**annotation("x@y.z", label), name: "a\0"}))
 
-    with pytest.raises(Refused, match="the response contains a NUL character"):
+    with pytest.raises(ActionRefused, match="the response contains a NUL character"):
         _responses(world, path, response_import.write)
 
 
@@ -397,7 +397,7 @@ def test_a_release_with_a_text_that_cannot_be_stored_is_not_restored(world: Worl
         manager = Person.objects.create_person("Mia", "mia@example.org")
         project = projects.create_project(slug="again", name="Again", manager=manager, now=NOON)
 
-        with pytest.raises(Refused, match=r"does not verify.*contains a NUL character"):
+        with pytest.raises(ActionRefused, match=r"does not verify.*contains a NUL character"):
             restoration.restore(project=project, folder=folder, by=None, now=NOON)
 
         assert not project.sources.exists()
@@ -407,7 +407,7 @@ def test_a_release_with_a_text_that_cannot_be_stored_is_not_restored(world: Worl
 def test_a_definition_or_study_with_a_value_that_cannot_be_stored_is_refused(
     world: World, value: Any
 ) -> None:
-    with pytest.raises(Refused, match="which cannot be saved"):
+    with pytest.raises(ActionRefused, match="which cannot be saved"):
         task_types.define(
             project=world.project,
             name="x",

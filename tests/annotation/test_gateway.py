@@ -24,7 +24,7 @@ from tests.annotation.test_api import program
 from tests.annotation.test_predicting import REWORDED, a_batch, knows_the_word_come, take
 from tests.gateways import gateway
 from tests.operations.test_deploy import location_of, nginx
-from tests.predictor.scripted import Scripted, answer, scripted
+from tests.predictor.scripted import ScriptedServer, answer, scripted
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,7 +38,7 @@ def world(tmp_path: Path) -> World:
 
 
 @pytest.fixture
-def server(settings: Any, patient: None) -> Iterator[Scripted]:
+def server(settings: Any, patient: None) -> Iterator[ScriptedServer]:
     with scripted(knows_the_word_come) as script:
         settings.PREDICTORS = {"small": script.entry}
         settings.MODEL_GATEWAY = True
@@ -48,7 +48,7 @@ def server(settings: Any, patient: None) -> Iterator[Scripted]:
 
 
 @pytest.fixture
-def ask(server: Scripted) -> Iterator[Ask]:
+def ask(server: ScriptedServer) -> Iterator[Ask]:
     """Sends a body with a ticket."""
     with gateway() as url, httpx.Client(base_url=url, trust_env=False, timeout=20) as http:
 
@@ -110,7 +110,7 @@ def test_a_preview_reads_no_database_once_its_item_is_loaded(
     assert statements == []
 
 
-def test_many_wait_at_one_time(world: World, server: Scripted, ask: Ask) -> None:
+def test_many_wait_at_one_time(world: World, server: ScriptedServer, ask: Ask) -> None:
     """More than a web process has threads: they wait as coroutines."""
     mine = take(world, a_batch(world), film="Alien")
     ticket = a_ticket(world, mine)
@@ -140,20 +140,22 @@ def test_many_wait_at_one_time(world: World, server: Scripted, ask: Ask) -> None
 
 
 class TestATicket:
-    def test_is_needed(self, world: World, server: Scripted, ask: Ask) -> None:
+    def test_is_needed(self, world: World, server: ScriptedServer, ask: Ask) -> None:
         mine = take(world, a_batch(world), film="Alien")
         for ticket in ("", "nonsense", signing.dumps({"person": mine.person_id}, salt="another purpose")):
             refused = ask(body(mine), ticket)
             assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")
         assert server.asked == []
 
-    def test_is_not_taken_when_it_was_changed(self, world: World, server: Scripted, ask: Ask) -> None:
+    def test_is_not_taken_when_it_was_changed(self, world: World, server: ScriptedServer, ask: Ask) -> None:
         mine = take(world, a_batch(world), film="Alien")
         ticket = a_ticket(world, mine)
         other = ("B" if ticket[0] != "B" else "C") + ticket[1:]
         assert ask(body(mine), other).json()["code"] == "not_authenticated"
 
-    def test_expires(self, world: World, server: Scripted, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_expires(
+        self, world: World, server: ScriptedServer, ask: Ask, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         mine = take(world, a_batch(world), film="Alien")
         ticket = a_ticket(world, mine)
         assert ask(body(mine), ticket).status_code == 200
@@ -161,12 +163,12 @@ class TestATicket:
         refused = ask(body(mine), ticket)
         assert (refused.status_code, refused.json()["code"]) == (401, "ticket_expired")
 
-    def test_is_for_its_own_person_only(self, world: World, server: Scripted) -> None:
+    def test_is_for_its_own_person_only(self, world: World, server: ScriptedServer) -> None:
         mine = take(world, a_batch(world), film="Alien")
         other = program(world, "bo")("POST", f"assignments/{mine.public_id}/ticket/", {})
         assert other.status_code == 404
 
-    def test_ends_with_the_lease(self, world: World, server: Scripted, ask: Ask) -> None:
+    def test_ends_with_the_lease(self, world: World, server: ScriptedServer, ask: Ask) -> None:
         mine = take(world, a_batch(world), film="Alien")
         ticket = a_ticket(world, mine)
         Assignment.objects.filter(pk=mine.pk).update(leased_at=NOON.replace(year=2031))
@@ -174,7 +176,7 @@ class TestATicket:
         assert server.asked == []
 
     def test_ends_with_the_session_and_with_the_membership(
-        self, world: World, server: Scripted, ask: Ask
+        self, world: World, server: ScriptedServer, ask: Ask
     ) -> None:
         mine = take(world, a_batch(world), film="Alien")
         ticket = a_ticket(world, mine)
@@ -186,7 +188,7 @@ class TestATicket:
         assert server.asked == []
 
     def test_says_nothing_of_the_item_its_person_or_their_session(
-        self, world: World, server: Scripted
+        self, world: World, server: ScriptedServer
     ) -> None:
         mine = take(world, a_batch(world), film="Alien")
         said = signing.loads(a_ticket(world, mine), salt=tickets.SALT)
@@ -234,7 +236,7 @@ def test_a_person_who_asks_too_often_is_refused(world: World, ask: Ask) -> None:
     ],
 )
 def test_whatever_is_wrong_is_a_problem_document(
-    world: World, server: Scripted, sent: dict[str, Any], status: int, code: str
+    world: World, server: ScriptedServer, sent: dict[str, Any], status: int, code: str
 ) -> None:
     mine = take(world, a_batch(world), film="Alien")
     headers = {"Authorization": f"Ticket {a_ticket(world, mine)}", "Content-Type": "application/json"}
@@ -245,7 +247,7 @@ def test_whatever_is_wrong_is_a_problem_document(
     assert server.asked == []
 
 
-def test_addresses_that_there_are_not_are_problem_documents(server: Scripted) -> None:
+def test_addresses_that_there_are_not_are_problem_documents(server: ScriptedServer) -> None:
     with gateway() as url, httpx.Client(base_url=url, trust_env=False) as http:
         assert http.get("/healthz").text == "ok\n"
         for reply in (http.get("/"), http.get("/gateway/"), http.get("/metrics")):
@@ -270,7 +272,7 @@ def test_a_fault_of_ours_is_a_problem_document_that_tells_nothing(
 )
 def test_whatever_the_model_does_is_a_state(
     world: World,
-    server: Scripted,
+    server: ScriptedServer,
     ask: Ask,
     mood: str,
     state: str,
@@ -287,7 +289,7 @@ def test_whatever_the_model_does_is_a_state(
     assert "Internal Server Error" not in reply.text
 
 
-def test_speaks_the_language_of_the_page(world: World, server: Scripted, ask: Ask) -> None:
+def test_speaks_the_language_of_the_page(world: World, server: ScriptedServer, ask: Ask) -> None:
     mine = take(world, a_batch(world), film="Alien")
     mine.person = world.ada
     server.kill()
@@ -296,7 +298,7 @@ def test_speaks_the_language_of_the_page(world: World, server: Scripted, ask: As
 
 
 def test_models_of_the_panel_are_asked_beside_and_freeze_nothing(
-    world: World, server: Scripted, ask: Ask, settings: Any
+    world: World, server: ScriptedServer, ask: Ask, settings: Any
 ) -> None:
     batch = a_batch(world)
     mine = take(world, batch, film="Alien")
@@ -319,7 +321,7 @@ def test_models_of_the_panel_are_asked_beside_and_freeze_nothing(
 
 @pytest.mark.parametrize("path", ["", "/askew"])
 def test_behind_the_shipped_nginx_it_answers_by_path(
-    world: World, server: Scripted, tmp_path: Path, path: str
+    world: World, server: ScriptedServer, tmp_path: Path, path: str
 ) -> None:
     mine = take(world, a_batch(world), film="Alien")
     headers = {"Authorization": f"Ticket {a_ticket(world, mine)}"}
@@ -332,7 +334,7 @@ def test_behind_the_shipped_nginx_it_answers_by_path(
 
 
 def test_a_page_that_hangs_up_behind_nginx_withdraws_its_preview(
-    world: World, server: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = take(world, a_batch(world), film="Alien")
     headers = {"Authorization": f"Ticket {a_ticket(world, mine)}"}

@@ -26,7 +26,7 @@ from annotation.models import (
     Qualification,
     Slot,
 )
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report, calibration, gold, qualification
 from annotation.queue import draws, resolutions
 from annotation.releases import creation, verification
@@ -82,7 +82,7 @@ def test_an_item_of_a_planned_batch_becomes_gold_and_gives_its_places_back(world
 def test_an_item_of_an_open_batch_stays_what_it_is(world: World) -> None:
     batch = small(world)
 
-    with pytest.raises(Refused, match="this open batch"):
+    with pytest.raises(ActionRefused, match="this open batch"):
         mark(world, batch, examples(world)[0])
 
     assert not Gold.objects.exists()
@@ -128,7 +128,7 @@ def test_gold_that_somebody_had_stays(world: World) -> None:
     while world.take(batch, "ada", holding=[]) and not Assignment.objects.filter(item=made.item).exists():
         world.answer(world.take(batch, "ada"), {"label": "extraction"})  # type: ignore[arg-type]
 
-    with pytest.raises(Refused, match="An annotator has already had this item"):
+    with pytest.raises(ActionRefused, match="An annotator has already had this item"):
         gold.remove_gold(gold=Gold.objects.get(pk=made.pk), by=world.mara, now=NOON)
 
 
@@ -137,7 +137,7 @@ def test_a_closed_batch_takes_no_gold(world: World) -> None:
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
     batch.refresh_from_db()
 
-    with pytest.raises(Refused, match="is closed"):
+    with pytest.raises(ActionRefused, match="is closed"):
         mark(world, batch, examples(world)[3])
 
 
@@ -182,7 +182,7 @@ def test_key_and_seed_draw_the_decisions_so_that_nobody_computes_them(tmp_path: 
 
 
 def test_a_batch_of_another_kind_gives_no_gold(world: World) -> None:
-    with pytest.raises(Refused, match="same task type"):
+    with pytest.raises(ActionRefused, match="same task type"):
         gold.from_decisions(
             batch=small(world), other=world.batch("relevant_cells"), size=3, by=world.mara, now=NOON
         )
@@ -576,7 +576,7 @@ def test_what_was_reached_stays_and_no_answer_is_changed_afterwards(world: World
     answer_all(world, entry, "ada", *["reasoning"] * 4)
     last = Assignment.objects.filter(person=world.ada, batch=entry).order_by("-pk")[0]
     assert last.annotation is not None
-    with pytest.raises(Refused, match="is final"):
+    with pytest.raises(ActionRefused, match="is final"):
         assignments.undo(annotation=last.annotation, now=LATER)
 
     row = qualification.after_submission(world.reload(last), LATER)
@@ -597,7 +597,7 @@ def test_the_manager_lets_somebody_in_and_it_says_who(world: World, entry: Batch
 
 
 def test_nobody_from_outside_is_let_in(world: World, entry: Batch) -> None:
-    with pytest.raises(Refused, match="not in this project"):
+    with pytest.raises(ActionRefused, match="not in this project"):
         qualification.grant(batch=entry, person=world.zoe, by=world.mara, now=LATER)
 
 
@@ -610,7 +610,7 @@ def test_other_batches_are_no_qualification_and_cost_nothing(world: World) -> No
         assert qualification.after_submission(assignment, NOON) is None
 
     assert len(seen) == 0
-    with pytest.raises(Refused, match="not a qualification batch"):
+    with pytest.raises(ActionRefused, match="not a qualification batch"):
         qualification.grant(batch=batch, person=world.ada, by=world.mara, now=NOON)
 
 
@@ -618,7 +618,7 @@ def test_a_qualification_batch_with_items_that_nobody_knows_does_not_open(world:
     batch = world.batch(name="Entry test", purpose="qualification", pass_percent=75, open=False)
     mark(world, batch, examples(world)[0])
 
-    with pytest.raises(Refused, match="without a gold answer: 3 of 4"):
+    with pytest.raises(ActionRefused, match="without a gold answer: 3 of 4"):
         qualification.require_ready(batch)
     for one in examples(world)[1:]:
         mark(world, batch, one)

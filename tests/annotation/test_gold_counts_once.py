@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotation.models import Assignment, Batch, Qualification
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import gold
 from annotation.quality import qualification as quality_qualification
 from annotation.workflow import assignments, batches
@@ -103,6 +103,6 @@ def _history(world: World, batch: Batch, rng: random.Random, feedback: bool) -> 
     share = gold.accuracy(batch)[world.ada.pk]
     assert (share.hits, share.n) == (row.right, row.judged)
     for assignment in Assignment.objects.filter(batch=batch, person=world.ada).submitted():
-        with pytest.raises(Refused, match="is final"):
+        with pytest.raises(ActionRefused, match="is final"):
             undo(assignment)
     return skipped

@@ -17,7 +17,7 @@ from django.urls import reverse
 from annotation.background import jobs, uploads
 from annotation.management import doctor
 from annotation.models import Batch, Example, Gold, Job, Upload
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import gold, gold_files
 from annotation.queue import lineage
 from tableqa.readers.gold_answers import read_gold
@@ -58,7 +58,7 @@ def written(batch: Batch, folder: Path, text: str, name: str = "gold.jsonl") -> 
         return gold_files.write(batch=batch, file=file, by=None, now=NOON)
 
 
-def problems(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[int, str]]:
+def problems(refused: pytest.ExceptionInfo[ActionRefused]) -> list[tuple[int, str]]:
     return [(one["line"], f"{one['what']}. {one['fix']}") for one in refused.value.more["problems"]]
 
 
@@ -167,7 +167,10 @@ def test_an_example_that_is_taken_meanwhile_stops_the_import(world: World, tmp_p
         lineage.make_items(batch=batch, examples=[example.pk])
         mark_all(**of)
 
-    with patch.object(gold, "mark_all", late), pytest.raises(Refused, match="is a normal item of this open"):
+    with (
+        patch.object(gold, "mark_all", late),
+        pytest.raises(ActionRefused, match="is a normal item of this open"),
+    ):
         written(batch, tmp_path, answers(world))
 
     assert not Gold.objects.exists()
@@ -178,7 +181,7 @@ def test_an_example_has_one_line_by_whichever_id(world: World, tmp_path: Path) -
     ids, labels = (example.external_id, example.public_id), ("reasoning", "extraction")
     rows = [{"example": id, "response": {"label": label}} for id, label in zip(ids, labels, strict=True)]
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         written(small(world), tmp_path, jsonl(*rows))
 
     assert problems(refused) == [(2, "Line 1 has a gold answer to this example.. ")]
@@ -190,7 +193,7 @@ def test_a_flag_of_another_word_than_yes_or_no_is_refused(world: World, tmp_path
     id, other = (one.external_id for one in examples(world)[2:4])
     text = f"example,answers,unanswerable\n{id},,{word}\n{other},,YES\n"
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         written(
             world.batch("answer_check", only=[examples(world)[0].external_id]), tmp_path, text, "gold.csv"
         )
@@ -210,7 +213,7 @@ def test_a_file_is_taken_as_a_whole_or_not_at_all_and_every_line_is_named(
         {"example": good, "response": {"label": "extraction"}},
     ]
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         written(batch, tmp_path, jsonl(*lines))
 
     assert [line for line, _ in problems(refused)] == [2, 3, 4]
@@ -257,7 +260,7 @@ def test_a_file_is_taken_as_a_whole_or_not_at_all_and_every_line_is_named(
 def test_a_file_that_cannot_be_read_says_where_and_why(
     world: World, tmp_path: Path, name: str, text: str, words: str
 ) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         written(small(world), tmp_path, text, name)
 
     told = [refused.value.detail, *(words for _, words in problems(refused))] if refused.value.more else []
@@ -266,7 +269,7 @@ def test_a_file_that_cannot_be_read_says_where_and_why(
 
 
 def test_edits_and_cells_are_written_as_a_response_only(world: World, tmp_path: Path) -> None:
-    with pytest.raises(Refused, match=r"no field cells\. The fields are example, response, why"):
+    with pytest.raises(ActionRefused, match=r"no field cells\. The fields are example, response, why"):
         written(world.batch("relevant_cells"), tmp_path, "example,cells\nx,y\n", "a.csv")
 
 
@@ -276,7 +279,7 @@ def test_a_file_has_at_most_a_thousand_lines(
     monkeypatch.setattr(gold, "MOST_ROWS", 1)
     monkeypatch.delattr(Rows, "read")  # they may not fit into the memory of the worker
 
-    with pytest.raises(Refused, match="at most 1 lines; this one has 2"):
+    with pytest.raises(ActionRefused, match="at most 1 lines; this one has 2"):
         written(small(world), tmp_path, answers(world))
 
 
@@ -284,7 +287,7 @@ def test_an_id_that_two_sources_use_names_no_example(world: World, tmp_path: Pat
     batch, one = small(world), examples(world)[3]
     world.import_written(one.example())
 
-    with pytest.raises(Refused, match="several sources"):
+    with pytest.raises(ActionRefused, match="several sources"):
         written(batch, tmp_path, jsonl({"example": one.external_id, "response": {"label": "reasoning"}}))
 
     row = {"example": one.public_id, "response": {"label": "reasoning"}}

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotation.access.roles import Role
 from annotation.models import Assignment, Batch, Person, Slot
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import allocation, availability, draws, withdrawal
 from annotation.workflow import assignments, automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, World, make_world
@@ -46,7 +46,7 @@ def undone(assignment: Assignment, now: datetime) -> str:
     assert fresh.annotation is not None
     try:
         assignments.undo(annotation=fresh.annotation, now=now)
-    except Refused as refused:
+    except ActionRefused as refused:
         return f"{refused.code}: {refused.detail}"
     return ""
 
@@ -212,7 +212,7 @@ def what_comes_too_late_hears(world: World, assignment: Assignment) -> list[Any]
         try:
             act()
             said.append("")
-        except Refused as refused:
+        except ActionRefused as refused:
             said.append((refused.code, refused.detail))
     return said
 

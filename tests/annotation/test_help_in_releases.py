@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotation.assistance import impressions, proposals
 from annotation.models import Batch, Item, Source
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, record_files, release_files, verification
 from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
@@ -226,7 +226,7 @@ def test_what_is_taken_after_the_submission_is_no_part_of_it(world: World) -> No
     assert assignment is not None
     told = impressions.show_proposals(assignment=assignment, now=NOON)[0]
     world.answer(world.reload(assignment), {"question": "the year in question?", "category": "general"})
-    with pytest.raises(Refused, match="is submitted"):  # loaded before it was
+    with pytest.raises(ActionRefused, match="is submitted"):  # loaded before it was
         impressions.record_reaction(assignment=assignment, proposal=told["id"], act="took", now=NOON)
 
 

@@ -24,9 +24,9 @@ from annotation.models import (
     Slot,
 )
 from annotation.platform import immutable_rows
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.workflow import assignments
-from tasks.contract import Proposing
+from tasks.contract import ProposingTask
 from tests.annotation.cast import NOON, World, envelope, make_world
 from tests.tasks.test_contract import KINDS, sample
 
@@ -141,7 +141,7 @@ def test_makers_take_turns() -> None:
 
 # -- proposals of the kinds -------------------------------------------------------------------------
 
-PROPOSING = [task for task in KINDS if isinstance(task, Proposing)]
+PROPOSING = [task for task in KINDS if isinstance(task, ProposingTask)]
 
 
 def test_every_kind_that_leta_produced_proposes() -> None:
@@ -252,12 +252,12 @@ def test_a_rejection_says_what_is_wrong(world: World) -> None:
         ({"act": "liked"}, "one of took"),
         ({"proposal": "nobodys"}, "not shown"),
     ):
-        with pytest.raises(Refused, match=words):
+        with pytest.raises(ActionRefused, match=words):
             handle(**wrong)
     handle(act="took", errors=[])
     assert ProposalReaction.objects.count() == 2
     world.answer(assignment, first["data"])
-    with pytest.raises(Refused, match="submitted"):
+    with pytest.raises(ActionRefused, match="submitted"):
         impressions.record_reaction(
             assignment=world.reload(assignment), proposal=first["id"], act="took", now=NOON
         )
@@ -326,12 +326,12 @@ def test_help_that_makes_no_sense_is_refused(world: World, more: dict[str, Any],
     if words is None:
         assert a_batch(world, **more).help_from == {"rules": True, "models": [], "search": False}
         return
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(ActionRefused, match=words):
         a_batch(world, **more)
 
 
 def test_a_kind_that_only_judges_has_no_help(world: World) -> None:
-    with pytest.raises(Refused, match="does not support this option: Show proposals"):
+    with pytest.raises(ActionRefused, match="does not support this option: Show proposals"):
         world.batch("question_type", help="offered")
 
 

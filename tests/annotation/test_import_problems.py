@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 from annotation.background import uploads
 from annotation.imports import example_import
 from annotation.models import Example, Job, Source, Upload
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.study_file import current_state
 from annotation.study_file.parser import parse
 from tableqa.readers.interface import Credit
@@ -46,7 +46,7 @@ def imported(world: World, path: Path, **more: Any) -> example_import.ImportResu
 @pytest.mark.django_db
 class TestJourney:
     def test_every_problem_is_told_and_nothing_is_written(self, world: World, tmp_path: Path) -> None:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ActionRefused) as refused:
             imported(world, questions(tmp_path))
 
         more = refused.value.more
@@ -88,14 +88,14 @@ class TestJourney:
     ) -> None:
         path = questions(tmp_path, *ROWS, '5,"never closed,Ann,x')
 
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ActionRefused) as refused:
             imported(world, path, good_only=True)
 
         assert refused.value.more["good"] == 0
         assert not Source.objects.filter(name="own").exists()
 
     def test_a_file_without_good_records_is_refused(self, world: World, tmp_path: Path) -> None:
-        with pytest.raises(Refused, match=r"missing\.csv"):
+        with pytest.raises(ActionRefused, match=r"missing\.csv"):
             imported(world, questions(tmp_path, ROWS[0], ROWS[2]), good_only=True)
 
     def test_licence_citation_and_url_are_those_that_were_entered(self, world: World, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ class TestRemedies:
     ) -> None:
         path = tmp_path / name
         path.write_text(content)
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ActionRefused) as refused:
             imported(world, path)
         with pytest.raises(CommandError) as failed:
             call_command("import_examples", str(path), "--project", world.project.slug, "--reader", "own")
@@ -171,7 +171,7 @@ class TestRemedies:
     def test_the_tables_of_a_published_format(self, world: World, tmp_path: Path) -> None:
         (tmp_path / "dev.jsonl").write_text('{"table_id": "a", "question": "q", "sql": {}, "phase": 1}\n')
 
-        with pytest.raises(Refused, match=r"Upload the file of the tables, dev\.tables\.jsonl, too"):
+        with pytest.raises(ActionRefused, match=r"Upload the file of the tables, dev\.tables\.jsonl, too"):
             example_import.import_examples(
                 project=world.project, reader="wikisql", path=tmp_path / "dev.jsonl", now=NOON
             )

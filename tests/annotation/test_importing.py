@@ -16,10 +16,10 @@ from annotation.background import jobs, sandbox, staged_pages, uploads
 from annotation.imports import example_import
 from annotation.management import doctor
 from annotation.models import Example, Job, Project, Source, StoredTable, Upload
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tableqa.readers import READERS, archive, ingestion
 from tests.annotation.cast import NOON, World
-from tests.annotation.test_restoring_pages import Killed
+from tests.annotation.test_restoring_pages import ProcessKilled
 
 
 def take_in(world: World, path: Path, **more) -> example_import.ImportResult:
@@ -55,7 +55,7 @@ def test_the_same_id_with_other_content_is_refused_naming_the_difference(
     path = tmp_path / "films-dev.tsv"
     path.write_text(path.read_text().replace("when did Heat", "in which year did Heat"))
     before = Example.objects.count()
-    with pytest.raises(Refused, match=r"'nu-0' was imported before with a different question.*--name"):
+    with pytest.raises(ActionRefused, match=r"'nu-0' was imported before with a different question.*--name"):
         take_in(world, path)
     assert Example.objects.count() == before
 
@@ -64,7 +64,7 @@ def test_a_bad_line_is_named_and_nothing_is_half_imported(world: World, tmp_path
     path = tmp_path / "broken-dev.tsv"
     good = (tmp_path / "films-dev.tsv").read_text()
     path.write_text(good + "nu-9\tonly three\tcsv/1-csv/1.csv\n")
-    with pytest.raises(Refused, match=r"broken-dev\.tsv, line 6"):
+    with pytest.raises(ActionRefused, match=r"broken-dev\.tsv, line 6"):
         take_in(world, path)
     assert not Source.objects.filter(name="broken-dev").exists()
 
@@ -156,9 +156,9 @@ def test_an_archive_that_unpacks_too_large_is_refused(
 
 def test_a_huge_or_empty_upload_is_refused(world: World, settings: Any) -> None:
     settings.MAX_IMPORT_BYTES = 10
-    with pytest.raises(Refused, match="larger"):
+    with pytest.raises(ActionRefused, match="larger"):
         upload(world, SimpleUploadedFile("big.tsv", b"x" * 11))
-    with pytest.raises(Refused, match="empty"):
+    with pytest.raises(ActionRefused, match="empty"):
         upload(world, SimpleUploadedFile("none.tsv", b""))
 
 
@@ -178,9 +178,9 @@ def test_an_upload_reads_nothing_but_itself(world: World, tmp_path: Path) -> Non
 def test_an_import_that_was_killed_is_seen_by_nobody_and_then_cleared(world: World, tmp_path: Path) -> None:
     def kill(done: int, total: int) -> None:
         if done:
-            raise Killed
+            raise ProcessKilled
 
-    with patch.object(staged_pages.HiddenPages, "abandon"), pytest.raises(Killed):
+    with patch.object(staged_pages.HiddenPages, "abandon"), pytest.raises(ProcessKilled):
         take_in(world, tmp_path / "films-dev.tsv", name="again", limit=2, progress=kill)
 
     (left,) = Source.objects.filter(name="again")
@@ -221,7 +221,7 @@ def test_an_id_stands_once_under_a_name_whoever_imports_at_the_same_time(
         if total and not Source.objects.ready().filter(name="both").exists():
             take_in(world, path, name="both", limit=2)
 
-    with pytest.raises(Refused, match="just added"):
+    with pytest.raises(ActionRefused, match="just added"):
         take_in(world, path, name="both", progress=meanwhile)
     assert Example.objects.filter(source__name="both").count() == 2
 

@@ -18,7 +18,7 @@ from django.urls import reverse
 from annotation.imports import example_import
 from annotation.management import doctor
 from annotation.models import Example, Job, Source
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tableqa.readers import READERS
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_malformed_files import FORMS, laid_out
@@ -249,7 +249,7 @@ def test_the_page_says_of_every_format_what_lies_beside_it(world: World) -> None
 def test_one_name_is_one_collection(world: World, small: Path) -> None:
     """WikiTableQuestions and SQA call their files alike; a release gives the licence and credit of a name once."""
     questions = FILES["sqa"]
-    with pytest.raises(Refused, match=r"'films-dev' already exists, from WikiTableQuestions.*--name"):
+    with pytest.raises(ActionRefused, match=r"'films-dev' already exists, from WikiTableQuestions.*--name"):
         example_import.import_examples(
             project=world.project, reader="sqa", path=questions, name=world.source.name, now=NOON
         )
@@ -273,12 +273,13 @@ def test_a_project_says_under_which_names_its_records_hold_what(
         ("1", "wer?", ["Ann"]),
         ("1#2", "wer?", ["Ann"]),
     ]
-    with pytest.raises(Refused, match="no part 'frage'"):
+    with pytest.raises(ActionRefused, match="no part 'frage'"):
         example_import.import_examples(
             project=world.project, reader="label_studio", path=path, fields={"frage": "x"}, now=NOON
         )
     with pytest.raises(
-        Refused, match=r"has fixed field names. Readers with custom fields: hf, label_studio, own, parquet"
+        ActionRefused,
+        match=r"has fixed field names. Readers with custom fields: hf, label_studio, own, parquet",
     ):
         example_import.import_examples(
             project=world.project, reader="wtq", path=path, fields={"question": "x"}, now=NOON

@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.background import uploads
 from annotation.imports import label_import, mapping_file
 from annotation.models import Annotation, Assignment, Batch, Job
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tests.annotation import labels
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
@@ -73,7 +73,7 @@ class TestResponsesOfAPersonToOneExample:
         batch = world.batch(overlap=2)
         labels.write(batch, HEADER + "nu-0,Xenia,neither\n", by=None, now=NOON)
 
-        with pytest.raises(Refused, match=r"already has another response .* choose the first"):
+        with pytest.raises(ActionRefused, match=r"already has another response .* choose the first"):
             labels.write(batch, HEADER + "nu-0,Xenia,reasoning\n", by=None, now=NOON)
         choices = label_import.Choices(duplicates="first")
         done = labels.write(batch, HEADER + "nu-0,Xenia,reasoning\n", by=None, now=NOON, choices=choices)
@@ -105,7 +105,7 @@ class TestResponsesOfAPersonToOneExample:
     ) -> None:
         path = repeated(tmp_path, "2025-01-02T00:00:00Z", "2025-01-01T00:00:00Z")
 
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ActionRefused) as refused:
             write(world, path, task_type="question_type")
 
         assert "task 5, response 22: 1 already has a response to this example (task 5, response 21)" in (
@@ -136,7 +136,7 @@ class TestResponsesOfAPersonToOneExample:
 
     @pytest.mark.parametrize("mapping", [{"duplicates": "second"}, {"good_only": "yes"}])
     def test_a_mapping_names_what_the_switches_can_be(self, mapping: dict[str, Any]) -> None:
-        with pytest.raises(Refused, match="duplicates must be one of refuse, first, latest"):
+        with pytest.raises(ActionRefused, match="duplicates must be one of refuse, first, latest"):
             mapping_file.parse(mapping)
 
 
@@ -188,7 +188,7 @@ class TestLabelsWithAProblem:
     ) -> None:
         batch, rest = world.batch(overlap=1), tmp_path / "rest.csv"
 
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ActionRefused) as refused:
             labels.write(batch, ONE_WRONG, by=None, now=NOON, rest=rest)
         assert (refused.value.more["good"], refused.value.more["rejected"]) == (1, 3)
         choices = label_import.Choices(good_only=True)
@@ -210,7 +210,7 @@ class TestLabelsWithAProblem:
     def test_of_which_none_is_good_stop_the_import(self, world: World) -> None:
         choices = label_import.Choices(good_only=True)
 
-        with pytest.raises(Refused, match="No labels were imported"):
+        with pytest.raises(ActionRefused, match="No labels were imported"):
             labels.write(
                 world.batch(), HEADER + "nowhere,Xenia,neither\n", by=None, now=NOON, choices=choices
             )
@@ -307,7 +307,7 @@ class TestResponsesWithAProblem:
     def test_are_left_out_counted_and_written_to_a_file(self, world: World, tmp_path: Path) -> None:
         rest = tmp_path / "rest.jsonl"
 
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ActionRefused) as refused:
             mapped(world, some_wrong(tmp_path), "label_studio", self.with_rest(rest), **self.MAPPING)
         done = mapped(
             world, some_wrong(tmp_path), "label_studio", self.with_rest(rest), good_only=True, **self.MAPPING
@@ -328,7 +328,7 @@ class TestResponsesWithAProblem:
     def test_of_which_none_is_good_stop_the_import(self, world: World, tmp_path: Path) -> None:
         path = label_studio(tmp_path, task(2, annotation(1, choice("label", "sometimes"), id=33)))
 
-        with pytest.raises(Refused, match="task 2, response 33"):
+        with pytest.raises(ActionRefused, match="task 2, response 33"):
             write(world, path, good_only=True, **self.MAPPING)
 
     def test_that_cannot_be_read_at_all_are_listed_where_they_are_all(
@@ -336,7 +336,7 @@ class TestResponsesWithAProblem:
     ) -> None:
         path = label_studio(tmp_path, task(1, annotation(1, choice("label", "neither"), lead_time="long")))
 
-        with pytest.raises(Refused, match="task 1, response 7"):
+        with pytest.raises(ActionRefused, match="task 1, response 7"):
             write(world, path)
 
     def test_the_pages_import_the_others_and_offer_the_file(self, world: World) -> None:
@@ -392,7 +392,7 @@ def test_labels_that_are_no_text_are_refused_in_plain_words(world: World, tmp_pa
     path = tmp_path / "labels.csv"
     path.write_bytes(bytes(range(256)) * 4)
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         label_import.preview_import(batch=world.batch(overlap=1), path=path)
 
     assert not re.search(r"codec|decode|invalid start byte|0x", str(refused.value.detail))

@@ -14,7 +14,7 @@ from annotation.access.roles import Role
 from annotation.accounts import invitees
 from annotation.accounts.invitees import Invitee
 from annotation.models import Event, Invitation
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.workflow import projects
 from tests.annotation.cast import World
 
@@ -127,7 +127,7 @@ def test_a_list_of_members_alone_says_so(mara: Client, world: World) -> None:
 
 
 def test_a_refused_link_takes_the_others_back(world: World) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(ActionRefused):
         projects.invite_all(
             project=world.project,
             names=["Dana", "nul\0"],

@@ -40,7 +40,7 @@ from annotation.models import (
     Release,
     RevisionRequest,
 )
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import gold
 from annotation.queue import batch_progress
 from annotation.releases import creation
@@ -259,9 +259,9 @@ def test_an_action_is_undone_for_half_an_hour_by_its_person_or_a_manager(batch: 
     ivo = act(world, "exclude", items(batch)[1], who="ivo")
     mara = act(world, "exclude", items(batch)[2])
 
-    with pytest.raises(Refused, match="Only the person"):
+    with pytest.raises(ActionRefused, match="Only the person"):
         undo(world, mara, who="ivo")
-    with pytest.raises(Refused, match="30 minutes"):
+    with pytest.raises(ActionRefused, match="30 minutes"):
         undo(world, ivo, now=SOON + timedelta(minutes=31))
     assert undo(world, ivo, who="mara").number == 1
 
@@ -692,7 +692,7 @@ def test_an_example_is_hidden_while_somebody_may_get_its_table_and_never_becomes
     again = world.batch(name="The same table", open=False)
 
     assert first.example.question not in [one.question for one in worked_examples(other, world.bo)]
-    with pytest.raises(Refused, match="guideline example"):
+    with pytest.raises(ActionRefused, match="guideline example"):
         gold.set_gold(
             batch=again, example=first.example, data={"label": "extraction"}, by=world.mara, now=SOON
         )
@@ -722,7 +722,7 @@ def test_an_action_that_no_item_allows_any_more_is_not_logged(
     batch: Batch, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse_it(*_: Any) -> Any:
-        raise Refused("decided", "")
+        raise ActionRefused("decided", "")
 
     monkeypatch.setitem(item_actions._DO, "flag", refuse_it)
     number = Event.objects.count()

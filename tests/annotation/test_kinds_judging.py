@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.management import simulation
 from annotation.models import Batch, Decision, Example, Exclusion, Item, ModelAnswer, Slot
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import task_report
 from annotation.queue import resolutions
 from annotation.releases import creation, verification
@@ -130,7 +130,7 @@ def test_an_adjudicator_cannot_uphold_two_answers_at_once(world: World) -> None:
     batch = check(world)
     answer(world, batch, bo=["1995"], cy=["1996"])
     (item,) = resolutions.waiting(batch)
-    with pytest.raises(Refused, match="responses differ"):
+    with pytest.raises(ActionRefused, match="responses differ"):
         adjudication.decide(item=item, by=world.ivo, note="Both?", choose=["A", "B"], now=LATER)
 
 
@@ -231,7 +231,7 @@ def test_what_was_rated_here_says_where_a_metric_fails(world: World) -> None:
 
 
 def test_without_scores_a_batch_of_failures_says_what_is_missing(world: World) -> None:
-    with pytest.raises(Refused, match="its metric score"):
+    with pytest.raises(ActionRefused, match="its metric score"):
         world.batch("metric_failure", sources=[world.import_written(rated(1))])
 
 
@@ -261,7 +261,7 @@ def test_two_examples_of_one_question_are_one_pair_and_neither_maker_rates_it(wo
 
 
 def test_screening_asks_about_what_a_model_always_gets_right_and_feeds_what_is_kept(world: World) -> None:
-    with pytest.raises(Refused, match="Ask a model first"):
+    with pytest.raises(ActionRefused, match="Ask a model first"):
         world.batch("question_screening")
     for example in Example.objects.originals().order_by("pk")[:3]:
         right = [list(example.answers)] * 3

@@ -11,7 +11,7 @@ from django.core.management import call_command
 
 from annotation.imports import example_import
 from annotation.models import Annotation
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tableqa.readers.interface import Credit
 from tests.annotation.cast import NOON, World
 
@@ -112,7 +112,7 @@ def test_a_licence_of_the_files_that_is_too_long_is_refused(world: World, tmp_pa
     path.write_text(json.dumps([task]), "utf-8")
     read: dict[str, Any] = {"project": world.project, "reader": "label_studio", "path": path, "now": NOON}
 
-    with pytest.raises(Refused, match=r"The licence has 81 characters, more than 80\. Enter an SPDX"):
+    with pytest.raises(ActionRefused, match=r"The licence has 81 characters, more than 80\. Enter an SPDX"):
         example_import.import_examples(**read)
 
     credit = Credit("MIT", "", "")

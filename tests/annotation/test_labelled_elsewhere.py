@@ -38,7 +38,7 @@ from annotation.models import (
     StagedLabel,
     Upload,
 )
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import availability
 from annotation.releases import creation
 from annotation.workflow import automatic_decisions, batches
@@ -290,7 +290,7 @@ class TestWhatIsWrong:
         (trouble,) = found.problems
         assert trouble.line == line
         assert said in trouble.what
-        with pytest.raises(Refused, match=f"line {line}: .*No labels were imported"):
+        with pytest.raises(ActionRefused, match=f"line {line}: .*No labels were imported"):
             write(batch, csv)
         assert counted(batch) == before
 
@@ -305,7 +305,7 @@ class TestWhatIsWrong:
         ],
     )
     def test_with_the_file_as_a_whole_is_said_too(self, world: World, csv: str, said: str) -> None:
-        with pytest.raises(Refused, match=re.escape(said)):
+        with pytest.raises(ActionRefused, match=re.escape(said)):
             labels.look(batch=world.batch(), text=csv)
 
     def test_another_label_of_the_same_person_is_refused(self, world: World) -> None:
@@ -321,11 +321,11 @@ class TestWhatIsWrong:
         Item.objects.filter(batch=batch, example__external_id="nu-0").update(is_gold=True)
         assert "gold" in labels.look(batch=batch, text=LABELS).problems[0].what
         planned = world.batch(open=False)
-        with pytest.raises(Refused, match="open or paused"):
+        with pytest.raises(ActionRefused, match="open or paused"):
             labels.look(batch=planned, text=LABELS)
         Batch.objects.filter(pk=batch.pk).update(purpose="qualification")
         batch.refresh_from_db()
-        with pytest.raises(Refused, match="qualification"):
+        with pytest.raises(ActionRefused, match="qualification"):
             labels.look(batch=batch, text=LABELS)
 
     def test_a_place_that_is_taken_between_looking_and_writing_stops_everything(
@@ -342,7 +342,7 @@ class TestWhatIsWrong:
             stage(*params)
 
         monkeypatch.setattr(staging, "_stage_page", meanwhile)
-        with pytest.raises(Refused, match="took a slot meanwhile"):
+        with pytest.raises(ActionRefused, match="took a slot meanwhile"):
             write(batch, LABELS)
 
         assert [counted(batch)] == before
@@ -350,7 +350,7 @@ class TestWhatIsWrong:
         assert list(findings()) == []
 
 
-class Killed(BaseException):
+class ProcessKilled(BaseException):
     """What a process meets that is killed: nothing of it runs any more."""
 
 
@@ -367,11 +367,11 @@ class TestPages:
 
             def one_page(staged: LabelImport, start: int, *more: Any) -> None:
                 if start == 1:
-                    raise Killed
+                    raise ProcessKilled
                 stage(staged, start, *more)
 
             patched.setattr(staging, "_stage_page", one_page)
-            with pytest.raises(Killed):
+            with pytest.raises(ProcessKilled):
                 write(batch, LABELS)
         return batch
 
@@ -418,10 +418,10 @@ class TestPages:
 
             def count(*given: Any) -> None:
                 assert Annotation.objects.count() == 4
-                raise Killed
+                raise ProcessKilled
 
             patched.setattr(staging, "_count", count)
-            with pytest.raises(Killed):
+            with pytest.raises(ProcessKilled):
                 write(killed, LABELS)
         assert counted(killed) == before
         write(killed, LABELS)
@@ -456,9 +456,9 @@ class TestPages:
         def cancel(done: int, total: int) -> None:
             staged.append(StagedLabel.objects.count())
             if staged[-1] == 2:
-                raise jobs.Cancelled
+                raise jobs.JobCancelled
 
-        with pytest.raises(jobs.Cancelled):
+        with pytest.raises(jobs.JobCancelled):
             labels.write(batch, LABELS, by=None, now=NOON, progress=cancel)
 
         assert staged[-2:] == [1, 2]
@@ -511,7 +511,7 @@ class TestPages:
             stage(*params)
 
         monkeypatch.setattr(staging, "stage", meanwhile)
-        with pytest.raises(Refused, match="Import the file again"):
+        with pytest.raises(ActionRefused, match="Import the file again"):
             write(batch, LABELS)
         assert counted(batch)["annotations"] == 1
         assert write(batch, LABELS).new == 4
@@ -679,7 +679,7 @@ class TestFilesThatAreNotQuiteRight:
 
     @pytest.mark.parametrize("more", ["", "\n", ",,\n\n"])
     def test_a_first_line_alone_is_no_label(self, world: World, more: str) -> None:
-        with pytest.raises(Refused, match="a header line but no labels"):
+        with pytest.raises(ActionRefused, match="a header line but no labels"):
             labels.look(batch=world.batch(), text="example,annotator,label\n" + more)
 
     @pytest.mark.parametrize(("sign", "name"), [(";", "semicolon"), ("\t", "tab"), ("|", "pipe")])
@@ -693,7 +693,7 @@ class TestFilesThatAreNotQuiteRight:
 
     @pytest.mark.parametrize("name", [" Example", "exmaple", "EXAMPLE"])
     def test_a_column_of_nearly_the_right_name_is_named(self, world: World, name: str) -> None:
-        with pytest.raises(Refused) as raised:
+        with pytest.raises(ActionRefused) as raised:
             labels.look(batch=world.batch(), text=LABELS.replace("example", name, 1))
 
         assert f"Rename the column {name.strip()!r} to 'example'." in raised.value.detail

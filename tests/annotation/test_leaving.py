@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotation.access.roles import Role
 from annotation.accounts import crowd_entry
 from annotation.models import Assignment, Batch, Event, Membership, Person, Slot
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import allocation
 from annotation.workflow import projects
 from tests.annotation.cast import NOON, World, envelope, make_world
@@ -212,7 +212,9 @@ def test_somebody_of_the_crowd_who_was_removed_is_told_so(world: World) -> None:
     projects.remove_member(membership=gone, by=world.mara, now=timezone.now())
 
     for who in (None, person):
-        with pytest.raises(Refused, match="The researchers have ended your part in this study") as error:
+        with pytest.raises(
+            ActionRefused, match="The researchers have ended your part in this study"
+        ) as error:
             crowd_entry.enter(link=link, ids=ids, person=who, now=timezone.now())
         assert error.value.code == "no_member"
 
@@ -237,7 +239,7 @@ def test_two_managers_who_send_each_other_away_at_once_leave_one(tmp_path: Path,
                     membership=membership, roles=[Role.ANNOTATOR], by=world.people[by], now=NOON
                 )
             said.append("done")
-        except Refused as refused:
+        except ActionRefused as refused:
             said.append(refused.code)
         finally:
             connection.close()

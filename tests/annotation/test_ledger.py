@@ -21,7 +21,7 @@ from annotation.accounts import erasure
 from annotation.models import Assignment, Batch, LedgerEntry, Project
 from annotation.payments import earnings, ledger, rates
 from annotation.platform import immutable_rows
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import dashboards
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
 from tests.annotation.cast import NOON, World, envelope
@@ -40,7 +40,7 @@ DAY = timedelta(days=1)
 # -- the pure part ----------------------------------------------------------------------------------
 
 
-class Done(NamedTuple):
+class WorkRow(NamedTuple):
     """A row of one person's work in a batch."""
 
     at: datetime
@@ -50,7 +50,7 @@ class Done(NamedTuple):
 
 
 class History(NamedTuple):
-    done: list[Done]
+    done: list[WorkRow]
     changes: list[tuple[datetime, dict[str, Any]]]
     corrections: list[rates.Rate]
     pay: dict[str, Any]
@@ -68,7 +68,7 @@ class History(NamedTuple):
 
 def drawn_history(draw: random.Random) -> History:
     """Items that are submitted, taken back, sent back, submitted again, skipped, returned and reinstated at a close."""
-    done: list[Done] = []
+    done: list[WorkRow] = []
     now, states, closing = NOON, ["open"] * draw.randint(1, 5), NOON + 30 * DAY
     seen: set[int] = set()
     while now < closing:
@@ -79,9 +79,9 @@ def drawn_history(draw: random.Random) -> History:
             states[number] = draw.choice(["open", "submitted"])
         elif state != "skipped":
             kind = states[number] = draw.choice(["submitted", "submitted", "skipped", "returned"])
-            done.append(Done(now, kind, micros, int(kind == "submitted" and number not in seen)))
+            done.append(WorkRow(now, kind, micros, int(kind == "submitted" and number not in seen)))
             seen |= {number} if kind == "submitted" else set()
-    done += [Done(closing, "submitted", 0, 0) for number in seen if states[number] == "open"]
+    done += [WorkRow(closing, "submitted", 0, 0) for number in seen if states[number] == "open"]
     at = sorted(NOON + timedelta(seconds=draw.randint(0, 30 * 86_400)) for _ in range(draw.randint(0, 4)))
     changes = [(moment, draw.choice(RATES)) for moment in at]
     corrections = []
@@ -378,7 +378,7 @@ def drawn_work(world: World, draw: random.Random, now: datetime = NOON) -> None:
                             assignments.skip(assignment=clock.work(mine, seconds, now), reason="odd", now=now)
                         else:
                             assignments.give_back(assignment=clock.work(mine, seconds, now), now=now)
-        except (Refused, AssertionError, IndexError):
+        except (ActionRefused, AssertionError, IndexError):
             continue
     if draw.random() < 0.5:
         batches.close_batch(batch=Batch.objects.get(pk=batch.pk), by=world.mara, now=now + DAY)

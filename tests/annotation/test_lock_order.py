@@ -17,7 +17,7 @@ from annotation.access.authorization import Actor
 from annotation.explorer import item_access, item_actions
 from annotation.models import Assignment, Batch, Decision, Item, Outcome, PersonBatchCounts, Slot
 from annotation.platform import immutable_rows
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import slots
 from annotation.workflow import automatic_decisions, batch_settings, batches
 from tests.annotation.cast import NOON, World, make_world
@@ -36,7 +36,7 @@ def world(tmp_path: Path) -> World:
     return make_world(tmp_path, questions=8)
 
 
-class Acting(threading.Thread):
+class ActionThread(threading.Thread):
     """An action in a thread with a connection of its own; `error` is what the database said to it."""
 
     def __init__(self, action: Callable[[], Any]) -> None:
@@ -47,7 +47,7 @@ class Acting(threading.Thread):
     def run(self) -> None:
         try:
             self.action()
-        except Refused:
+        except ActionRefused:
             pass
         except OperationalError as error:
             self.error = str(error)
@@ -93,7 +93,7 @@ def test_who_holds_an_item_gets_its_batch_while_the_batch_changes(
 
     with transaction.atomic():
         Item.objects.select_for_update(no_key=True).get(pk=item.pk)
-        other = Acting(lambda: action(world, Batch.objects.select_related("project").get(pk=batch.pk)))
+        other = ActionThread(lambda: action(world, Batch.objects.select_related("project").get(pk=batch.pk)))
         wait_until(somebody_waits_for_a_lock)
         slots.add_place(item)  # as a decision that asks one more person does
     other.join(60)
@@ -115,7 +115,7 @@ def test_an_action_on_several_items_takes_their_places_before_it_counts_on_the_b
 
     with transaction.atomic():  # as one request that takes an item, and makes a place on a gold item ahead
         Slot.objects.select_for_update().get(pk=last.pk)
-        other = Acting(lambda: exclude_all(world, batch))
+        other = ActionThread(lambda: exclude_all(world, batch))
         wait_until(somebody_waits_for_a_lock)
         Batch.objects.filter(pk=batch.pk).update(slots_count=F("slots_count") + 1)
     other.join(60)
@@ -141,7 +141,7 @@ def test_batches_of_a_chain_are_taken_from_the_last_to_the_first(
 
     with transaction.atomic():
         Batch.objects.select_for_update(no_key=True).get(pk=last.pk)
-        other = Acting(lambda: action(world, first))
+        other = ActionThread(lambda: action(world, first))
         wait_until(somebody_waits_for_a_lock)
         Batch.objects.filter(pk=first.pk).update(accepted_count=F("accepted_count") + 1)
     other.join(60)
@@ -160,9 +160,9 @@ def test_batches_close_while_the_worker_decides_and_people_work_without_a_deadlo
     for _ in range(rounds):
         closing = Batch.objects.select_related("project").get(pk=batch.pk)
         running = [
-            Acting(lambda: automatic_decisions.resolve_due(now=LATER)),
-            Acting(partial(close, world, closing)),
-            Acting(lambda: _work(world, batch)),
+            ActionThread(lambda: automatic_decisions.resolve_due(now=LATER)),
+            ActionThread(partial(close, world, closing)),
+            ActionThread(lambda: _work(world, batch)),
         ]
         for thread in running:
             thread.join(60)

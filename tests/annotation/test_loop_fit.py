@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.assistance import accuracy_jobs, loop_fit
 from annotation.models import Batch, Job
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import sampling
 from annotation.study_file import apply
 from annotation.study_file.parser import parse
@@ -65,7 +65,7 @@ def test_most_answers_have_to_be_one_long_text() -> None:
 
 def test_a_batch_refuses_a_model_that_answers_with_values(world: World) -> None:
     source = told_in_sentences(world)
-    with pytest.raises(Refused, match=REASON):
+    with pytest.raises(ActionRefused, match=REASON):
         world.batch("question_paraphrase", variant="word", sources=[source], loop_model="small")
     assert world.batch("question_paraphrase", variant="word", sources=[source], loop_model="large")
     assert world.batch("question_paraphrase", variant="word", loop_model="small")
@@ -73,12 +73,12 @@ def test_a_batch_refuses_a_model_that_answers_with_values(world: World) -> None:
 
 def test_a_batch_that_takes_its_items_from_there_refuses_it_too(world: World) -> None:
     first = world.batch("question_type", sources=[told_in_sentences(world)])
-    with pytest.raises(Refused, match=REASON):
+    with pytest.raises(ActionRefused, match=REASON):
         world.batch("question_paraphrase", variant="word", sources=[], feeds_from=first, loop_model="small")
 
 
 def test_the_model_is_not_asked_either(world: World) -> None:
-    with pytest.raises(Refused, match=REASON):
+    with pytest.raises(ActionRefused, match=REASON):
         accuracy_jobs.start_asking(
             project=world.project,
             task=task_type("question_paraphrase"),

@@ -18,7 +18,7 @@ import pytest
 
 from annotation.imports import example_import
 from annotation.models import Example, Source, StoredTable
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tableqa import Table
 from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS, ReaderError
@@ -454,7 +454,7 @@ def test_a_fault_is_refused_with_file_and_line_and_nothing_is_imported(
     assert error.value.line == fault.line, str(error.value)
     assert error.value.mend
     before = (Source.objects.count(), Example.objects.count(), StoredTable.objects.count())
-    with pytest.raises(Refused, match=re.escape(error.value.what)):
+    with pytest.raises(ActionRefused, match=re.escape(error.value.what)):
         example_import.import_examples(
             project=world.project, reader=reader_of(name), path=path, name="broken", now=NOON
         )

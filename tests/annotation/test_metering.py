@@ -31,7 +31,7 @@ from annotation.assistance import (
     request_estimates,
 )
 from annotation.models import Batch, Job, ModelRequest, ModelTotal, Project, Proposal, Reply, Trial
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import metering, reply_states
 from annotation.queue.parallel_requests import Crew
 from predictor import listing
@@ -243,7 +243,7 @@ def test_a_reservation_that_was_never_settled_counts(batch: Batch) -> None:
 def test_a_job_stops_at_the_budget_and_goes_on_after_it_was_raised(batch: Batch, llm: Endpoint) -> None:
     Batch.objects.filter(pk=batch.pk).update(model_budget={"tokens": 1})
     batch.refresh_from_db()
-    with pytest.raises(Refused, match="budget of this batch"):
+    with pytest.raises(ActionRefused, match="budget of this batch"):
         proposals.make_proposals(batch=batch, now=lambda: NOON)
     assert (Reply.objects.count(), llm.requests) == (0, [])
     Batch.objects.filter(pk=batch.pk).update(model_budget={})
@@ -291,7 +291,7 @@ def test_a_batch_says_why_its_model_is_not_asked_any_more(
 
 def test_proposals_stop_after_repeated_unusable_replies(batch: Batch, llm: Endpoint) -> None:
     llm.reply = lambda body: "I would rather not."
-    with pytest.raises(Refused, match="unusable replies in a row"):
+    with pytest.raises(ActionRefused, match="unusable replies in a row"):
         proposals.make_proposals(batch=batch, now=lambda: NOON)
     assert STOP_AFTER <= len(llm.requests) < STOP_AFTER + 4 * 4
     assert Reply.objects.filter(outcome="invalid").count() == len(llm.requests)
@@ -300,7 +300,7 @@ def test_proposals_stop_after_repeated_unusable_replies(batch: Batch, llm: Endpo
 
 def test_a_reply_names_its_request(batch: Batch, llm: Endpoint) -> None:
     llm.mood = "declines"
-    with pytest.raises(Refused):
+    with pytest.raises(ActionRefused):
         proposals.make_proposals(batch=batch, now=lambda: NOON)
     states = set(Reply.objects.values_list("outcome", "request__state"))
     assert states == {("declined", "declined")}
@@ -368,7 +368,7 @@ def test_a_refusing_model_holds_up_no_other(world: World, llm: Endpoint, setting
         settings.PREDICTORS = {"refusing": refusing.entry(stop_after=2), "llm": llm.entry()}
         wants = {"rules": False, "models": ["refusing", "llm"], "repetitions": 2}
         batch = world.batch("question_paraphrase", variant="sentence", help="offered", help_from=wants)
-        with pytest.raises(Refused, match=r"\d unusable replies in a row"):
+        with pytest.raises(ActionRefused, match=r"\d unusable replies in a row"):
             proposals.make_proposals(batch=batch, now=lambda: NOON)
     assert len(llm.requests) == Reply.objects.filter(maker__startswith="llm:").count() > 4
 
@@ -384,7 +384,7 @@ def test_a_budget_without_room_for_tests_of_proposals_is_named(
         Batch.objects.filter(pk=batch.pk).update(model_budget={"tokens": 90_000})
         batch.refresh_from_db()
         loop.requests.clear()
-        with pytest.raises(Refused, match="budget of this batch"):
+        with pytest.raises(ActionRefused, match="budget of this batch"):
             proposals.make_proposals(batch=batch, now=lambda: NOON)
         assert loop.requests == []
 
@@ -396,7 +396,7 @@ def test_prompts_wait_for_a_model_in_the_loop_that_is_away(
     with endpoint(Endpoint("vllm", mood="locked")) as loop:
         settings.PREDICTORS = {"llm": llm.entry(), "loop": loop.entry()}
         batch = a_searching_batch(world)
-        with pytest.raises(Refused, match="loop does not answer now"):
+        with pytest.raises(ActionRefused, match="loop does not answer now"):
             proposals.make_proposals(batch=batch, now=lambda: NOON)
         assert llm.requests == []
         loop.mood = "well"
@@ -550,7 +550,7 @@ def test_each_state_of_a_reply_has_a_column_where_proposals_are_counted(
     world: World, batch: Batch, llm: Endpoint, client: Client, mood: str, state: str
 ) -> None:
     llm.mood = mood
-    with pytest.raises(Refused):
+    with pytest.raises(ActionRefused):
         proposals.make_proposals(batch=batch, now=lambda: NOON)
     replies = Reply.objects.count()
     assert set(Reply.objects.values_list("outcome", "request__state")) == {(state, state)}

@@ -25,7 +25,7 @@ from annotation.assistance import (
     visible_verdicts,
 )
 from annotation.models import Assignment, Batch, ModelRequest, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import metered_models, metering
 from annotation.releases.model_evaluation import queries
 from predictor import client
@@ -211,7 +211,7 @@ def test_questions_and_accuracy_are_counted_for_their_project(
     batch = world.batch("question_paraphrase", variant="word")
     keys = list(batch.items.values_list("example_id", flat=True))
     Project.objects.update(model_budget={"tokens": 1})
-    with pytest.raises(Refused, match="budget of the project"):
+    with pytest.raises(ActionRefused, match="budget of the project"):
         model_accuracy.ask(keys, task=batch.task(), predictor="qwen", clock=lambda: NOON)
     assert not ModelRequest.objects.filter(purpose="accuracy").exists()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, mixes, verification
 from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
@@ -111,5 +111,5 @@ def test_questions_of_two_sources_that_share_an_id_are_not_mixed() -> None:
 def test_a_format_without_a_place_for_mixes_says_so(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     world.batch()
-    with pytest.raises(Refused, match="does not support mixes"):
+    with pytest.raises(ActionRefused, match="does not support mixes"):
         creation.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=LATER, mix=7)

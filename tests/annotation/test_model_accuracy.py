@@ -10,7 +10,7 @@ import pytest
 
 from annotation.assistance import model_accuracy
 from annotation.models import ModelAnswer, ModelRequest, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import sampling
 from predictor.client import JOB_THREADS
 from predictor.configuration import STOP_AFTER
@@ -74,7 +74,7 @@ def test_a_model_of_the_own_protocol_gets_as_many_as_its_entry_says(
 
 def test_repeated_refusals_stop_the_questions_and_asking_again_continues(world: World, llm: Endpoint) -> None:
     llm.mood = "declines"
-    with pytest.raises(Refused, match="20 unusable replies in a row") as refused:
+    with pytest.raises(ActionRefused, match="20 unusable replies in a row") as refused:
         ask(world)
     asked = len(llm.requests)
     assert STOP_AFTER <= asked < STOP_AFTER + 4 * 3
@@ -90,7 +90,7 @@ def test_repeated_refusals_stop_the_questions_and_asking_again_continues(world: 
 
 def test_a_used_up_budget_stops_the_questions_at_once_and_names_it(world: World, llm: Endpoint) -> None:
     Project.objects.filter(pk=world.project.pk).update(model_budget={"tokens": 2_000})
-    with pytest.raises(Refused, match="budget of the project"):
+    with pytest.raises(ActionRefused, match="budget of the project"):
         ask(world)
     asked = len(llm.requests)
     assert 0 < asked < 36
@@ -103,7 +103,7 @@ def test_a_used_up_budget_stops_the_questions_at_once_and_names_it(world: World,
 
 def test_a_model_that_is_gone_is_asked_a_few_times_only(world: World, llm: Endpoint) -> None:
     llm.mood = "locked"
-    with pytest.raises(Refused, match="without an answer"):
+    with pytest.raises(ActionRefused, match="without an answer"):
         ask(world)
     assert len(llm.requests) <= model_accuracy.MAX_FAILURES * 3
     assert not ModelAnswer.objects.exists()

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.imports import example_import
 from annotation.models import Batch
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import gold
 from annotation.queue import sampling
 from annotation.web.forms.batches import BatchForm
@@ -213,7 +213,7 @@ class TestQualification:
     def test_takes_no_items_from_another_batch_whose_answers_nobody_knows_yet(self, world: World) -> None:
         feeding = world.batch()
 
-        with pytest.raises(Refused, match="cannot take items from another batch"):
+        with pytest.raises(ActionRefused, match="cannot take items from another batch"):
             batches.plan_batch(
                 project=world.project,
                 name="Entry test",
@@ -230,7 +230,7 @@ class TestQualification:
         self.mark_all(world, batch)
         batches.open_batch(batch=batch, by=world.mara, now=NOON)
 
-        with pytest.raises(Refused, match="open qualification"):
+        with pytest.raises(ActionRefused, match="open qualification"):
             gold.remove_gold(gold=batch.items.first().gold, by=world.mara, now=NOON)  # type: ignore[union-attr]
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import Annotation, Assignment, Batch
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report
 from annotation.queue import candidates, resolutions
 from annotation.releases import creation
@@ -85,7 +85,7 @@ def test_the_same_submission_again_is_one_and_another_mark_is_another_answer(wor
     assignment = took(world)
     stored = submit(assignment, "extraction", unsure=True)
     assert submit(world.reload(assignment), "extraction", unsure=True) == stored
-    with pytest.raises(Refused):
+    with pytest.raises(ActionRefused):
         submit(world.reload(assignment), "extraction", unsure=False)
 
 

@@ -149,7 +149,7 @@ def made(folder: Path) -> World:
 
 
 @dataclass(frozen=True)
-class Made:
+class ProjectReleases:
     """The releases of the project by purpose, what the page makes of the gold answers of each, and the edits it shows."""
 
     folders: Mapping[str, Path]
@@ -159,7 +159,7 @@ class Made:
 
 
 @pytest.fixture(scope="module")
-def releases(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Made:
+def releases(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> ProjectReleases:
     folder = tmp_path_factory.mktemp("releases")
     folders, page, estimated, shown = {}, {}, {}, {}
     models = {"small": {"protocol": "chat", "url": "http://127.0.0.1:1/v1", "model": "small"}}
@@ -183,7 +183,7 @@ def releases(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: An
             shown[purpose] = set(edits.values_list("example__source__name", "example__external_id"))
             by_decision = creation.changed_items(release).filter(outcomes__in=edits)
             assert by_decision.count() == len(shown[purpose])
-    return Made(folders, page, estimated, shown)
+    return ProjectReleases(folders, page, estimated, shown)
 
 
 def evaluated_on_the_page(release: Release, path: Path) -> dict[str, Any]:
@@ -323,7 +323,7 @@ def evaluated(folder: Path, predictions: Path, *options: str) -> dict[str, Any]:
 # -- purposes x formats --------------------------------------------------------------------------------
 
 
-def test_the_project_has_what_makes_ids_of_files_and_of_examples_differ(releases: Made) -> None:
+def test_the_project_has_what_makes_ids_of_files_and_of_examples_differ(releases: ProjectReleases) -> None:
     folder = releases.folders[""]
     found = {format: list(records_of(folder, format)) for format in GOLD}
     second = [(one.source, one.id, one.perturb) for one in found["freb_tqa"] if one.id.endswith("#2")]
@@ -337,7 +337,7 @@ def test_the_project_has_what_makes_ids_of_files_and_of_examples_differ(releases
 @pytest.mark.parametrize("format", GOLD)
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_the_ids_asked_are_those_of_the_files_and_their_gold_answers_are_all_right(
-    releases: Made, tmp_path: Path, purpose: str, format: str
+    releases: ProjectReleases, tmp_path: Path, purpose: str, format: str
 ) -> None:
     together = releases.folders[purpose]
     single = alone(together, format, tmp_path)
@@ -354,7 +354,9 @@ def test_the_ids_asked_are_those_of_the_files_and_their_gold_answers_are_all_rig
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
-def test_all_formats_together_are_asked_for_what_their_files_hold(releases: Made, purpose: str) -> None:
+def test_all_formats_together_are_asked_for_what_their_files_hold(
+    releases: ProjectReleases, purpose: str
+) -> None:
     folder = releases.folders[purpose]
 
     expected = set().union(*(in_files(folder, format) for format in GOLD))
@@ -382,7 +384,9 @@ def published(examples: Iterator[Example], first_source: str) -> set[Key]:
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
-def test_readers_and_test_sets_of_training_give_the_same_examples(releases: Made, purpose: str) -> None:
+def test_readers_and_test_sets_of_training_give_the_same_examples(
+    releases: ProjectReleases, purpose: str
+) -> None:
     folder = releases.folders[purpose]
     expected, first = in_files(folder, "askew"), next(originals(folder))["source"]
 
@@ -399,7 +403,7 @@ def test_readers_and_test_sets_of_training_give_the_same_examples(releases: Made
 
 @pytest.mark.parametrize("format", GOLD)
 def test_a_release_for_evaluation_differs_from_the_whole_by_what_nobody_verified(
-    releases: Made, format: str
+    releases: ProjectReleases, format: str
 ) -> None:
     before, after = releases.folders[""], releases.folders["evaluation"]
     (unverified,) = raw_records.read_manifest(after)["unverified"]
@@ -430,7 +434,7 @@ def without_mixes(found: set[Key]) -> set[Key]:
 @pytest.mark.django_db
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_a_project_that_is_restored_releases_the_same_examples(
-    releases: Made, tmp_path: Path, settings: Any, purpose: str
+    releases: ProjectReleases, tmp_path: Path, settings: Any, purpose: str
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
     before = releases.folders[purpose]
@@ -463,7 +467,7 @@ def test_a_project_that_is_restored_releases_the_same_examples(
 
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_every_release_verifies_and_a_list_of_exclusions_that_does_not_fit_is_found(
-    releases: Made, tmp_path: Path, purpose: str
+    releases: ProjectReleases, tmp_path: Path, purpose: str
 ) -> None:
     verification.verify(releases.folders[purpose])
     forged = tmp_path / "forged"
@@ -479,7 +483,7 @@ def test_every_release_verifies_and_a_list_of_exclusions_that_does_not_fit_is_fo
 
 
 def test_a_release_of_an_older_version_lists_nothing_and_leaves_out_the_same(
-    releases: Made, tmp_path: Path
+    releases: ProjectReleases, tmp_path: Path
 ) -> None:
     old = tmp_path / "old"
     before = releases.folders["evaluation"]
@@ -515,7 +519,7 @@ def test_a_raw_is_made_by_the_loader_and_by_what_writes_its_files() -> None:
     }
 
 
-def test_a_raw_takes_purpose_rules_and_exclusions_from_its_manifest_alone(releases: Made) -> None:
+def test_a_raw_takes_purpose_rules_and_exclusions_from_its_manifest_alone(releases: ProjectReleases) -> None:
     for purpose, folder in releases.folders.items():
         raw = raw_records.load(folder)
         manifest = raw_records.read_manifest(folder)
@@ -528,7 +532,7 @@ def test_a_raw_takes_purpose_rules_and_exclusions_from_its_manifest_alone(releas
 # -- lftqa, which holds no gold ------------------------------------------------------------------------
 
 
-def test_a_release_without_gold_answers_is_refused_by_name(releases: Made, tmp_path: Path) -> None:
+def test_a_release_without_gold_answers_is_refused_by_name(releases: ProjectReleases, tmp_path: Path) -> None:
     folder = alone(releases.folders[""], "lftqa", tmp_path)
     file = write_predictions(tmp_path / "gold.jsonl", gold_of_files(releases.folders[""], "hf"))
     for path, options in ((folder, ()), (releases.folders[""], ("--benchmark=lftqa",))):

@@ -12,7 +12,7 @@ from django.utils import translation
 
 from annotation.models import Assignment, Batch, Project
 from annotation.payments import costs, earnings
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.workflow import assignments, automatic_decisions, projects
 from tests.annotation.cast import NOON, World, envelope, make_world
 
@@ -122,9 +122,9 @@ def test_the_page_keeps_rates_and_says_what_is_wrong_with_them(world: World) -> 
 
 
 def test_a_rate_that_is_none_is_refused(world: World) -> None:
-    with pytest.raises(Refused, match="three capitals"):
+    with pytest.raises(ActionRefused, match="three capitals"):
         pay(world, currency="€", per_hour=14)
-    with pytest.raises(Refused, match="one of per_hour and per_item"):
+    with pytest.raises(ActionRefused, match="one of per_hour and per_item"):
         pay(world, currency="EUR", per_hour=14, per_item=1)
 
 

@@ -16,7 +16,7 @@ from django.test import Client
 from annotation.background import jobs
 from annotation.imports import example_import
 from annotation.models import Example, Job, PerturbationRun, Source
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, release_files, verification
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.record_files import Difference
@@ -112,7 +112,7 @@ def test_a_run_that_would_give_an_id_of_another_example_is_refused_before_it_exi
         )
     feeding = world.batch(overlap=1, only=["nu-0"]) if is_fed else None
 
-    with pytest.raises(Refused, match="already has another example with the ID nu-0~transpose-0"):
+    with pytest.raises(ActionRefused, match="already has another example with the ID nu-0~transpose-0"):
         perturbation_runs.plan_run(
             project=world.project, kinds=["transpose"], seeds=[33], feeds_from=feeding, now=NOON
         )
@@ -190,7 +190,7 @@ def test_examples_are_chosen_by_what_people_decided(tmp_path: Path) -> None:
     automatic_decisions.resolve_batch(batch=batch, now=LATER)
     run(world, ["transpose"], decided="question_type.label=extraction")
     assert [one.parent.external_id for one in Example.objects.automatic() if one.parent] == ["nu-0"]
-    with pytest.raises(Refused, match="no matching examples"):
+    with pytest.raises(ActionRefused, match="no matching examples"):
         run(world, ["transpose"], decided="question_type.label=neither")
 
 
@@ -275,7 +275,7 @@ def test_an_automatic_example_can_be_checked_by_people_when_a_batch_asks_for_the
     run(world, ["row_shuffle"], seeds=[33])
     batch = world.batch("answer_check", of="automatic", size=2)
     assert {item.example.perturbation for item in batch.items.select_related("example")} == {"row_shuffle"}
-    with pytest.raises(Refused, match="originals"):
+    with pytest.raises(ActionRefused, match="originals"):
         world.batch("question_type", of="automatic")
 
 

@@ -33,7 +33,7 @@ from annotation.assistance import (
 from annotation.background import jobs
 from annotation.management import doctor
 from annotation.models import Assignment, Batch, Job, Membership, Person, Try, Verdict
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import task_report
 from annotation.queue import resolutions
 from annotation.releases import (
@@ -53,7 +53,7 @@ from tasks.contract import ModelInTheLoop
 from tests.annotation.cast import FILMS, NOON, World, envelope, make_world
 from tests.annotation.filling import fill
 from tests.annotation.test_api import program, respond
-from tests.predictor.scripted import SHA, Scripted, answer, scripted
+from tests.predictor.scripted import SHA, ScriptedServer, answer, scripted
 
 MODEL = f"small@{SHA}"
 
@@ -68,7 +68,7 @@ def knows_the_word_come(request: PredictRequest) -> Prediction:
 
 
 @pytest.fixture
-def server(settings: Any, patient: None) -> Iterator[Scripted]:
+def server(settings: Any, patient: None) -> Iterator[ScriptedServer]:
     with scripted(knows_the_word_come) as script:
         settings.PREDICTORS = {"small": script.entry}
         yield script
@@ -108,7 +108,7 @@ SAME_TO_IT = {"question": "when did Alien come to cinemas?", "category": "reason
 
 
 class TestALook:
-    def test_shows_both_answers_with_a_verdict(self, world: World, server: Scripted) -> None:
+    def test_shows_both_answers_with_a_verdict(self, world: World, server: ScriptedServer) -> None:
         assignment = take(world, a_batch(world), film="Alien")
         seen = look(assignment, REWORDED, "preview")
         assert (seen.state, seen.verdict) == ("answered", "fooled")
@@ -120,7 +120,7 @@ class TestALook:
         assert seen.perturbed.score == 0.75
 
     def test_of_the_original_alone_says_what_the_model_answers_to_it(
-        self, world: World, server: Scripted
+        self, world: World, server: ScriptedServer
     ) -> None:
         assignment = take(world, a_batch(world), film="Alien")
         seen = look(assignment, {"question": assignment.item.example.question}, "preview")
@@ -128,7 +128,7 @@ class TestALook:
         assert (seen.perturbed, seen.verdict) == (None, None)
         assert look(assignment, {}, "try").state == "nothing"
 
-    def test_sends_what_the_kind_shows_and_nothing_else(self, world: World, server: Scripted) -> None:
+    def test_sends_what_the_kind_shows_and_nothing_else(self, world: World, server: ScriptedServer) -> None:
         assignment = take(world, a_batch(world), film="Alien")
         look(assignment, REWORDED, "preview", seq=7)
         for body in server.asked:
@@ -153,7 +153,7 @@ class TestALook:
         assert {body["slot"] for body in server.asked} == slots
 
     def test_asks_about_the_original_once_as_long_as_the_model_is_the_same(
-        self, world: World, server: Scripted
+        self, world: World, server: ScriptedServer
     ) -> None:
         assignment = take(world, a_batch(world), film="Alien")
         original = assignment.item.example.question
@@ -169,7 +169,7 @@ class TestALook:
         assert look(assignment, SAME_TO_IT, "preview", seq=9).state == "changed"
         assert asked_about_the_original() == 2, "an answer of other weights is not held against it"
 
-    def test_of_an_edit_is_held_against_the_typed_answer(self, world: World, server: Scripted) -> None:
+    def test_of_an_edit_is_held_against_the_typed_answer(self, world: World, server: ScriptedServer) -> None:
         server.says = lambda request: answer(request.table.rows[1][1])(request)
         assignment = take(world, a_batch(world, "value_change", variant="answer_changes"), film="Alien")
         change = {"op": "set_cell", "row": "r1", "column": "c1", "at": [1, 1], "old": "1979", "new": "1980"}
@@ -184,13 +184,13 @@ class TestALook:
         assert look(assignment, {"operations": [change], "answers": ["1979"]}, "preview").verdict == "fooled"
         assert look(assignment, {"operations": "nonsense"}, "preview").perturbed is None
 
-    def test_says_when_a_difference_is_one_of_form(self, world: World, server: Scripted) -> None:
+    def test_says_when_a_difference_is_one_of_form(self, world: World, server: ScriptedServer) -> None:
         server.says = lambda request: answer("1979" if "come" in request.question else "1979 years")(request)
         seen = look(take(world, a_batch(world), film="Alien"), REWORDED, "preview")
         assert seen.verdict == "unsure"
         assert seen.forms == ("1979 year", "1979")
 
-    def test_of_a_table_that_no_model_reads_says_so(self, world: World, server: Scripted) -> None:
+    def test_of_a_table_that_no_model_reads_says_so(self, world: World, server: ScriptedServer) -> None:
         server.mood = "too_large"
         assignment = take(world, a_batch(world), film="Alien")
         seen = look(assignment, REWORDED)
@@ -216,7 +216,7 @@ class TestALook:
         ],
     )
     def test_that_fails_leaves_a_state_and_nothing_else(
-        self, world: World, server: Scripted, mood: str, monkeypatch: pytest.MonkeyPatch
+        self, world: World, server: ScriptedServer, mood: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         if mood == "killed":
             server.kill()
@@ -234,7 +234,7 @@ class TestALook:
 
 
 class TestATry:
-    def test_is_kept_with_everything_that_a_verdict_needs(self, world: World, server: Scripted) -> None:
+    def test_is_kept_with_everything_that_a_verdict_needs(self, world: World, server: ScriptedServer) -> None:
         assignment = take(world, a_batch(world), film="Alien")
         assert look(assignment, REWORDED, "preview").tries == 0
         assert look(assignment, REWORDED).tries == 1
@@ -252,7 +252,7 @@ class TestATry:
         assert verdict.judgements["perturbed"]["wtq_official"] is False
         assert verdict.judgements["original"]["tapex"] is True
 
-    def test_of_the_same_is_the_same_try_and_asks_nobody(self, world: World, server: Scripted) -> None:
+    def test_of_the_same_is_the_same_try_and_asks_nobody(self, world: World, server: ScriptedServer) -> None:
         assignment = take(world, a_batch(world), film="Alien")
         first = look(assignment, REWORDED)
         asked = len(server.asked)
@@ -261,20 +261,20 @@ class TestATry:
         assert Try.objects.count() == 1
         assert look(assignment, SAME_TO_IT).tries == 2
 
-    def test_is_refused_once_the_item_is_submitted(self, world: World, server: Scripted) -> None:
+    def test_is_refused_once_the_item_is_submitted(self, world: World, server: ScriptedServer) -> None:
         assignment = take(world, a_batch(world), film="Alien")
         world.answer(assignment, REWORDED)
-        with pytest.raises(Refused, match="is submitted"):
+        with pytest.raises(ActionRefused, match="is submitted"):
             look(world.reload(assignment), SAME_TO_IT)
 
     def test_as_a_preview_that_comes_after_the_submission_is_stale(
-        self, world: World, server: Scripted
+        self, world: World, server: ScriptedServer
     ) -> None:
         assignment = take(world, a_batch(world), film="Alien")
         world.answer(assignment, REWORDED)
         assert look(world.reload(assignment), SAME_TO_IT, "preview").state == "stale"
 
-    def test_freezes_the_model_of_its_batch(self, world: World, server: Scripted) -> None:
+    def test_freezes_the_model_of_its_batch(self, world: World, server: ScriptedServer) -> None:
         batch = a_batch(world)
         assignment = take(world, batch, film="Alien")
         look(assignment, REWORDED)
@@ -286,7 +286,7 @@ class TestATry:
         assert Try.objects.count() == 1
         world.answer(world.reload(assignment), SAME_TO_IT)
 
-    def test_verdicts_are_never_changed(self, world: World, server: Scripted) -> None:
+    def test_verdicts_are_never_changed(self, world: World, server: ScriptedServer) -> None:
         look(take(world, a_batch(world), film="Alien"), REWORDED)
         with pytest.raises(TypeError, match="a verdict stays"):
             Verdict.objects.update(verdict="not_fooled")
@@ -297,7 +297,7 @@ class TestATry:
 
 
 class TestASubmission:
-    def test_takes_the_last_try_of_the_same(self, world: World, server: Scripted) -> None:
+    def test_takes_the_last_try_of_the_same(self, world: World, server: ScriptedServer) -> None:
         assignment = take(world, a_batch(world), film="Alien")
         look(assignment, REWORDED)
         server.kill()
@@ -308,7 +308,7 @@ class TestASubmission:
         assert (row.annotation.response or {})["data"] == REWORDED
 
     def test_of_something_else_waits_for_a_job_and_calls_no_model(
-        self, world: World, server: Scripted
+        self, world: World, server: ScriptedServer
     ) -> None:
         batch = a_batch(world)
         assignment = take(world, batch, film="Alien")
@@ -333,12 +333,12 @@ class TestASubmission:
         world.answer(take(world, batch), REWORDED)
         assert not Try.objects.exists()
 
-    def test_that_changes_nothing_is_looked_at_by_nobody(self, world: World, server: Scripted) -> None:
+    def test_that_changes_nothing_is_looked_at_by_nobody(self, world: World, server: ScriptedServer) -> None:
         assignment = take(world, a_batch(world, "value_change", variant="answer_stays"))
         world.answer(assignment, {"unanswerable": True})
         assert not Try.objects.exists()
 
-    def test_is_as_fast_with_a_dead_model(self, world: World, server: Scripted) -> None:
+    def test_is_as_fast_with_a_dead_model(self, world: World, server: ScriptedServer) -> None:
         batch = a_batch(world)
         server.mood = "hung"
         assignment = take(world, batch, film="Alien")
@@ -349,7 +349,7 @@ class TestASubmission:
         assert list(doctor.findings()) == []
 
     def test_is_judged_again_by_the_answer_that_others_give_blind(
-        self, world: World, server: Scripted
+        self, world: World, server: ScriptedServer
     ) -> None:
         batch = a_batch(world, overlap=1)
         check = world.batch("answer_check", of="perturbed", feeds_from=batch, sources=[], overlap=1)
@@ -374,7 +374,7 @@ class TestASubmission:
         )
 
     def test_is_looked_at_again_by_the_job_after_its_check_and_by_no_later_one(
-        self, world: World, server: Scripted, monkeypatch: pytest.MonkeyPatch
+        self, world: World, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         batch = a_batch(world, overlap=1)
         check = world.batch("answer_check", of="perturbed", feeds_from=batch, sources=[], overlap=1)
@@ -415,11 +415,11 @@ class TestASubmission:
 
 class TestInTheBackground:
     @pytest.fixture
-    def slow(self, server: Scripted, settings: Any) -> Scripted:
+    def slow(self, server: ScriptedServer, settings: Any) -> ScriptedServer:
         settings.PREDICTORS = {"small": {**server.entry, "deadline_ms": 5_000}}
         return server
 
-    def test_a_model_that_needs_longer_is_asked_by_a_job(self, world: World, slow: Scripted) -> None:
+    def test_a_model_that_needs_longer_is_asked_by_a_job(self, world: World, slow: ScriptedServer) -> None:
         batch = a_batch(world)
         assignment = take(world, batch, film="Alien")
         assert look(assignment, REWORDED, "preview").state == "slow"
@@ -430,7 +430,7 @@ class TestInTheBackground:
         assert look(assignment, REWORDED).verdict == "fooled"
 
     def test_house_keeping_starts_one_job_for_a_batch_that_has_something_open(
-        self, world: World, server: Scripted
+        self, world: World, server: ScriptedServer
     ) -> None:
         batch = a_batch(world)
         assert prediction_jobs.retry_unanswered(now=NOON) == 1, "the model is to be frozen"
@@ -462,7 +462,9 @@ class TestInTheBackground:
         assert (row.perturbed or {})["text"] == '{"answers": ["1995"]}'
 
 
-def test_a_model_that_never_answers_is_asked_more_and_more_rarely(world: World, server: Scripted) -> None:
+def test_a_model_that_never_answers_is_asked_more_and_more_rarely(
+    world: World, server: ScriptedServer
+) -> None:
     """Also one that was exchanged: each question costs, and each job is a row."""
     server.mood = "failing"
     batch = a_batch(world, overlap=1)
@@ -610,7 +612,7 @@ class TestALanguageModel:
         assert seen.words.startswith("The model has not responded so far.")
 
 
-def test_examples_on_which_a_model_fails_hold_up_no_others(world: World, server: Scripted) -> None:
+def test_examples_on_which_a_model_fails_hold_up_no_others(world: World, server: ScriptedServer) -> None:
     """What is asked about is drawn anew by each job: what always fails is sometimes behind the rest."""
     batch = a_batch(world, overlap=1)
     for number in range(4):
@@ -630,7 +632,7 @@ def test_examples_on_which_a_model_fails_hold_up_no_others(world: World, server:
 
 
 class TestTheInterface:
-    def test_answers_with_a_state_and_counts_tries(self, world: World, server: Scripted) -> None:
+    def test_answers_with_a_state_and_counts_tries(self, world: World, server: ScriptedServer) -> None:
         batch = a_batch(world)
         ada = program(world, "ada")
         got = ada("POST", f"batches/{batch.public_id}/next/", {"holding": []}).body
@@ -659,7 +661,7 @@ class TestTheInterface:
         }
 
     def test_is_not_there_for_kinds_that_know_no_model_nor_for_others(
-        self, world: World, server: Scripted
+        self, world: World, server: ScriptedServer
     ) -> None:
         body = {"response": {}, "kind": "preview", "seq": 1}
         labelled = world.take(world.batch("question_type"), "ada")
@@ -682,14 +684,16 @@ class TestTheInterface:
             {"response": {}, "kind": "try", "seq": 1, "verdict": "fooled"},
         ],
     )
-    def test_refuses_what_makes_no_sense(self, world: World, server: Scripted, body: dict[str, Any]) -> None:
+    def test_refuses_what_makes_no_sense(
+        self, world: World, server: ScriptedServer, body: dict[str, Any]
+    ) -> None:
         mine = take(world, a_batch(world))
         assert (
             program(world, "ada")("POST", f"assignments/{mine.public_id}/predictions/", body).status_code
             == 422
         )
 
-    def test_in_practice_keeps_and_counts_nothing(self, world: World, server: Scripted) -> None:
+    def test_in_practice_keeps_and_counts_nothing(self, world: World, server: ScriptedServer) -> None:
         from annotation.queue import practice
         from tasks.contract import task_type
 
@@ -711,7 +715,7 @@ class TestTheInterface:
         assert program(world, "zoe").client is not None
 
 
-def test_the_cells_in_question_are_taken_out_on_request(world: World, server: Scripted) -> None:
+def test_the_cells_in_question_are_taken_out_on_request(world: World, server: ScriptedServer) -> None:
     table = Table(["Film", "Year"], [["Alien", "1979"], ["Heat", "1995"]])
     marked = Example(
         "m-1", "when did Alien come out?", table, ["1979"], meta={"highlighted_cells": [["r0", "c1"]]}
@@ -732,7 +736,7 @@ def test_the_cells_in_question_are_taken_out_on_request(world: World, server: Sc
     assert not Try.objects.filter(kind="submission").exists(), "a judgement makes no example"
 
 
-def test_history_titles_and_context_reach_the_model(world: World, server: Scripted) -> None:
+def test_history_titles_and_context_reach_the_model(world: World, server: ScriptedServer) -> None:
     from tableqa.data.examples import Context, Turn
 
     told = Example(
@@ -751,16 +755,16 @@ def test_history_titles_and_context_reach_the_model(world: World, server: Script
         assert body["context"]["text"] == "Years of release."
 
 
-def test_a_batch_names_a_model_of_the_settings_or_none(world: World, server: Scripted) -> None:
-    with pytest.raises(Refused, match="no model 'other'"):
+def test_a_batch_names_a_model_of_the_settings_or_none(world: World, server: ScriptedServer) -> None:
+    with pytest.raises(ActionRefused, match="no model 'other'"):
         world.batch("question_paraphrase", variant="word", loop_model="other")
-    with pytest.raises(Refused, match="does not support this option: Model in the loop"):
+    with pytest.raises(ActionRefused, match="does not support this option: Model in the loop"):
         world.batch("question_type", loop_model="small")
     assert world.batch("question_paraphrase", variant="word").loop_model == ""
 
 
 def test_tries_are_released_under_pseudonyms_and_their_verdicts_follow_again(
-    world: World, server: Scripted, tmp_path: Path
+    world: World, server: ScriptedServer, tmp_path: Path
 ) -> None:
     batch = a_batch(world, overlap=1)
     assignment = take(world, batch, film="Alien")
@@ -793,7 +797,7 @@ def test_tries_are_released_under_pseudonyms_and_their_verdicts_follow_again(
 
 
 def test_a_verdict_that_is_newer_than_the_answers_of_a_release_is_left_out(
-    world: World, server: Scripted, tmp_path: Path
+    world: World, server: ScriptedServer, tmp_path: Path
 ) -> None:
     batch = a_batch(world, overlap=1)
     assignment = take(world, batch, film="Alien")
@@ -810,7 +814,7 @@ def test_a_verdict_that_is_newer_than_the_answers_of_a_release_is_left_out(
 
 
 def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
-    world: World, server: Scripted, settings: Any
+    world: World, server: ScriptedServer, settings: Any
 ) -> None:
     batch = a_batch(world, overlap=1)
     check = world.batch("answer_check", of="perturbed", feeds_from=batch, sources=[], overlap=1)
@@ -823,7 +827,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
         world.answer(world.reload(assignment), words)
     with scripted(answer("1979")) as other:
         settings.PREDICTORS = {**settings.PREDICTORS, "other": {**other.entry, "licence": ""}}
-        with pytest.raises(Refused, match="Available models: other"):
+        with pytest.raises(ActionRefused, match="Available models: other"):
             prediction_jobs.enqueue_panel(batch=batch, predictor="small", by=world.mara, now=NOON)
         prediction_jobs.enqueue_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
         assert fill(batch=batch, now=NOON) == (2, 0)
@@ -866,7 +870,7 @@ def known_as(person: Person) -> str:
 
 class TestTheReportOfAProject:
     @pytest.fixture
-    def fooled(self, world: World, server: Scripted) -> Batch:
+    def fooled(self, world: World, server: ScriptedServer) -> Batch:
         """A batch in which Ada has fooled the model once, Bo has not, and Cy has answered what Ada made."""
         batch = a_batch(world, overlap=1)
         check = world.batch("answer_check", of="perturbed", feeds_from=batch, sources=[], overlap=1)
@@ -923,7 +927,7 @@ class TestTheReportOfAProject:
         )
 
     def test_counts_only_tries_on_originals_that_the_model_gets_right(
-        self, world: World, fooled: Batch, server: Scripted
+        self, world: World, fooled: Batch, server: ScriptedServer
     ) -> None:
         """Of the third, the model says something wrong before anybody has changed it."""
         assignment = take(world, fooled, "cy", "Stalker")
@@ -953,7 +957,7 @@ class TestTheReportOfAProject:
         assert float(of_ada["fooling_low"]) == pytest.approx(proportion(1, 1).low, abs=1e-6)
         assert sum(int(row["submitted"]) for row in rows) == 2
 
-    def test_says_whose_words_have_fooled_the_model(self, world: World, server: Scripted) -> None:
+    def test_says_whose_words_have_fooled_the_model(self, world: World, server: ScriptedServer) -> None:
         server.says = lambda request: answer("1979" if "come" in request.question else "1995")(request)
         batch = a_batch(world, variant="sentence", help="offered", help_from={"rules": True}, overlap=1)
         theirs, own = take(world, batch, "ada", "Alien"), take(world, batch, "bo", "Stalker")
@@ -998,7 +1002,7 @@ class TestTheReportOfAProject:
         assert b"No batch has a model in the loop yet." in self.opened(world.rea).content
         assert self.opened(world.rea, "?as=csv").content.decode().count("\n") == 1
 
-    def test_costs_the_same_for_many_submissions(self, world: World, server: Scripted) -> None:
+    def test_costs_the_same_for_many_submissions(self, world: World, server: ScriptedServer) -> None:
         def cost() -> int:
             with CaptureQueriesContext(connection) as queries:
                 assert self.opened(world.rea).status_code == 200

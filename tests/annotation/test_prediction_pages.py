@@ -15,7 +15,7 @@ from tableqa import Example, Table
 from tests.annotation.cast import World
 from tests.annotation.elements import Element, parsed
 from tests.annotation.test_predicting import a_batch, knows_the_word_come, look
-from tests.predictor.scripted import Scripted, answer, scripted
+from tests.predictor.scripted import ScriptedServer, answer, scripted
 
 MARKED = Example(
     "m-1",
@@ -27,7 +27,7 @@ MARKED = Example(
 
 
 @pytest.fixture
-def server(settings: Any, patient: None) -> Iterator[Scripted]:
+def server(settings: Any, patient: None) -> Iterator[ScriptedServer]:
     with scripted(knows_the_word_come) as script:
         settings.PREDICTORS = {"small": script.entry}
         yield script
@@ -68,7 +68,9 @@ def answers(page: Element) -> list[str]:
     ]
 
 
-def test_the_line_is_empty_before_anybody_has_asked(world: World, server: Scripted, ada: Client) -> None:
+def test_the_line_is_empty_before_anybody_has_asked(
+    world: World, server: ScriptedServer, ada: Client
+) -> None:
     prediction = opened(ada, a_batch(world, overlap=1)).find("askew-prediction")
 
     assert "hidden" not in prediction.attributes
@@ -87,7 +89,7 @@ def test_without_a_model_the_page_has_no_line_and_no_button(world: World, ada: C
     assert "hidden" in page.find("button", name_="check").attributes
 
 
-def test_without_scripts_a_button_asks_the_model(world: World, server: Scripted, ada: Client) -> None:
+def test_without_scripts_a_button_asks_the_model(world: World, server: ScriptedServer, ada: Client) -> None:
     page = checked(ada, a_batch(world, overlap=1), question="which year saw it in cinemas?")
 
     prediction = page.find("askew-prediction")
@@ -104,7 +106,7 @@ def test_without_scripts_a_button_asks_the_model(world: World, server: Scripted,
 
 @pytest.mark.parametrize("none", [(), ("",)])
 def test_without_scripts_a_model_that_gives_no_answer_is_said_to_give_none(
-    world: World, server: Scripted, ada: Client, none: tuple[str, ...]
+    world: World, server: ScriptedServer, ada: Client, none: tuple[str, ...]
 ) -> None:
     server.says = lambda request: answer(*([request.table.rows[0][1]] if request.table.rows[0][1] else none))(
         request
@@ -118,7 +120,7 @@ def test_without_scripts_a_model_that_gives_no_answer_is_said_to_give_none(
 
 
 def test_without_scripts_an_item_that_the_model_gets_wrong_has_one_line_and_the_expected_answer(
-    world: World, server: Scripted, ada: Client
+    world: World, server: ScriptedServer, ada: Client
 ) -> None:
     server.says = answer("1666")
 
@@ -130,7 +132,7 @@ def test_without_scripts_an_item_that_the_model_gets_wrong_has_one_line_and_the_
 
 
 def test_without_scripts_answers_are_text_whatever_they_say(
-    world: World, server: Scripted, ada: Client
+    world: World, server: ScriptedServer, ada: Client
 ) -> None:
     server.says = answer("<img src=x onerror=alert(1)>", "<b>1979</b>")
 
@@ -142,7 +144,7 @@ def test_without_scripts_answers_are_text_whatever_they_say(
 
 @pytest.mark.parametrize(("rows", "columns", "words"), [(5_000, 2, "5,000 rows"), (3, 200, "200 columns")])
 def test_a_table_that_no_model_reads_names_the_limit_it_passes_and_can_be_submitted(
-    world: World, server: Scripted, ada: Client, rows: int, columns: int, words: str
+    world: World, server: ScriptedServer, ada: Client, rows: int, columns: int, words: str
 ) -> None:
     header = [f"column {number}" for number in range(columns)]
     body = [[f"{row}.{number}" for number in range(columns)] for row in range(rows)]
@@ -163,7 +165,7 @@ def test_a_table_that_no_model_reads_names_the_limit_it_passes_and_can_be_submit
 
 @pytest.mark.parametrize("mood", ["failing", "busy"])
 def test_without_scripts_a_model_that_is_away_leaves_what_was_typed_and_a_way_on(
-    world: World, server: Scripted, ada: Client, mood: str
+    world: World, server: ScriptedServer, ada: Client, mood: str
 ) -> None:
     server.mood = mood
     batch = a_batch(world, overlap=1)
@@ -186,7 +188,7 @@ class TestTheCountOfToday:
     }
 
     @pytest.fixture
-    def checks(self, world: World, server: Scripted) -> Callable[..., visible_verdicts.VisibleVerdict]:
+    def checks(self, world: World, server: ScriptedServer) -> Callable[..., visible_verdicts.VisibleVerdict]:
         """Checks of a year that was changed to 2001, for one film after the other."""
         years = {"Alien": "1979", "Heat": "1995"}
         films = [

@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotation.background import jobs, sandbox, uploads
 from annotation.imports import file_preview
 from annotation.models import Job, Project, Source, Upload
-from annotation.platform.refusals import Refused, refuse
+from annotation.platform.refusals import ActionRefused, refuse
 from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer, read_previews
@@ -310,7 +310,7 @@ def test_a_choice_that_no_database_can_store_is_refused(world: World, mara: Clie
         mara.post(address_of(upload_of(world)), chosen, follow=True)
 
     assert not Job.objects.exists()
-    with pytest.raises(Refused):
+    with pytest.raises(ActionRefused):
         begun(world, upload_of(world), chosen={"parts": {"question": "\0"}})
 
 

@@ -27,7 +27,7 @@ from annotation.assistance import (
 from annotation.management import doctor
 from annotation.models import Annotation, Batch, Decision, Item, Job, Proposal, Provenance, Reply, Trial
 from annotation.platform import immutable_rows
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import task_report
 from annotation.queue import lineage
 from annotation.workflow import automatic_decisions
@@ -35,10 +35,10 @@ from predictor import client
 from predictor.chat import ChatModel
 from tableqa.statistics import medians
 from tableqa.statistics.proportions import proportion
-from tasks.contract import Proposing, task_type
+from tasks.contract import ProposingTask, task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
-from tests.predictor.scripted import Scripted, scripted
+from tests.predictor.scripted import ScriptedServer, scripted
 from tests.tasks.test_contract import sample
 
 LATER = NOON + timedelta(days=1)
@@ -253,7 +253,7 @@ def test_no_reply_breaks_a_kind(text: str) -> None:
         "question_paraphrase",
     ):
         task = task_type(key)
-        assert isinstance(task, Proposing)
+        assert isinstance(task, ProposingTask)
         item = sample(task)["items"][0]
         for wanted in task.wanted(item):
             whole = with_what_every_reply_has(text)
@@ -359,7 +359,7 @@ def test_one_bad_reply_is_recorded_and_the_job_goes_on(
 def test_an_endpoint_that_fails_leaves_what_is_there(world: World, llm: type[Endpoint]) -> None:
     batch = a_batch(world, help_from={"rules": True, "models": ["llm"], "repetitions": 1})
     llm.status = 404
-    with pytest.raises(Refused, match="are saved"):
+    with pytest.raises(ActionRefused, match="are saved"):
         proposals.make_proposals(batch=batch)
     assert Proposal.objects.filter(maker="rules").exists()
     assert not Reply.objects.exists()
@@ -409,7 +409,7 @@ def test_a_batch_with_help_is_planned_on_the_page(world: World, llm: type[Endpoi
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[Scripted]:
+def server(settings: Any) -> Iterator[ScriptedServer]:
     with scripted(knows_the_word_come) as script:
         settings.PREDICTORS = {"small": script.entry}
         yield script
@@ -417,7 +417,7 @@ def server(settings: Any) -> Iterator[Scripted]:
         client._cached_model.cache_clear()
 
 
-def test_what_fools_the_model_in_the_loop_is_proposed_first(world: World, server: Scripted) -> None:
+def test_what_fools_the_model_in_the_loop_is_proposed_first(world: World, server: ScriptedServer) -> None:
     batch = a_batch(world, help_from={"rules": True, "search": True}, loop_model="small", size=4)
     made = proposals.make_proposals(batch=batch)
     assert made["trials"] == Proposal.objects.count() > 0
@@ -433,7 +433,7 @@ def test_what_fools_the_model_in_the_loop_is_proposed_first(world: World, server
     assert batch.loop_revision
 
 
-def test_a_model_that_is_away_leaves_proposals_untried(world: World, server: Scripted) -> None:
+def test_a_model_that_is_away_leaves_proposals_untried(world: World, server: ScriptedServer) -> None:
     batch = a_batch(world, help_from={"rules": True, "search": True}, loop_model="small")
     server.mood = "failing"
     assert proposals.make_proposals(batch=batch)["trials"] == 0

@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.accounts import crowd_entry
 from annotation.management import doctor
 from annotation.models import Assignment, Batch, Example, Item, Qualification
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import gold
 from annotation.queue import withdrawal
 from annotation.workflow import assignments, automatic_decisions, batch_settings, batches
@@ -77,13 +77,13 @@ class TestItsItemsStayOutOfTheWork:
         asked = entry_test(world, open=False)
         known = Item.objects.filter(batch=asked).values_list("example__external_id", flat=True)[0]
 
-        with pytest.raises(Refused, match=f"Entry test.*{known}"):
+        with pytest.raises(ActionRefused, match=f"Entry test.*{known}"):
             world.batch(requires=asked, only=[known], open=False)
 
     def test_a_source_that_is_all_in_it_is_refused_with_its_name(self, world: World) -> None:
         asked = entry_test(world, open=False, size=8)
 
-        with pytest.raises(Refused, match=r"Every example.*Entry test"):
+        with pytest.raises(ActionRefused, match=r"Every example.*Entry test"):
             world.batch(requires=asked, open=False)
 
     @pytest.mark.parametrize("opened", [False, True])
@@ -104,7 +104,7 @@ class TestItsItemsStayOutOfTheWork:
         for _ in range(2):
             world.label(work, "ada", "extraction")
 
-        with pytest.raises(Refused, match="Create another batch"):
+        with pytest.raises(ActionRefused, match="Create another batch"):
             batch_settings.change(batch=work, changes={"requires": asked}, by=world.mara, now=NOON)
 
         work.refresh_from_db()
@@ -128,7 +128,7 @@ class TestItsItemsStayOutOfTheWork:
         work = world.batch(name="Real work", size=4, requires=asked)
         known = Item.objects.filter(batch=asked).select_related("example")[0].example
 
-        with pytest.raises(Refused, match="Entry test"):
+        with pytest.raises(ActionRefused, match="Entry test"):
             gold.set_gold(batch=work, example=known, data={"label": "extraction"}, by=world.mara, now=NOON)
 
     def test_an_example_of_the_work_is_not_added_to_the_qualification_later(self, world: World) -> None:
@@ -136,7 +136,7 @@ class TestItsItemsStayOutOfTheWork:
         work = world.batch(name="Real work", size=4, requires=asked)
         taken = Item.objects.filter(batch=work).select_related("example")[0].example
 
-        with pytest.raises(Refused, match=r"Real work.*requires this qualification"):
+        with pytest.raises(ActionRefused, match=r"Real work.*requires this qualification"):
             gold.set_gold(batch=asked, example=taken, data={"label": "extraction"}, by=world.mara, now=NOON)
 
         assert not examples(work) & examples(asked)
@@ -264,7 +264,7 @@ class TestTheResult:
 
         for one in mine:
             assert one.annotation is not None
-            with pytest.raises(Refused, match="result of Entry test is final"):
+            with pytest.raises(ActionRefused, match="result of Entry test is final"):
                 assignments.undo(annotation=one.annotation, now=NOON)
         assert assignments.reopenable(list(mine.select_related("item")), now=NOON) == set()
         page = text(client_of(world.ada).get(reverse("my_work")))

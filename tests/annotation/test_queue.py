@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from annotation.access.roles import Role
 from annotation.management import doctor
 from annotation.models import Assignment, Batch, Example, Exclusion, Item, Person, Slot
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import availability, lineage, reservations, slots
 from annotation.workflow import assignments, batches, projects
 from tests.annotation.cast import NOON, World, envelope, make_world
@@ -98,7 +98,7 @@ def test_a_late_submission_to_a_taken_place_is_refused_and_the_draft_stays(world
     assignments.save_draft(assignment=late, revision=0, response={"data": {"label": "reasoning"}}, now=NOON)
     expire(late)
     world.label(batch, "bo", "extraction")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         world.answer(world.reload(late), {"label": "reasoning"})
     assert refused.value.code == "place_taken"
     assert world.reload(late).draft.response == {"data": {"label": "reasoning"}}
@@ -146,9 +146,9 @@ def test_a_closed_batch_hands_nothing_out(world: World) -> None:
     held = world.take(batch, "ada")
     assert held is not None
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
-    with pytest.raises(Refused, match="closed"):
+    with pytest.raises(ActionRefused, match="closed"):
         world.take(Batch.objects.get(pk=batch.pk), "bo")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         world.answer(world.reload(held), {"label": "extraction"})
     assert refused.value.code == "batch_closed"
 
@@ -169,7 +169,7 @@ def test_a_paused_batch_hands_nothing_out_and_takes_what_is_finished(world: Worl
     Batch.objects.filter(pk=batch.pk).update(paused_at=NOON)
     paused = Batch.objects.get(pk=batch.pk)
     for who, holding in (("bo", []), ("ada", [held.public_id])):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ActionRefused) as refused:
             world.take(paused, who, holding)
         assert refused.value.code == "batch_paused"
     again = world.take(paused, "ada")
@@ -359,14 +359,14 @@ def test_windows_of_one_person_and_a_colleague_who_takes_leases_back_never_wait_
                 break
             expire(assignment)
             if turn % 4 == 3:
-                with suppress(Refused):
+                with suppress(ActionRefused):
                     assignments.skip(assignment=world.reload(assignment), reason="odd", now=NOON)
 
     def in_another_window() -> None:
         while not done.is_set():
             held = Assignment.objects.filter(batch=batch, person=world.ada, state=State.LEASED).first()
             if held is not None:
-                with suppress(Refused):
+                with suppress(ActionRefused):
                     world.answer(world.reload(held), {"label": "extraction"})
 
     def take_back() -> None:

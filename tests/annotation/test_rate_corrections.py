@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import Event, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_ledger import DAY, Clock, lines, pay
@@ -72,7 +72,7 @@ def test_the_first_rate_leaves_work_that_was_corrected_before_it(world: World) -
 def test_a_correction_without_rate_reason_or_past_is_refused(
     world: World, wrong: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(ActionRefused, match=words):
         correct(world, NOON + 40 * DAY, **wrong)
 
 

@@ -17,7 +17,7 @@ from django.utils import translation
 from annotation.background import uploads
 from annotation.imports import example_import
 from annotation.models import Job
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tableqa.core.translation import translate_stored
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
@@ -60,7 +60,7 @@ def test_no_fault_is_an_f_string(path: Path) -> None:
     "name", [name for name, case in CASES.items() if case.refused and name != "no such file"]
 )
 def test_a_refusal_of_an_import_is_german(world: World, tmp_path: Path, name: str) -> None:
-    with pytest.raises(Refused) as refused, translation.override("de"):
+    with pytest.raises(ActionRefused) as refused, translation.override("de"):
         bring_in(world, tmp_path, CASES[name])
     with translation.override("de"):
         problems = refused.value.more.get("problems", [])
@@ -75,7 +75,7 @@ def test_a_refusal_of_an_import_is_german(world: World, tmp_path: Path, name: st
 
 @pytest.mark.django_db
 def test_a_refusal_stays_english_where_the_reader_is(world: World, tmp_path: Path) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         bring_in(world, tmp_path, CASES["a duplicate id"])
 
     assert refused.value.detail.endswith(

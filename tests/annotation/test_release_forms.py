@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from annotation.imports import example_import
 from annotation.models import Example, Outcome, Release, Try, Verdict
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, record_files, release_files, verification
 from annotation.releases.freb_tqa_parts import PartThree
 from annotation.workflow import automatic_decisions, perturbation_runs
@@ -159,7 +159,7 @@ def test_judgements_on_a_run_that_is_not_finished_are_refused_with_the_way_out(
     assignment = world.take(batch, "ada")
     assert assignment is not None
     world.answer(assignment, {"answers": ["1995"], "unanswerable": False})
-    with pytest.raises(Refused, match=r"1 of row_shuffle.*Start the same run again") as refused:
+    with pytest.raises(ActionRefused, match=r"1 of row_shuffle.*Start the same run again") as refused:
         release(world, tmp_path / "early", "askew")
     assert refused.value.code == "run_unfinished"
     assert not Release.objects.exists()

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.models import Batch, Outcome
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import benchmark_files, creation, raw_records, release_files, verification
 from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
@@ -53,9 +53,9 @@ def test_a_broken_contract_stops_a_release_and_names_the_outcome(
     stricter: tuple[World, str], tmp_path: Path
 ) -> None:
     world, outcome = stricter
-    with pytest.raises(Refused, match=rf"1 accepted outcome breaks.*{outcome}.*at most 1"):
+    with pytest.raises(ActionRefused, match=rf"1 accepted outcome breaks.*{outcome}.*at most 1"):
         release(world, tmp_path / "one")
-    with pytest.raises(Refused, match=outcome):
+    with pytest.raises(ActionRefused, match=outcome):
         release(world, tmp_path / "two", waivers={"another": "why not"})
 
 
@@ -99,7 +99,7 @@ def test_a_waiver_of_what_breaks_nothing_is_refused_by_its_name(
     stricter: tuple[World, str], tmp_path: Path
 ) -> None:
     _, outcome = stricter
-    with pytest.raises(Refused, match="zzzz needs no waiver:"):
+    with pytest.raises(ActionRefused, match="zzzz needs no waiver:"):
         release(stricter[0], tmp_path / "slip", waivers={outcome: "Seen and kept.", "zzzz": "because"})
 
 
@@ -126,7 +126,7 @@ def test_a_waiver_can_be_given_on_the_command_line(stricter: tuple[World, str], 
 @pytest.mark.django_db(transaction=True)
 def test_a_batch_may_ask_for_other_terms(tmp_path: Path) -> None:
     world = make_world(tmp_path)
-    with pytest.raises(Refused, match=r"contract\.at_most"):
+    with pytest.raises(ActionRefused, match=r"contract\.at_most"):
         world.batch("value_change", variant="answer_stays", settings={"contract": {"at_most": "many"}})
     batch = world.batch("short_table", settings={"contract": {"allowed": ["remove_row"]}})
     item = batch.items.first()
@@ -150,7 +150,7 @@ def test_terms_that_leave_nothing_to_do_are_refused(
 ) -> None:
     world = make_world(tmp_path)
     with pytest.raises(
-        Refused, match=rf"contract\.allowed: .* accepts {takes}, and the list contains none of them"
+        ActionRefused, match=rf"contract\.allowed: .* accepts {takes}, and the list contains none of them"
     ):
         world.batch(kind, variant=variant, settings={"contract": {"allowed": allowed}})
     assert not Batch.objects.exists()

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from annotation.access import audit_log
 from annotation.models import Assignment, Batch, Event, Release
 from annotation.platform import bulk_rows
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation
 from tests.annotation.cast import NOON, World, make_world
 
@@ -161,7 +161,7 @@ def test_a_transaction_that_does_not_end_is_a_refusal_in_words(
     batch = world.batch(size=1)
     taken = take(world, batch, "ada")
     monkeypatch.setattr(audit_log, "MAX_WAIT", 0.05)
-    with writing(world, taken), pytest.raises(Refused, match="writing to the event log"):
+    with writing(world, taken), pytest.raises(ActionRefused, match="writing to the event log"):
         audit_log.wait_for_writers()
 
 

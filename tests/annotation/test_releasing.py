@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Job, Person, Release
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import (
     benchmark_files,
     creation,
@@ -248,7 +248,7 @@ def test_the_same_name_for_the_same_data_is_fine_and_for_other_data_refused(
     first = again()
     assert again() == first
     world.label(world.batch("question_type", size=1), "ada", "extraction")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         again()
     assert refused.value.code == "name_taken"
     assert Release.objects.count() == 1
@@ -268,7 +268,7 @@ def test_a_request_whose_answer_was_lost_gets_the_first_release_though_people_we
 
     other = creation.start_release(now=LATER, request="k1", **{**options, "name": "v3"})
     assert other != first
-    with pytest.raises(Refused):
+    with pytest.raises(ActionRefused):
         creation.start_release(now=LATER, request="k2", **options)
 
 
@@ -284,7 +284,7 @@ def test_a_name_with_other_contents_is_refused_before_a_job_is_queued(
         world.label(world.batch("question_type", size=1), "ada", "extraction")
         changed = {}
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         creation.start_release(project=world.project, by=world.rea, now=LATER, **same | changed)
 
     assert refused.value.code == "name_taken"
@@ -297,7 +297,7 @@ def test_simulated_people_are_refused_unless_allowed(world: World) -> None:
     batch = world.batch("question_type", size=1, overlap=1)
     world.label(batch, "ada", "extraction")
     Person.objects.filter(pk=world.ada.pk).update(is_simulated=True)
-    with pytest.raises(Refused, match="--allow-simulated"):
+    with pytest.raises(ActionRefused, match="--allow-simulated"):
         creation.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON)
     release = creation.make_release(
         project=world.project, name="v1", format="askew", by=None, now=NOON, allow_simulated=True
@@ -314,7 +314,7 @@ def test_no_name_of_a_person_is_in_a_release(world: World, released: Path) -> No
 
 
 def test_a_folder_that_is_not_empty_is_left_alone(world: World, released: Path) -> None:
-    with pytest.raises(Refused, match="not an empty folder"):
+    with pytest.raises(ActionRefused, match="not an empty folder"):
         creation.make_release(
             project=world.project, name="v2", format="askew", by=None, now=LATER, out=released
         )
@@ -364,7 +364,7 @@ def test_a_record_without_a_field_is_a_difference_and_no_traceback(released: Pat
 def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_registered(
     world: World, released: Path
 ) -> None:
-    with pytest.raises(Refused, match="cannot be created"):
+    with pytest.raises(ActionRefused, match="cannot be created"):
         creation.make_release(
             project=world.project,
             name="v2",

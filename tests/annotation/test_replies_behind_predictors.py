@@ -8,7 +8,7 @@ import pytest
 
 from annotation.assistance import model_accuracy, model_queries, prediction_jobs
 from annotation.models import Batch, Job, ModelAnswer, Try
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases.model_evaluation import queries
 from predictor.client import PATIENT, PredictionError, connect
 from predictor.protocol import PredictRequest
@@ -101,12 +101,12 @@ def test_questions_and_accuracy_stop_and_count_the_states(
 ) -> None:
     settings.PREDICTORS = {"qwen": {**entry, "stop_after": 2, "in_flight": 1}}
     put_in_mood(llm, mood)
-    with pytest.raises(Refused, match="2 unusable replies in a row"):
+    with pytest.raises(ActionRefused, match="2 unusable replies in a row"):
         model_queries.ask_model(sources=[world.source], predictor="qwen", purpose="cells", now=lambda: NOON)
     assert [answer.data["states"] for answer in ModelAnswer.objects.all()] == [[STATES[mood]]] * 2
     batch = world.batch("question_paraphrase", variant="word")
     keys = list(batch.items.values_list("example_id", flat=True))
-    with pytest.raises(Refused, match="2 unusable replies in a row"):
+    with pytest.raises(ActionRefused, match="2 unusable replies in a row"):
         model_accuracy.ask(keys, task=batch.task(), predictor="qwen", clock=lambda: NOON)
     known = model_accuracy.stored_accuracy(keys, task=batch.task(), predictor="qwen")
     assert (known.unjudged, known.states) == (2, {STATES[mood]: 2})

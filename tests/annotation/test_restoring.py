@@ -28,7 +28,7 @@ from annotation.models import (
     Source,
     TaskTypeDefinition,
 )
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import resolutions
 from annotation.releases import (
     benchmark_files,
@@ -205,14 +205,14 @@ def test_a_changed_release_is_refused_and_nothing_is_written(db: None, tmp_path:
     shutil.copytree(OLD, tmp_path / "changed")
     path = tmp_path / "changed" / "annotations.jsonl"
     path.write_text(path.read_text(encoding="utf-8").replace("extraction", "reasoning", 1), encoding="utf-8")
-    with pytest.raises(Refused, match=r"does not verify.*annotations\.jsonl"):
+    with pytest.raises(ActionRefused, match=r"does not verify.*annotations\.jsonl"):
         restore(tmp_path / "changed")
     assert not Source.objects.exists()
     assert not Batch.objects.exists()
 
 
 def test_a_project_with_data_is_left_alone(world: World) -> None:
-    with pytest.raises(Refused, match=r"empty project"):
+    with pytest.raises(ActionRefused, match=r"empty project"):
         restoration.restore(project=world.project, folder=OLD, by=None, now=LATER)
 
 

@@ -19,7 +19,7 @@ from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.background import jobs, staged_pages
 from annotation.models import Annotation, Batch, Job, Project, Source
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import restoration, verification
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_restoring import OLD, empty_project
@@ -34,7 +34,7 @@ STAYS = {"Job", "StoredTable", "Upload", "Session", "DBTaskResult"}
 """Tables in which a restore that ended otherwise may leave rows: tables of examples are shared."""
 
 
-class Killed(BaseException):
+class ProcessKilled(BaseException):
     """As if the process ended here."""
 
 
@@ -93,12 +93,12 @@ def test_a_killed_restore_is_seen_by_nobody_and_then_cleared(
     assert pages > 20
 
     def kill() -> None:
-        raise Killed
+        raise ProcessKilled
 
     with (
         pages_until(int(pages * share), kill),
         patch.object(staged_pages.HiddenPages, "abandon"),
-        pytest.raises(Killed),
+        pytest.raises(ProcessKilled),
     ):
         jobs.run(restore.pk)
 
@@ -127,9 +127,13 @@ def test_a_killed_restore_is_seen_by_nobody_and_then_cleared(
 @pytest.mark.usefixtures("small_pages")
 def test_a_restore_whose_worker_was_killed_is_done_anew(restore: Job, empty: Project) -> None:
     def kill() -> None:
-        raise Killed
+        raise ProcessKilled
 
-    with pages_until(30, kill), patch.object(staged_pages.HiddenPages, "abandon"), pytest.raises(Killed):
+    with (
+        pages_until(30, kill),
+        patch.object(staged_pages.HiddenPages, "abandon"),
+        pytest.raises(ProcessKilled),
+    ):
         jobs.run(restore.pk)
     assert jobs.reap(now=jobs.clock() + 2 * jobs.LOST_AFTER) == 1
 
@@ -164,7 +168,7 @@ def test_a_restore_that_the_database_refuses_leaves_nothing(db: None, tmp_path: 
     lines = path.read_text("utf-8").splitlines()
     lines[-1] = json.dumps({**json.loads(lines[-1]), "revision": -1})
     path.write_text("\n".join(lines) + "\n", "utf-8")
-    with patch.object(verification, "verify"), pytest.raises(Refused, match="does not verify"):
+    with patch.object(verification, "verify"), pytest.raises(ActionRefused, match="does not verify"):
         restoration.restore(project=project, folder=folder, by=None, now=NOON)
 
     assert rows() == before
@@ -275,10 +279,14 @@ def test_what_a_killed_restore_left_is_cleared_some_at_a_time(
     restore: Job, empty: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def kill() -> None:
-        raise Killed
+        raise ProcessKilled
 
     before = rows()
-    with pages_until(30, kill), patch.object(staged_pages.HiddenPages, "abandon"), pytest.raises(Killed):
+    with (
+        pages_until(30, kill),
+        patch.object(staged_pages.HiddenPages, "abandon"),
+        pytest.raises(ProcessKilled),
+    ):
         jobs.run(restore.pk)
     jobs.cancel(restore)
     Project.objects.filter(pk=empty.pk).update(restoring_at=jobs.clock() - 2 * jobs.LOST_AFTER)

@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_datetime
 from annotation.assistance import model_accuracy, model_answers
 from annotation.background import jobs
 from annotation.models import Batch, Job, ModelAnswer
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import sampling
 from annotation.releases import creation, raw_records, verification
 from annotation.study_file import current_state, plan, project_export
@@ -28,7 +28,7 @@ from predictor.protocol import Prediction, PredictRequest
 from tasks.contract import task_type
 from tests.annotation.applied_studies import apply_with_files
 from tests.annotation.cast import FILMS, NOON, World, make_world
-from tests.predictor.scripted import SHA, Scripted, answer, scripted
+from tests.predictor.scripted import SHA, ScriptedServer, answer, scripted
 
 MODEL = f"small@{SHA}"
 STUDY = """\
@@ -58,7 +58,7 @@ def knows_all_but_playtime(request: PredictRequest) -> Prediction:
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[Scripted]:
+def server(settings: Any) -> Iterator[ScriptedServer]:
     with scripted(knows_all_but_playtime) as script:
         settings.PREDICTORS = {"small": script.entry}
         yield script
@@ -87,18 +87,18 @@ def questions(batch: Batch) -> list[str]:
     return list(batch.items.order_by("position").values_list("example__question", flat=True))
 
 
-def test_a_batch_has_no_items_until_the_model_has_answered(world: World, server: Scripted) -> None:
+def test_a_batch_has_no_items_until_the_model_has_answered(world: World, server: ScriptedServer) -> None:
     batch = planned(world)
     assert (batch.items_count, batch.state, batch.waits_for_model) == (0, "planned", True)
     assert not server.asked, "planning asks no model"
     job = Job.objects.get(kind="draw_items")
     assert job.ids == {"batch": batch.pk}
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         batches.open_batch(batch=batch, by=world.mara, now=NOON)
     assert refused.value.code == "batch_not_open"
 
 
-def test_only_items_that_the_model_answers_correctly_are_drawn(world: World, server: Scripted) -> None:
+def test_only_items_that_the_model_answers_correctly_are_drawn(world: World, server: ScriptedServer) -> None:
     batch = drawn(planned(world))
     assert len(questions(batch)) == 9
     assert not any("Playtime" in question for question in questions(batch))
@@ -114,7 +114,7 @@ def test_only_items_that_the_model_answers_correctly_are_drawn(world: World, ser
     assert batch.loop_revision == MODEL, "the model whose answers were used is the one in the loop"
 
 
-def test_the_sample_is_the_seeded_sample_of_the_correct_answers(world: World, server: Scripted) -> None:
+def test_the_sample_is_the_seeded_sample_of_the_correct_answers(world: World, server: ScriptedServer) -> None:
     first = drawn(planned(world, size=4, seed=7))
     again = drawn(planned(world, size=4, seed=7))
     other = drawn(planned(world, size=4, seed=8))
@@ -126,18 +126,20 @@ def test_the_sample_is_the_seeded_sample_of_the_correct_answers(world: World, se
     )
 
 
-def test_strata_keep_their_shares_among_the_correct_answers(world: World, server: Scripted) -> None:
+def test_strata_keep_their_shares_among_the_correct_answers(world: World, server: ScriptedServer) -> None:
     batch = drawn(planned(world, size=3, strata="difficulty"))
     assert len(questions(batch)) == 3
 
 
-def test_of_a_list_of_examples_the_correct_ones_keep_their_order(world: World, server: Scripted) -> None:
+def test_of_a_list_of_examples_the_correct_ones_keep_their_order(
+    world: World, server: ScriptedServer
+) -> None:
     batch = drawn(planned(world, only=["nu-3", "nu-2", "nu-0"]))
     assert [question.split()[2] for question in questions(batch)] == ["Stalker", "Heat"]
     assert batch.model_accuracy["questions"] == 3
 
 
-def test_answers_are_stored_and_asked_for_once(world: World, server: Scripted) -> None:
+def test_answers_are_stored_and_asked_for_once(world: World, server: ScriptedServer) -> None:
     drawn(planned(world))
     assert len(server.asked) == ModelAnswer.objects.count() == 12
     drawn(planned(world))
@@ -145,10 +147,12 @@ def test_answers_are_stored_and_asked_for_once(world: World, server: Scripted) -
     assert all(set(body) >= {"question", "table"} and "slot" not in body for body in server.asked)
 
 
-def test_a_model_that_cannot_be_reached_leaves_nothing_half_done(world: World, server: Scripted) -> None:
+def test_a_model_that_cannot_be_reached_leaves_nothing_half_done(
+    world: World, server: ScriptedServer
+) -> None:
     batch = planned(world)
     server.mood = "failing"
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         drawn(batch)
     assert refused.value.code == "predictor_failed"
     batch.refresh_from_db()
@@ -160,11 +164,13 @@ def test_a_model_that_cannot_be_reached_leaves_nothing_half_done(world: World, s
 
 def test_a_server_that_is_gone_is_named(world: World, settings: Any) -> None:
     settings.PREDICTORS = {"small": {"protocol": "predict", "url": "http://127.0.0.1:9", "model": "small"}}
-    with pytest.raises(Refused, match="small does not respond"):
+    with pytest.raises(ActionRefused, match="small does not respond"):
         drawn(planned(world))
 
 
-def test_a_model_that_stops_answering_keeps_what_it_has_answered(world: World, server: Scripted) -> None:
+def test_a_model_that_stops_answering_keeps_what_it_has_answered(
+    world: World, server: ScriptedServer
+) -> None:
     def stops(request: PredictRequest) -> Prediction:
         if len(server.asked) > 5:
             server.mood = "failing"
@@ -172,7 +178,7 @@ def test_a_model_that_stops_answering_keeps_what_it_has_answered(world: World, s
 
     server.says = stops
     batch = planned(world)
-    with pytest.raises(Refused, match="answered and saved"):
+    with pytest.raises(ActionRefused, match="answered and saved"):
         drawn(batch)
     stored = ModelAnswer.objects.count()
     assert 0 < stored < 12
@@ -183,7 +189,7 @@ def test_a_model_that_stops_answering_keeps_what_it_has_answered(world: World, s
 
 
 def test_an_item_without_an_answer_is_counted_as_unknown_and_not_served(
-    world: World, server: Scripted, monkeypatch: pytest.MonkeyPatch
+    world: World, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patiently = model_answers.ask_patiently
 
@@ -198,25 +204,25 @@ def test_an_item_without_an_answer_is_counted_as_unknown_and_not_served(
     assert not any("Heat" in question for question in questions(batch))
 
 
-def test_a_model_that_is_replaced_in_between_is_not_mixed(world: World, server: Scripted) -> None:
+def test_a_model_that_is_replaced_in_between_is_not_mixed(world: World, server: ScriptedServer) -> None:
     def replaced(request: PredictRequest) -> Prediction:
         server.sha = "fedcba9876543210"
         return knows_all_but_playtime(request)
 
     server.says = replaced
     batch = planned(world)
-    with pytest.raises(Refused, match="replaced"):
+    with pytest.raises(ActionRefused, match="replaced"):
         drawn(batch)
     assert Batch.objects.get(pk=batch.pk).items_count == 0
 
 
-def test_where_no_answer_is_correct_the_job_says_so(world: World, server: Scripted) -> None:
+def test_where_no_answer_is_correct_the_job_says_so(world: World, server: ScriptedServer) -> None:
     server.says = answer("1900")
-    with pytest.raises(Refused, match="none of the 12 questions"):
+    with pytest.raises(ActionRefused, match="none of the 12 questions"):
         drawn(planned(world))
 
 
-def test_it_opens_by_itself_if_that_was_asked_for(world: World, server: Scripted) -> None:
+def test_it_opens_by_itself_if_that_was_asked_for(world: World, server: ScriptedServer) -> None:
     batch = planned(world)
     batches.open_when_drawn(batch=batch)
     drawn(batch)
@@ -224,7 +230,7 @@ def test_it_opens_by_itself_if_that_was_asked_for(world: World, server: Scripted
     assert world.take(batch, "ada") is not None
 
 
-def test_a_batch_is_drawn_once(world: World, server: Scripted) -> None:
+def test_a_batch_is_drawn_once(world: World, server: ScriptedServer) -> None:
     batch = drawn(planned(world))
     drawn(batch)
     assert batch.items_count == 9
@@ -232,7 +238,7 @@ def test_a_batch_is_drawn_once(world: World, server: Scripted) -> None:
 
 
 @pytest.mark.django_db(transaction=True)  # the queue of the tests runs a job as soon as it is committed
-def test_the_job_draws_and_can_be_run_again(tmp_path: Path, server: Scripted) -> None:
+def test_the_job_draws_and_can_be_run_again(tmp_path: Path, server: ScriptedServer) -> None:
     world = make_world(tmp_path, questions=12)
     server.mood = "failing"
     batch = planned(world)
@@ -253,18 +259,22 @@ def test_the_job_draws_and_can_be_run_again(tmp_path: Path, server: Scripted) ->
     ("terms", "reason"),
     [({"loop_model": ""}, "model in the loop"), ({"loop_model": "gone"}, "There is no model")],
 )
-def test_the_option_needs_a_model(world: World, server: Scripted, terms: dict[str, Any], reason: str) -> None:
-    with pytest.raises(Refused, match=reason):
+def test_the_option_needs_a_model(
+    world: World, server: ScriptedServer, terms: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(ActionRefused, match=reason):
         planned(world, **terms)
 
 
-def test_a_batch_that_takes_items_from_another_one_refuses_the_option(world: World, server: Scripted) -> None:
+def test_a_batch_that_takes_items_from_another_one_refuses_the_option(
+    world: World, server: ScriptedServer
+) -> None:
     before = world.batch("question_type")
-    with pytest.raises(Refused, match="arrive while people work"):
+    with pytest.raises(ActionRefused, match="arrive while people work"):
         planned(world, feeds_from=before, sources=[])
 
 
-def test_what_is_known_is_counted_without_asking(world: World, server: Scripted) -> None:
+def test_what_is_known_is_counted_without_asking(world: World, server: ScriptedServer) -> None:
     task = task_type("question_paraphrase")
     keys = list(sampling.drawable_examples(world.project, task, sampling.Sample([world.source])))
     unknown = model_accuracy.stored_accuracy(keys, task=task, predictor="small")
@@ -277,7 +287,7 @@ def test_what_is_known_is_counted_without_asking(world: World, server: Scripted)
     assert isinstance(partly.answered_at, datetime)
 
 
-def test_items_of_other_weights_are_unknown(world: World, server: Scripted) -> None:
+def test_items_of_other_weights_are_unknown(world: World, server: ScriptedServer) -> None:
     drawn(planned(world))
     server.sha = "fedcba9876543210"
     batch = drawn(planned(world))
@@ -286,7 +296,7 @@ def test_items_of_other_weights_are_unknown(world: World, server: Scripted) -> N
     assert parse_datetime(batch.model_accuracy["drawn_at"]) == NOON
 
 
-def test_the_command_asks_and_counts(world: World, server: Scripted) -> None:
+def test_the_command_asks_and_counts(world: World, server: ScriptedServer) -> None:
     out = StringIO()
     call_command(
         "ask_model", project="films", predictor="small", purpose="correctness", stdout=out, stderr=StringIO()
@@ -296,7 +306,9 @@ def test_the_command_asks_and_counts(world: World, server: Scripted) -> None:
     assert len(server.asked) == 12
 
 
-def test_a_release_says_what_the_model_has_selected(world: World, server: Scripted, tmp_path: Path) -> None:
+def test_a_release_says_what_the_model_has_selected(
+    world: World, server: ScriptedServer, tmp_path: Path
+) -> None:
     batch = planned(world, size=1)
     batches.open_when_drawn(batch=batch)
     drawn(batch)
@@ -344,7 +356,9 @@ def answers_part(client: Client, world: World, **more: Any) -> str:
 
 
 class TestThePage:
-    def test_says_how_many_are_answered_correctly(self, world: World, server: Scripted, mara: Client) -> None:
+    def test_says_how_many_are_answered_correctly(
+        self, world: World, server: ScriptedServer, mara: Client
+    ) -> None:
         before = answers_part(mara, world)
         assert "small has not been asked about these 12 questions yet." in before
         assert "Ask the model now" in before
@@ -355,7 +369,7 @@ class TestThePage:
         assert "answered correctly" not in answers_part(mara, world, loop_model="")
 
     def test_asks_the_model_in_a_job_and_keeps_the_form(
-        self, world: World, server: Scripted, mara: Client
+        self, world: World, server: ScriptedServer, mara: Client
     ) -> None:
         page = mara.post(ADDRESS, fields(world, name="typed before", ask="1", size=5)).content.decode()
         job = Job.objects.get(kind="ask_originals")
@@ -370,14 +384,14 @@ class TestThePage:
         assert Job.objects.count() == 1, "one job at a time asks about the same examples"
 
     def test_without_a_source_says_what_is_missing(
-        self, world: World, server: Scripted, mara: Client
+        self, world: World, server: ScriptedServer, mara: Client
     ) -> None:
         sent = fields(world, sources=[])
         page = mara.post(f"{ADDRESS}answers/", sent, headers={"hx-request": "true"}).content.decode()
         assert "Choose a source with examples first." in page
 
     def test_of_a_new_batch_waits_and_opens_by_itself(
-        self, world: World, server: Scripted, mara: Client
+        self, world: World, server: ScriptedServer, mara: Client
     ) -> None:
         sent = fields(world, loop_right_only="on", open_at_once="on")
         page = mara.post(ADDRESS, sent, follow=True).content.decode()
@@ -390,7 +404,9 @@ class TestThePage:
         assert "9 of 12 questions are answered correctly by small@01234567." in page
         assert "Waiting for the model" not in page
 
-    def test_of_a_running_job_says_how_far_it_is(self, world: World, server: Scripted, mara: Client) -> None:
+    def test_of_a_running_job_says_how_far_it_is(
+        self, world: World, server: ScriptedServer, mara: Client
+    ) -> None:
         drawn(planned(world))
         ModelAnswer.objects.update(data={"right": True, "milliseconds": 16 * 60_000})
         batch = planned(world)
@@ -403,7 +419,7 @@ class TestThePage:
         assert page["HX-Refresh"] == "true"
 
     def test_of_a_failed_job_says_why_and_asks_again(
-        self, world: World, server: Scripted, mara: Client
+        self, world: World, server: ScriptedServer, mara: Client
     ) -> None:
         batch = planned(world)
         Job.objects.filter(kind="draw_items").update(state=Job.State.FAILED, error="The model is away.")
@@ -414,7 +430,7 @@ class TestThePage:
         assert Job.objects.filter(kind="draw_items").count() == 2
 
 
-def test_the_api_counts_and_asks(world: World, server: Scripted, mara: Client) -> None:
+def test_the_api_counts_and_asks(world: World, server: ScriptedServer, mara: Client) -> None:
     def count(**more: Any) -> Any:
         sent = {"type": "question_paraphrase", "predictor": "small", "sources": [world.source.public_id]}
         address = "/api/projects/films/model-answers/"
@@ -430,7 +446,7 @@ def test_the_api_counts_and_asks(world: World, server: Scripted, mara: Client) -
 
 
 def test_the_plan_of_a_study_counts_the_correct_answers(
-    world: World, server: Scripted, tmp_path: Path
+    world: World, server: ScriptedServer, tmp_path: Path
 ) -> None:
     study = parse(STUDY.replace("name: films,", f"name: {world.source.name},"), folder=tmp_path)
 
@@ -443,7 +459,9 @@ def test_the_plan_of_a_study_counts_the_correct_answers(
     assert "only questions that small answers correctly (9 of 12 so far);" in batch_in_words()
 
 
-def test_a_study_file_names_the_option_and_waits(world: World, server: Scripted, tmp_path: Path) -> None:
+def test_a_study_file_names_the_option_and_waits(
+    world: World, server: ScriptedServer, tmp_path: Path
+) -> None:
     applied = apply_with_files(
         parse(STUDY, folder=tmp_path), project=None, by=world.mara, now=NOON, folder=tmp_path
     )

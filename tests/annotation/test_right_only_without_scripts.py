@@ -14,11 +14,11 @@ from predictor import client as connections
 from tests.annotation.cast import World, make_world
 from tests.annotation.plain_page import PlainPage, check, fill, select
 from tests.annotation.test_right_only import knows_all_but_playtime
-from tests.predictor.scripted import Scripted, scripted
+from tests.predictor.scripted import ScriptedServer, scripted
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[Scripted]:
+def server(settings: Any) -> Iterator[ScriptedServer]:
     with scripted(knows_all_but_playtime) as script:
         settings.PREDICTORS = {"small": script.entry}
         yield script
@@ -28,7 +28,7 @@ def server(settings: Any) -> Iterator[Scripted]:
 
 @pytest.mark.django_db
 def test_a_manager_creates_the_batch_and_asks_the_model_again(
-    tmp_path: Path, client: Client, server: Scripted, django_capture_on_commit_callbacks: Any
+    tmp_path: Path, client: Client, server: ScriptedServer, django_capture_on_commit_callbacks: Any
 ) -> None:
     world: World = make_world(tmp_path, questions=12)
     client.force_login(world.mara)

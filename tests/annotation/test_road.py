@@ -10,7 +10,7 @@ import pytest
 
 from annotation.access.roles import Role
 from annotation.models import Decision, Person
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report
 from annotation.queue import candidates as queue_candidates
 from annotation.queue import resolutions
@@ -108,7 +108,7 @@ def test_a_split_vote_waits_for_an_adjudicator(world: World) -> None:
         item=item, by=world.ivo, note="Years are compared.", choose=[chosen.letter], now=NOON
     )
     assert decision.outcomes.get().response["data"] == {"label": "reasoning"}
-    with pytest.raises(Refused, match="decided"):
+    with pytest.raises(ActionRefused, match="decided"):
         adjudication.decide(item=item, by=world.ivo, note="Again.", choose=["A"], now=NOON)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.management import doctor
 from annotation.models import Batch, Event, Item, Slot
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import allocation, availability
 from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World, make_world
@@ -28,7 +28,7 @@ def work(world: World, batch: Batch, who: str, most: int = 100) -> int:
         while done < most and (assignment := world.take(batch, who)) is not None:
             world.answer(assignment, {"label": "extraction"})
             done += 1
-    except Refused as refused:
+    except ActionRefused as refused:
         if refused.code != "cap_reached":
             raise
     return done

@@ -13,7 +13,7 @@ import pytest
 from annotation.imports import example_import
 from annotation.models import Example as Row
 from annotation.models import Source
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import resolutions
 from annotation.releases import (
     benchmark_files,
@@ -314,7 +314,7 @@ def test_a_project_that_holds_imports_only_is_released(format: str, tmp_path: Pa
 def test_a_project_without_imports_has_nothing_to_release(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     empty = projects.create_project(slug="empty", name="Empty", manager=world.people["mara"], now=NOON)
-    with pytest.raises(Refused, match="Import a dataset first"):
+    with pytest.raises(ActionRefused, match="Import a dataset first"):
         creation.make_release(project=empty, name="v1", format="askew", by=None, now=LATER)
 
 

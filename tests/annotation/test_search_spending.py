@@ -11,7 +11,7 @@ import pytest
 
 from annotation.assistance import proposals, request_estimates
 from annotation.models import Batch, ModelRequest
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tests.annotation.cast import NOON, World, make_world
 from tests.predictor.endpoints import Endpoint, endpoint
 
@@ -54,7 +54,7 @@ def test_tests_of_proposals_stop_after_repeated_refusals_of_the_model(world: Wor
     loop.mood = "declines"
     batch = batch_with(world, rules=True, search=True)
 
-    with pytest.raises(Refused, match=f"loop gave {STOP_AFTER} unusable replies in a row"):
+    with pytest.raises(ActionRefused, match=f"loop gave {STOP_AFTER} unusable replies in a row"):
         proposals.make_proposals(batch=batch, now=lambda: NOON)
 
     # The last test asks about the original and the changed example.
@@ -65,7 +65,7 @@ def test_answers_for_prompts_stop_after_repeated_refusals_of_the_model(world: Wo
     loop.mood = "declines"
     batch = batch_with(world, models=["llm"], repetitions=1)
 
-    with pytest.raises(Refused, match=f"loop gave {STOP_AFTER} unusable replies in a row"):
+    with pytest.raises(ActionRefused, match=f"loop gave {STOP_AFTER} unusable replies in a row"):
         proposals.make_proposals(batch=batch, now=lambda: NOON)
 
     assert searches() == {"declined": STOP_AFTER}

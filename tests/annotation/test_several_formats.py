@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotation.models import Release
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import (
     benchmark_files,
     creation,
@@ -166,14 +166,14 @@ def test_mixes_lie_with_the_formats_that_have_a_place_for_them_and_are_imported_
 
 
 def test_mixes_need_one_format_that_has_a_place_for_them(perturbed: World, tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="freb_tqa, hf does not support mixes"):
+    with pytest.raises(ActionRefused, match="freb_tqa, hf does not support mixes"):
         release(perturbed, tmp_path / "mixed", ["freb_tqa", "hf"], mix=7)
 
 
 def test_a_release_needs_a_format(perturbed: World, tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="Choose at least one format"):
+    with pytest.raises(ActionRefused, match="Choose at least one format"):
         release(perturbed, tmp_path / "none", [])
-    with pytest.raises(Refused, match="There is no format 'csv'"):
+    with pytest.raises(ActionRefused, match="There is no format 'csv'"):
         release(perturbed, tmp_path / "none", ["askew", "csv"])
 
 

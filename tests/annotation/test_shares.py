@@ -15,7 +15,7 @@ from django.db import connection
 from annotation.management import doctor
 from annotation.models import Assignment, Batch, Event, Exclusion, Item, Slot
 from annotation.platform import immutable_rows
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import allocation, availability, workload
 from annotation.workflow import assignments, batch_settings, batches
 from tests.annotation.cast import NOON, World, make_world
@@ -63,10 +63,10 @@ def test_a_split_leaves_makers_out(twenty: World) -> None:
 
 def test_a_split_with_too_few_people_or_too_large_a_share_does_not_open(twenty: World) -> None:
     many = twenty.batch(strategy="split", overlap=4, open=False)
-    with pytest.raises(Refused, match="needs 4 annotators; the project has 3"):
+    with pytest.raises(ActionRefused, match="needs 4 annotators; the project has 3"):
         batches.open_batch(batch=many, by=twenty.mara, now=NOON)
     much = twenty.batch(strategy="split", overlap=1, caps={"items": 6}, open=False)
-    with pytest.raises(Refused, match="largest share would be 7 items, above the limit of 6"):
+    with pytest.raises(ActionRefused, match="largest share would be 7 items, above the limit of 6"):
         batches.open_batch(batch=much, by=twenty.mara, now=NOON)
     assert Batch.objects.get(pk=much.pk).state == "planned"
     assert not kept_for(much)
@@ -156,7 +156,7 @@ def test_a_lease_is_taken_back_for_somebody_else(twenty: World) -> None:
     assert twenty.reload(held).draft.response["data"] == {"label": "neither"}, (
         "the draft stays with its person"
     )
-    with pytest.raises(Refused, match="A manager gave this item to another annotator"):
+    with pytest.raises(ActionRefused, match="A manager gave this item to another annotator"):
         assignments.resume(assignment=twenty.reload(held), now=NOON)
     assert list(doctor.findings()) == []
 
@@ -164,12 +164,12 @@ def test_a_lease_is_taken_back_for_somebody_else(twenty: World) -> None:
 def test_nothing_is_moved_to_somebody_who_does_not_annotate(twenty: World) -> None:
     batch = twenty.batch(strategy="split", overlap=1)
     for person in (twenty.ivo, twenty.zoe):
-        with pytest.raises(Refused, match="is not an annotator"):
+        with pytest.raises(ActionRefused, match="is not an annotator"):
             allocation.move(batch=batch, person=twenty.ada, to=[person], by=twenty.mara, now=NOON)
-    with pytest.raises(Refused, match="already has this share"):
+    with pytest.raises(ActionRefused, match="already has this share"):
         allocation.move(batch=batch, person=twenty.ada, to=[twenty.ada], by=twenty.mara, now=NOON)
     batches.close_batch(batch=batch, by=twenty.mara, now=NOON)
-    with pytest.raises(Refused, match="closed"):
+    with pytest.raises(ActionRefused, match="closed"):
         allocation.assign(batch=batch, person=twenty.ada, most=1, by=twenty.mara, now=NOON)
 
 
@@ -226,7 +226,7 @@ def test_paused_and_closed_in_bulk_each_batch_for_itself(twenty: World) -> None:
         ("paused", "closed"),
     ]
     for again in (batches.open_batch, batches.pause_batch, batches.resume_batch):
-        with pytest.raises(Refused, match="cannot be reopened"):
+        with pytest.raises(ActionRefused, match="cannot be reopened"):
             again(batch=Batch.objects.get(pk=two.pk), by=twenty.mara, now=NOON)
 
 
@@ -265,7 +265,7 @@ def test_a_manager_who_moves_and_changes_while_people_work_breaks_nothing(tmp_pa
         for _ in range(25):
             assignment = world.take(Batch.objects.select_related("project").get(pk=batch.pk), who)
             if assignment is not None:
-                with suppress(Refused):
+                with suppress(ActionRefused):
                     world.answer(assignment, {"label": "extraction"})
 
     def in_thread(work_of: Callable[[], None]) -> None:

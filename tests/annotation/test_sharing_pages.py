@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotation.management import doctor
 from annotation.models import Assignment, Batch, Decision, Item, Slot
 from annotation.models.batch_options import TERMS
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import allocation, resolutions
 from annotation.workflow import assignments, automatic_decisions, batch_settings
 from tests.annotation.cast import NOON, World, make_world
@@ -141,10 +141,10 @@ def test_a_smaller_overlap_keeps_every_response_and_completes_what_has_enough(
 
 def test_what_is_frozen_or_closed_is_not_changed(ten: World) -> None:
     batch = started(ten)
-    with pytest.raises(Refused, match="seed cannot be changed after a batch is opened"):
+    with pytest.raises(ActionRefused, match="seed cannot be changed after a batch is opened"):
         batch_settings.change(batch=batch, changes={"seed": 3}, by=ten.mara, now=NOON)
     Batch.objects.filter(pk=batch.pk).update(closed_at=NOON)
-    with pytest.raises(Refused, match="is closed and cannot be changed"):
+    with pytest.raises(ActionRefused, match="is closed and cannot be changed"):
         batch_settings.change(batch=batch, changes={"caps": {"items": 3}}, by=ten.mara, now=NOON)
 
 
@@ -156,7 +156,7 @@ def test_limits_of_an_open_batch_change_and_say_whom_they_stop(ten: World, mara:
     assert "2 people have already submitted 3 items or more and will get no more." in asked
     mara.post(address, {**sent, "hours_per_day": "1.5", "confirmed": "yes"})
     assert Batch.objects.get(pk=batch.pk).caps == {"items": 3, "hours_per_day": 1.5}
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         ten.take(Batch.objects.select_related("project").get(pk=batch.pk), "ada")
     assert refused.value.code == "cap_reached"
 

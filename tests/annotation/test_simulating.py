@@ -27,7 +27,7 @@ from annotation.models import (
     Slot,
     Source,
 )
-from annotation.platform.refusals import Refused, refuse
+from annotation.platform.refusals import ActionRefused, refuse
 from annotation.quality import consent
 from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
@@ -173,7 +173,7 @@ def test_no_token_stays_when_one_person_is_refused(world: World, monkeypatch: py
             refuse("invalid_request", "No.")
 
     monkeypatch.setattr(simulation, "meet_requirements", meet)
-    with pytest.raises(Refused):
+    with pytest.raises(ActionRefused):
         simulation.simulate(batch=world.batch(), annotators=3, seed=1, accuracy=0.9, now=NOON)
 
     assert ApiToken.objects.count() == 2

@@ -12,7 +12,7 @@ import pytest
 from annotation.access.roles import Role
 from annotation.models import Assignment, Batch, Gold, Item, Membership, Person, Project
 from annotation.payments import data_statement, earnings
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, figure_checks, methods_appendix, record_files, verification
 from annotation.releases.manifest import Manifest
 from annotation.workflow import assignments, automatic_decisions, projects
@@ -299,9 +299,9 @@ def test_statements_tell_everything_that_is_asked_in_its_order() -> None:
 
 
 def test_a_statement_has_known_fields_and_texts_of_a_bearable_length(world: World) -> None:
-    with pytest.raises(Refused, match="no field 'etics'"):
+    with pytest.raises(ActionRefused, match="no field 'etics'"):
         say(world, etics="none")
-    with pytest.raises(Refused, match="at most"):
+    with pytest.raises(ActionRefused, match="at most"):
         say(world, ethics="x" * 5_000)
 
 
@@ -309,14 +309,14 @@ def test_a_statement_has_known_fields_and_texts_of_a_bearable_length(world: Worl
 def test_only_work_is_released(world: World, tmp_path: Path, purpose: str) -> None:
     batch = make_work(world)
     Batch.objects.filter(pk=batch.pk).update(purpose=purpose)
-    with pytest.raises(Refused, match="no annotations to release"):
+    with pytest.raises(ActionRefused, match="no annotations to release"):
         released(world, "v1", tmp_path)
 
 
 def test_what_is_set_aside_is_not_released(world: World, tmp_path: Path) -> None:
     batch = make_work(world)
     Batch.objects.filter(pk=batch.pk).update(set_aside_at=NOON, set_aside_because="pilot")
-    with pytest.raises(Refused, match="no annotations to release"):
+    with pytest.raises(ActionRefused, match="no annotations to release"):
         released(world, "v1", tmp_path)
 
 

@@ -11,7 +11,7 @@ import pytest
 import tableqa
 from annotation.assistance import model_queries
 from annotation.models import ModelAnswer
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue.conversations import UnusableReplies
 from annotation.releases.model_evaluation import queries
 from predictor.configuration import STOP_AFTER
@@ -43,7 +43,7 @@ def test_questions_about_originals_stop_after_repeated_replies_without_what_was_
     settings.PREDICTORS = {"llm": llm.entry(parallel=1, stop_after=2)}
     world = make_world(tmp_path)
     llm.mood, llm.reply = mood, lambda body: "I would rather not."
-    with pytest.raises(Refused, match="2 unusable replies in a row"):
+    with pytest.raises(ActionRefused, match="2 unusable replies in a row"):
         model_queries.ask_model(
             sources=[world.source], predictor="llm", purpose=purpose, samples=2, now=lambda: NOON
         )

@@ -23,7 +23,7 @@ from annotation.workflow import automatic_decisions
 from tableqa.agreement import measures
 from tableqa.core import translation as core_translation
 from tableqa.core.translation import Message, joined
-from tasks.contract import Context, Suggesting, task_type, task_types
+from tasks.contract import Context, SuggestingTask, task_type, task_types
 from tests.annotation.cast import NOON, World
 
 RELEASED = {"agreement", "cell_sets", "edit_agreement", "perturbations", "rank_agreement", "resolving"}
@@ -175,7 +175,7 @@ def test_why_a_type_is_suggested_is_stored_as_a_message_and_shown_in_the_readers
     reason = stored(item, "inputs")["suggestions"]["rule"]["why"]
     assert reason["code"].startswith("question_types.")
     task = item.batch.task()
-    assert isinstance(task, Suggesting)
+    assert isinstance(task, SuggestingTask)
     with translation.override("de"):
         suggested = task.suggest(item.plain(), Context())
         assert suggested is not None

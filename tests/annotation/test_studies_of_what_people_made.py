@@ -12,7 +12,7 @@ from annotation.access.authorization import Actor, assignment
 from annotation.access.roles import Role
 from annotation.management import demo_world
 from annotation.models import Batch, Event, Example, Item, Person, PinnedExample, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import reservations
 from annotation.study_file import current_state, project_export
 from annotation.study_file.parser import parse
@@ -80,7 +80,7 @@ class TestWhereNobodyMakesThem:
     ) -> None:
         before = Event.objects.count()
 
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ActionRefused) as refused:
             apply(HEAD + RATE, films, mara)
 
         assert refused.value.detail.startswith(
@@ -93,7 +93,7 @@ class TestWhereNobodyMakesThem:
         named = RATE.replace("of: perturbed", "of: perturbed, only: [nu-0~answer_changes-1]")
 
         with pytest.raises(
-            Refused, match=r"the sources of the batch .films. do not contain 'nu-0~answer_changes-1'"
+            ActionRefused, match=r"the sources of the batch .films. do not contain 'nu-0~answer_changes-1'"
         ):
             apply(HEAD + named + "perturbations:\n  - {kinds: [row_shuffle]}\n", films, mara)
 
@@ -101,7 +101,9 @@ class TestWhereNobodyMakesThem:
 
     def test_automatic_ones_are_missed_where_no_run_makes_them(self, films: Path, mara: Person) -> None:
         automatic = RATE.replace("of: perturbed", "of: automatic")
-        with pytest.raises(Refused, match="no automatic perturbations of films, and the file creates none"):
+        with pytest.raises(
+            ActionRefused, match="no automatic perturbations of films, and the file creates none"
+        ):
             apply(HEAD + automatic, films, mara)
 
         text = HEAD + automatic + "perturbations:\n  - {kinds: [row_shuffle], seeds: [33]}\n"

@@ -15,7 +15,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.background import jobs, uploads
 from annotation.models import Batch, Event, Example, Gold, Item, Job, Project, Source
 from annotation.payments import data_statement
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import gold
 from annotation.study_file import apply, current_state, project_export
 from annotation.study_file import plan as study_file_plan
@@ -57,7 +57,7 @@ def begun() -> bool:
 
 def refused(text: str, folder: Path, world: World) -> str:
     before = Event.objects.count()
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(ActionRefused) as raised:
         apply_with_files(parse(text, folder=folder), project=None, by=world.mara, now=NOON, folder=folder)
     assert (begun(), Event.objects.count()) == (False, before), "nothing is begun"
     return raised.value.detail

@@ -42,7 +42,7 @@ from annotation.models import (
     Release,
     Source,
 )
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import gold
 from annotation.queue import lineage, reservations
 from annotation.releases import creation, verification
@@ -703,7 +703,7 @@ class TestApplying:
         whole = batches.open_batch
 
         def fails(**said: Any) -> None:
-            raise Refused("invalid_request", "The lights went out.")
+            raise ActionRefused("invalid_request", "The lights went out.")
 
         monkeypatch.setattr(batches, "open_batch", fails)
         stopped = apply(SMALL, films, mara_of_films)
@@ -717,7 +717,7 @@ class TestApplying:
     def test_nothing_is_begun_while_something_is_in_the_way(self, films: Path, mara_of_films: Person) -> None:
         before = Event.objects.count()
 
-        with pytest.raises(Refused, match=r"line 4: source films: .*missing\.tsv"):
+        with pytest.raises(ActionRefused, match=r"line 4: source films: .*missing\.tsv"):
             apply(SMALL.replace("films-dev.tsv", "missing.tsv"), films, mara_of_films)
 
         assert Event.objects.count() == before
@@ -728,7 +728,7 @@ class TestApplying:
     ) -> None:
         text = SMALL.replace("films-dev.tsv}", f"films-dev.tsv, checksum: {'0' * 64}}}")
 
-        with pytest.raises(Refused, match="does not contain the data of the study"):
+        with pytest.raises(ActionRefused, match="does not contain the data of the study"):
             apply(text, films, mara_of_films)
 
     def test_from_a_page_a_source_has_to_be_there(self, world: World) -> None:
@@ -872,7 +872,7 @@ class TestApplying:
         )
         text = SMALL.replace("perturbations:", entry + "perturbations:")
 
-        with pytest.raises(Refused, match="gold Entry: Items without a gold answer: 1 of 2"):
+        with pytest.raises(ActionRefused, match="gold Entry: Items without a gold answer: 1 of 2"):
             apply(text, films, mara_of_films)
 
         assert not Project.objects.filter(slug="small").exists()
@@ -910,7 +910,7 @@ class TestApplying:
         assert (gold.item.batch.name, gold.item.is_gold, gold.why) == ("Types", True, "looked up")
         assert apply(text, films, mara_of_films).done == []
         wrong = text.replace("label: extraction}, why", "label: extracted}, why")
-        with pytest.raises(Refused, match="gold Types: nu-3: "):
+        with pytest.raises(ActionRefused, match="gold Types: nu-3: "):
             apply(wrong, films, mara_of_films)
         assert Gold.objects.get().expected["data"] == {"label": "extraction"}
 
@@ -1310,7 +1310,7 @@ class TestTheCommand:
         (films / "study.yaml").write_text(SMALL)
 
         def fails(**said: Any) -> None:
-            raise Refused("invalid_request", "The lights went out.")
+            raise ActionRefused("invalid_request", "The lights went out.")
 
         monkeypatch.setattr(batches, "open_batch", fails)
 

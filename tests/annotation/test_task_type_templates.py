@@ -16,7 +16,7 @@ from annotation.quality import rating_tallies
 from annotation.study_file import type_definitions
 from annotation.study_file.parser import parse
 from tableqa import Example, Table
-from tasks.contract import Accepted, Item, response_data
+from tasks.contract import Acceptance, Item, response_data
 from tasks.contract.decision_rules import resolve
 from tasks.shared.defined_types import task_of
 
@@ -57,7 +57,7 @@ def test_it_works_from_form_to_agreement(path: Path) -> None:
         assert all(validator.is_valid(response_data(response)) for response in said)
         assert all(task.describe(response, item) for response in said)
         rows += [(item.example.id, str(who), response) for who, response in enumerate(said)]
-        decided += isinstance(resolve(task, {}, said, item), Accepted)
+        decided += isinstance(resolve(task, {}, said, item), Acceptance)
     assert decided > 5
     shapes = {item.example.id: TABLE.shape for item in ITEMS}
     figures = rating_tallies.figures_of(rating_tallies.tallies(task, rows, shapes))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from annotation.models.batch_options import SECTIONS, TERMS, Context, Term, changeable, check
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tasks.contract import task_type, task_types
 
 PURPOSES = ("work", "calibration", "qualification")
@@ -57,7 +57,7 @@ def test_a_value_that_is_accepted_is_accepted_again_and_fits_its_schema(
     context = context_of("question_type", purpose)
     try:
         accepted = term.checked(value, context)
-    except Refused:
+    except ActionRefused:
         return
     assert term.checked(accepted, context) == accepted
     assert term.in_words(accepted)
@@ -93,7 +93,7 @@ def test_no_two_terms_have_the_same_key_in_a_study_file() -> None:
     ],
 )
 def test_what_is_wrong_is_refused_with_its_name(terms: dict[str, Any], words: str) -> None:
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(ActionRefused) as raised:
         check(task_type("question_type"), terms, project=None)
     assert words in raised.value.detail
 
@@ -128,5 +128,5 @@ def test_a_text_is_as_long_as_its_column() -> None:
 
     assert term.schema()["maxLength"] == 5
     assert term.checked("12345", context) == "12345"
-    with pytest.raises(Refused, match=r"\(extra\) must have at most 5 characters"):
+    with pytest.raises(ActionRefused, match=r"\(extra\) must have at most 5 characters"):
         term.checked("123456", context)

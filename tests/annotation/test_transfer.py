@@ -29,7 +29,7 @@ from annotation.models import (
     TaskTypeDefinition,
 )
 from annotation.payments import earnings
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report
 from annotation.releases import creation, raw_records, restoration, verification
 from annotation.releases.raw_records import Raw
@@ -354,7 +354,7 @@ def test_the_field_that_json_min_lacks_is_named(world: World, tmp_path: Path) ->
     lines = {"id": 1, "question": "when?", "label": "extraction"}
 
     with pytest.raises(
-        Refused, match=r"record 1: the field data is missing\. Export the project as JSON, not"
+        ActionRefused, match=r"record 1: the field data is missing\. Export the project as JSON, not"
     ):
         write(world, label_studio(tmp_path, lines))
 
@@ -363,7 +363,7 @@ def test_the_field_of_a_bad_time_is_named(world: World, tmp_path: Path) -> None:
     bad = annotation(1, choice("label", "extraction"), created_at="yesterday")
 
     with pytest.raises(
-        Refused, match=r"annotations\[0\]: created_at is not a time: 'yesterday'\. Write it as 2026"
+        ActionRefused, match=r"annotations\[0\]: created_at is not a time: 'yesterday'\. Write it as 2026"
     ):
         write(world, label_studio(tmp_path, task(1, bad)))
 
@@ -373,7 +373,7 @@ def test_a_file_of_spans_says_what_is_not_read_and_what_is(world: World, tmp_pat
     span = json.dumps([0, 4, "F" * 10_000])
     path.write_text(f'{{"id": 1, "text": "Heat", "label": [{span}]}}\n', "utf-8")
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         write(world, path, "doccano")
 
     assert refused.value.detail == (
@@ -387,7 +387,7 @@ def test_a_file_of_predictions_alone_says_what_to_do(world: World, tmp_path: Pat
     only_predicted = {**task(1), "predictions": [{"model_version": "m", "score": 0.5, "result": result}]}
 
     with pytest.raises(
-        Refused,
+        ActionRefused,
         match=r"export\.json has predictions of models, but no responses of people \(tasks: 1\)\. To keep",
     ):
         write(world, label_studio(tmp_path, only_predicted))
@@ -400,7 +400,7 @@ def test_nothing_is_imported_if_one_response_is_invalid(world: World, tmp_path: 
     before = counted()
 
     with pytest.raises(
-        Refused, match=r"export.json, line 1: .*task 1, response 7: label: Choose one of: extraction"
+        ActionRefused, match=r"export.json, line 1: .*task 1, response 7: label: Choose one of: extraction"
     ):
         write(world, path, task_type="question_type")
 
@@ -412,7 +412,7 @@ def test_a_task_without_a_table_names_record_and_remedy(world: World, tmp_path: 
     del given["data"]["table"]
     before = counted()
 
-    with pytest.raises(Refused, match=r"record 1, data: there is no table.*Enter it under Field names"):
+    with pytest.raises(ActionRefused, match=r"record 1, data: there is no table.*Enter it under Field names"):
         write(world, label_studio(tmp_path, given))
 
     assert counted() == before
@@ -495,7 +495,7 @@ def test_the_same_file_again_is_refused_and_adds_nothing(world: World, two_peopl
     write(world, two_people)
     before = counted()
 
-    with pytest.raises(Refused, match="already has a batch 'Label Studio: export'"):
+    with pytest.raises(ActionRefused, match="already has a batch 'Label Studio: export'"):
         write(world, two_people)
 
     assert counted() == before
@@ -544,7 +544,7 @@ def test_simulated_people_of_own_exports_are_simulated_again(world: World, tmp_p
     expected = {pseudonym_of(world, world.ada): False, pseudonym_of(world, world.bo): True}
     assert dict(people.values_list("name", "is_simulated")) == expected
     assert preview.summary.simulated == {pseudonym_of(world, world.bo)}
-    with pytest.raises(Refused, match="simulated"):
+    with pytest.raises(ActionRefused, match="simulated"):
         creation.make_release(project=world.project, name="v2", format="askew", by=None, now=NOON)
     assert list(findings()) == []
 
@@ -956,7 +956,7 @@ def test_a_definition_with_faults_in_an_export_is_refused_with_them(world: World
     definition = {"title": "Level", "instruction": "Look", "fields": [{"name": "level", "type": "choice"}]}
     tasks["meta"] = {"task_type": "level", "definition": definition}
 
-    with pytest.raises(Refused, match=r"level: .*needs `options`"):
+    with pytest.raises(ActionRefused, match=r"level: .*needs `options`"):
         write(world, label_studio(tmp_path, tasks))
 
 

@@ -26,11 +26,11 @@ from annotation.imports.field_mapping import ImportMapping
 from annotation.imports.label_import import checks
 from annotation.management.doctor import findings
 from annotation.models import Annotation, Batch, Example, Job, Project, Proposal, Source, StoredTable
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.workflow import task_types
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import DEFINITION
-from tests.annotation.test_restoring_pages import Killed, rows
+from tests.annotation.test_restoring_pages import ProcessKilled, rows
 from tests.annotation.test_transfer import annotation, choice, label_studio, look, task, write
 
 pytestmark = pytest.mark.both
@@ -77,7 +77,7 @@ def start(
 
 
 def kill() -> None:
-    raise Killed
+    raise ProcessKilled
 
 
 def before_page(number: int, act: Callable[[], object]) -> Any:
@@ -98,7 +98,7 @@ def before_page(number: int, act: Callable[[], object]) -> Any:
 def run_killed(job: Job, at: int) -> None:
     """Run the job until its process is killed in this page."""
     dead = patch.object(staged_pages.HiddenPages, "abandon")
-    with before_page(at, kill), dead, pytest.raises(Killed):
+    with before_page(at, kill), dead, pytest.raises(ProcessKilled):
         jobs.run(job.pk)
 
 
@@ -254,7 +254,7 @@ def test_a_task_type_that_changes_meanwhile_is_refused(world: World, tmp_path: P
         task_types.define(project=world.project, name=defined.name, data=changed, by=world.mara, now=NOON)
 
     described = label_studio(tmp_path, *tasks(6, "of_film"))
-    with before_page(9, change), pytest.raises(Refused, match="changed during the import"):
+    with before_page(9, change), pytest.raises(ActionRefused, match="changed during the import"):
         write(world, described, source="second", batch="second", task_type=defined.name)
 
     assert rows()["Annotation"] == before["Annotation"]
@@ -267,7 +267,7 @@ def test_a_batch_or_source_of_the_name_that_appears_meanwhile_is_kept(world: Wor
 
     with (
         before_page(9, lambda: world.batch(name="taken")),
-        pytest.raises(Refused, match="already has a batch"),
+        pytest.raises(ActionRefused, match="already has a batch"),
     ):
         write(world, described, batch="taken")
 

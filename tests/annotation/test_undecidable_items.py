@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotation.management import doctor
 from annotation.models import Adjudication, Batch, Item
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import orphaned_slots
 from annotation.workflow import adjudication, automatic_decisions
 from tasks.contract import decision_rules
@@ -121,7 +121,7 @@ def test_a_decision_on_which_the_task_type_fails_is_refused_and_another_is_possi
     )
     failing = patch.object(type(batch.task()), method, side_effect=ArithmeticError("a table of secrets"))
 
-    with failing, pytest.raises(Refused, match=r"failed on this decision \(ArithmeticError\)"):
+    with failing, pytest.raises(ActionRefused, match=r"failed on this decision \(ArithmeticError\)"):
         adjudication.decide(item=batch.items.get(), by=world.ivo, choose=["A"], now=LATER)
 
     assert resolutions(batch) == ["adjudication"]

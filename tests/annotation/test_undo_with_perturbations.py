@@ -12,7 +12,7 @@ import pytest
 from annotation.background import jobs
 from annotation.management import doctor
 from annotation.models import Batch, Decision, Example, Item, Job, ModelAnswer, PerturbationRun
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import candidates, decision_undo, lineage, resolutions
 from annotation.workflow import adjudication, automatic_decisions, batches, perturbation_runs
 from tests.annotation.cast import NOON, World, make_world
@@ -183,7 +183,7 @@ def test_undo_is_refused_by_name_once_a_batch_has_items_of_what_the_run_made(wor
     world.batch("answer_check", of="automatic", name="Checks")
     before = state(run)
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         undo(world, item)
 
     assert refused.value.code == "decided"
@@ -203,7 +203,7 @@ def test_undo_is_refused_once_a_model_has_answered_what_the_run_made(world: Worl
     answered = Example.objects.automatic().earliest("pk")
     ModelAnswer.objects.create(example=answered, purpose="screening", model="m", data={}, made_at=LATER)
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ActionRefused) as refused:
         undo(world, item)
 
     assert refused.value.detail == (

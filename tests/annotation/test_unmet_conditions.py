@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import Annotation, Assignment, Batch
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import candidates
 from annotation.releases import creation
 from annotation.releases.record_files import Difference, records
@@ -81,7 +81,7 @@ def test_an_unmet_condition_is_refused_until_it_is_confirmed(
     held = taken(world, kind)
     response = envelope(held, data)
     for confirmed in ([], ["another_code"]):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ActionRefused) as refused:
             assignments.submit(assignment=held, response=response, now=NOON, confirmed=confirmed)
         assert refused.value.code == "unmet_conditions"
         assert [condition["code"] for condition in refused.value.more["unmet"]] == [code]
@@ -110,7 +110,7 @@ def test_a_new_submission_after_undo_is_asked_about_again(world: World) -> None:
     held = taken(world, "column_masking")
     first = world.answer(held, without("c0"))
     again = world.reload(assignments.undo(annotation=first, now=NOON))
-    with pytest.raises(Refused, match="how to work out “Team”"):
+    with pytest.raises(ActionRefused, match="how to work out “Team”"):
         assignments.submit(assignment=again, response=envelope(again, without("c0")), now=NOON)
 
 

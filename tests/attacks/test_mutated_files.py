@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 
 from tableqa.core.foreign_values import unstorable
-from tableqa.readers import READERS, ReaderError, Sifting, archive, credit
+from tableqa.readers import READERS, FilteringReader, ReaderError, archive, credit
 from tests.annotation.test_malformed_files import FORMS, laid_out, reader_of, sealed
 from tests.attacks import LONG_RUN
 from tests.attacks.changed import mutated, with_other_values
@@ -38,7 +38,7 @@ def read(name: str, path: Path, tables: Path | None = None) -> int:
     reader = READERS[name]
     list(reader.files(path, tables))
     credit(reader, path, tables)
-    if isinstance(reader, Sifting):
+    if isinstance(reader, FilteringReader):
         reader.left_out(path, tables)
     number = 0
     for example in reader(path, tables):

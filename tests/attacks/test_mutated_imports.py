@@ -31,7 +31,7 @@ from annotation.imports import example_import, mapping_file, response_import
 from annotation.management.commands._escaping import EscapingOutput
 from annotation.models import Annotation, Example, Gold, Person, Project
 from annotation.platform import public_ids
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import gold_files
 from annotation.releases import creation, release_files, restoration
 from annotation.study_file import apply, parser
@@ -59,7 +59,7 @@ pytestmark = pytest.mark.both
 
 SEED = int(os.environ.get("ASKEW_FUZZ_SEED", "20261129"))
 EXPORTS = Path(__file__).parent.parent / "exports"
-REFUSALS = (Refused, StudyError, InvalidResponse)
+REFUSALS = (ActionRefused, StudyError, InvalidResponse)
 
 
 # -- imports ----------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class Imports:
             self.stored.append(f"{name}: refused")
             out = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
             EscapingOutput(out).write(f"{refusal} {getattr(refusal, 'more', '')}")
-            if isinstance(refusal, Refused):
+            if isinstance(refusal, ActionRefused):
                 json.dumps([refusal.detail, refusal.more], ensure_ascii=False, default=str).encode()
         except Exception:
             wrong = f"{name} (seed {SEED}): {traceback.format_exc(limit=-6)[-1500:]}\n{data!r:.600}"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tasks.contract import InvalidResponse, Item, Making, TaskType, response_data, task_types
+from tasks.contract import InvalidResponse, Item, MakingTask, TaskType, response_data, task_types
 from tests.attacks import LONG_RUN
 from tests.attacks.changed import changed, drawn
 from tests.tasks.test_contract import sample
@@ -69,7 +69,7 @@ def test_any_response_is_taken_or_refused_as_invalid(task: TaskType) -> None:
                 f"{task.key}, number {number} (seed {SEED}): {traceback.format_exc(limit=-5)}\n{said}"
             )
         try:
-            if isinstance(task, Making):
+            if isinstance(task, MakingTask):
                 task.preview(data, item)
         except Exception:
             pytest.fail(f"preview of {task.key}, number {number}: {traceback.format_exc(limit=-5)}\n{said}")

@@ -65,7 +65,7 @@ POOL = 'a1 -.,(\n"A\\_|é[/\x00'
 
 
 @dataclass(frozen=True)
-class Found:
+class PatternUse:
     """A pattern with the file that has it, and how it is used there: from the front ("match", "fullmatch") or anywhere."""
 
     place: str
@@ -76,9 +76,9 @@ class Found:
         return f"{self.place} {self.method} {self.pattern.pattern[:60]!r}"
 
 
-def patterns() -> list[Found]:
+def patterns() -> list[PatternUse]:
     """Every pattern of the product with each way in which it is used, once for each file."""
-    found: dict[tuple[str, str, int, str], Found] = {}
+    found: dict[tuple[str, str, int, str], PatternUse] = {}
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             place = path.relative_to(ROOT).as_posix()
@@ -88,18 +88,18 @@ def patterns() -> list[Found]:
             if re.search(r"^import re$", source, re.MULTILINE):
                 for one in of_module(place, source):
                     found.setdefault((place, one.pattern.pattern, one.pattern.flags, one.method), one)
-    made = Found(BENCHMARK_FILES, benchmark_files._files_of_cells(), "fullmatch")
+    made = PatternUse(BENCHMARK_FILES, benchmark_files._files_of_cells(), "fullmatch")
     return [*found.values(), made]
 
 
-def of_module(place: str, source: str) -> Iterator[Found]:
+def of_module(place: str, source: str) -> Iterator[PatternUse]:
     """The patterns that a module keeps in its names, and those that stand in calls of `re`."""
     module = importlib.import_module(place.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
     for name, value in list(vars(module).items()):
         used = set(re.findall(rf"\b{name}\.({'|'.join(METHODS)})\b", source))
         for pattern in kept(value):
             for method in used or {"search"}:
-                yield Found(place, pattern, plain(method))
+                yield PatternUse(place, pattern, plain(method))
     for node in calls(ast.parse(source)):
         assert isinstance(node.func, ast.Attribute)
         values = [
@@ -108,7 +108,7 @@ def of_module(place: str, source: str) -> Iterator[Found]:
         ]
         flags = {flag for value in values for flag in flags_of(value)}
         for text in texts_of(node.args[0], source, vars(module), place):
-            yield Found(place, re.compile(text, sum(flags)), plain(node.func.attr))
+            yield PatternUse(place, re.compile(text, sum(flags)), plain(node.func.attr))
 
 
 def calls(tree: ast.Module) -> Iterator[ast.Call]:
@@ -246,7 +246,7 @@ def samples(sequence: Any, flags: int) -> list[str]:
 # -- time -------------------------------------------------------------------------------------------
 
 
-def growth(found: Found, before: str, body: str, long: int = LONG, short: int = SHORT) -> float:
+def growth(found: PatternUse, before: str, body: str, long: int = LONG, short: int = SHORT) -> float:
     """How many times as long the long input takes as the short one; 0 where both take next to nothing."""
     if seconds(found, before, body, short) < NOTHING * long / LONG / 150:
         return 0.0  # a hundred times as long is next to nothing, too
@@ -261,7 +261,7 @@ def growth(found: Found, before: str, body: str, long: int = LONG, short: int = 
     return min(ratios)
 
 
-def seconds(found: Found, before: str, body: str, length: int) -> float:
+def seconds(found: PatternUse, before: str, body: str, length: int) -> float:
     """Processor time for an input of about this length."""
     text: Any = (before + body * (length // len(body)))[:length] + "\x01"
     if isinstance(found.pattern.pattern, bytes):
@@ -309,13 +309,13 @@ def test_patterns_of_readers_take_linear_time_for_long_texts() -> None:
     [rb"<row\b([^>]*)>", rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</c>)", rb"<meta\s[^>]*charset=([a-z]{1,40})"],
 )
 def test_a_pattern_that_searches_an_end_from_each_beginning_is_noticed(pattern: Any) -> None:
-    found = Found("here", re.compile(pattern, re.DOTALL), "search")
+    found = PatternUse("here", re.compile(pattern, re.DOTALL), "search")
 
     assert any(growth(found, before, body) > MOST for before, body in inputs(found.pattern))
 
 
 def test_a_pattern_of_quadratic_time_is_noticed() -> None:
-    found = Found("here", re.compile(r"^\W*operation", re.MULTILINE), "search")
+    found = PatternUse("here", re.compile(r"^\W*operation", re.MULTILINE), "search")
 
     assert growth(found, "", "\n", LONG // 4, SHORT // 4) > MOST
 

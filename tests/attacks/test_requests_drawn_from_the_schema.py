@@ -60,7 +60,7 @@ KEPT = 0.15
 
 
 @dataclass
-class Tried:
+class RequestLog:
     """What was sent, and what went wrong."""
 
     sent: int = 0
@@ -232,9 +232,9 @@ def allowed(operation: Any) -> list[str]:
     return [*may, *(f"{who}'s token" for who in may if who in MEMBERS)]
 
 
-def tried(world: World, number: int, seed: int) -> Tried:
+def tried(world: World, number: int, seed: int) -> RequestLog:
     """Send so many requests, and say what came of them."""
-    found = Tried()
+    found = RequestLog()
     rng = random.Random(seed)
     raised: list[str] = []
 

@@ -16,7 +16,7 @@ import pytest
 from django.conf import settings as installed
 
 from annotation.background import sandbox
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows
 from tests.attacks.hostile_files import compressed_buffers, saved_to_disk, shared_strings
 from tests.waiting import wait_until
@@ -97,14 +97,14 @@ def test_a_fault_of_a_file_comes_with_its_reason(folder: Path) -> None:
 def test_a_fault_that_stops_the_reading_is_refused(folder: Path) -> None:
     (folder / "q.csv").unlink()
 
-    with pytest.raises(Refused, match=r"q\.csv"):
+    with pytest.raises(ActionRefused, match=r"q\.csv"):
         read(folder / "q.csv")
 
 
 def test_a_file_that_takes_too_long_is_refused(endless: Path, settings: Any) -> None:
     settings.IMPORT_SECONDS = 1
 
-    with pytest.raises(Refused, match=r"Reading endless\.csv takes more than 1 seconds"):
+    with pytest.raises(ActionRefused, match=r"Reading endless\.csv takes more than 1 seconds"):
         read(endless)
 
     assert (children(), left()) == ([], [])
@@ -116,7 +116,7 @@ def test_a_file_that_takes_too_long_is_refused(endless: Path, settings: Any) -> 
 def test_a_file_that_takes_too_much_memory_is_refused(endless: Path, settings: Any) -> None:
     settings.IMPORT_MEMORY = 1
 
-    with pytest.raises(Refused, match=r"Reading endless\.csv takes more than 1 MB"):
+    with pytest.raises(ActionRefused, match=r"Reading endless\.csv takes more than 1 MB"):
         read(endless)
 
     assert (children(), left()) == ([], [])
@@ -145,7 +145,7 @@ def test_a_bomb_in_a_library_ends_at_the_limit_of_memory(kind: str, folder: Path
     path = bomb(kind, folder)
 
     with pytest.raises(
-        Refused, match=rf"Reading {path.name} takes more than 250 MB of memory\. Split the file"
+        ActionRefused, match=rf"Reading {path.name} takes more than 250 MB of memory\. Split the file"
     ):
         read(path)
 
@@ -161,7 +161,7 @@ def test_a_bomb_that_nobody_watches_ends_at_the_limit_of_addresses(
     monkeypatch.setattr(sandbox, "ADDRESS_SPACE", 1_400)
     path = bomb(kind, folder)
 
-    with pytest.raises(Refused, match=rf"Reading {path.name} takes more than \d+ MB of memory"):
+    with pytest.raises(ActionRefused, match=rf"Reading {path.name} takes more than \d+ MB of memory"):
         read(path)
 
     assert (children(), left()) == ([], [])
@@ -183,7 +183,9 @@ def test_a_process_that_dies_is_refused_and_the_log_says_why(
     def kill(number: int) -> None:
         os.kill(children()[0], signal.SIGSEGV)
 
-    with pytest.raises(Refused, match=r"endless\.csv cannot be read: the program that reads it has failed"):
+    with pytest.raises(
+        ActionRefused, match=r"endless\.csv cannot be read: the program that reads it has failed"
+    ):
         read(endless, kill)
 
     assert "ended with -11" in caplog.text

@@ -30,7 +30,7 @@ NewContext = Callable[..., BrowserContext]
 RUNS = ("href", "src", "action", "formaction", "data", "srcdoc", "xlink:href")
 
 
-class Looked(HTMLParser):
+class ScriptFinder(HTMLParser):
     """What of a page would run, or was made of a text."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Looked(HTMLParser):
 
 
 def wrong_in(text: str) -> list[str]:
-    looked = Looked()
+    looked = ScriptFinder()
     looked.feed(text)
     looked.close()
     return looked.found

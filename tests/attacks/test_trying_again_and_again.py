@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotation.access.roles import Permission, Role
 from annotation.accounts import crowd_entry, rate_limits, sign_up
 from annotation.models import Attempts, CrowdLink, Membership, Person
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 
@@ -62,12 +62,12 @@ class TestSigningIn:
         now = timezone.now()
         for number in range(rate_limits.SIGN_IN_HERE.at_once):
             rate_limits.begin_sign_in(account="a@b.c", address=HERE, now=now + timedelta(seconds=number))
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ActionRefused) as refused:
             rate_limits.begin_sign_in(account="a@b.c", address=HERE, now=now + timedelta(seconds=30))
         assert refused.value.code == "too_many_attempts"
         later = now + rate_limits.SIGN_IN_HERE.then_every
         rate_limits.begin_sign_in(account="a@b.c", address=HERE, now=later)
-        with pytest.raises(Refused):
+        with pytest.raises(ActionRefused):
             rate_limits.begin_sign_in(account="a@b.c", address=HERE, now=later)
 
     def test_a_whole_laboratory_signs_in_behind_one_address(self, world: World) -> None:
@@ -82,7 +82,7 @@ class TestSigningIn:
         now = timezone.now()
         for number in range(rate_limits.SIGN_IN_ADDRESS.at_once):
             rate_limits.begin_sign_in(account=f"{number}@example.org", address=HERE, now=now)
-        with pytest.raises(Refused):
+        with pytest.raises(ActionRefused):
             rate_limits.begin_sign_in(account="another@example.org", address=HERE, now=now)
         rate_limits.begin_sign_in(account="another@example.org", address=THERE, now=now)
 
@@ -91,7 +91,7 @@ class TestSigningIn:
         now = timezone.now()
         for number in range(rate_limits.SIGN_IN_ACCOUNT.at_once):
             rate_limits.begin_sign_in(account="ada@example.org", address=f"203.0.113.{number}", now=now)
-        with pytest.raises(Refused):
+        with pytest.raises(ActionRefused):
             rate_limits.begin_sign_in(account="ada@example.org", address="203.0.113.250", now=now)
         assert sign_in("ada@example.org", RIGHT, THERE).signed_in
 
@@ -189,18 +189,18 @@ class TestTheTable:
         assert [query["sql"].split()[0] for query in queries] == ["UPDATE"]
         for _ in range(limit.at_once - 2):
             rate_limits.count_attempt(limit, "x", now=NOON)
-        with pytest.raises(Refused):
+        with pytest.raises(ActionRefused):
             rate_limits.count_attempt(limit, "x", now=NOON)
 
     @pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)
     def test_every_limit_holds(self, db: None, limit: rate_limits.Limit) -> None:
         for _ in range(limit.at_once):
             rate_limits.count_attempt(limit, "x", now=NOON)
-        with pytest.raises(Refused):
+        with pytest.raises(ActionRefused):
             rate_limits.count_attempt(limit, "x", now=NOON)
         rate_limits.count_attempt(limit, "y", now=NOON)
         rate_limits.count_attempt(limit, "x", now=NOON + limit.then_every)
-        with pytest.raises(Refused):
+        with pytest.raises(ActionRefused):
             rate_limits.count_attempt(limit, "x", now=NOON + limit.then_every)
 
 

@@ -98,7 +98,7 @@ def things(world: World) -> Things:
     return make_things(world)
 
 
-class Sent(io.BytesIO):
+class SentFile(io.BytesIO):
     """A file as a browser sends it."""
 
     def __init__(self, name: str, content: bytes) -> None:
@@ -106,18 +106,18 @@ class Sent(io.BytesIO):
         self.name = name
 
 
-def zipped() -> Sent:
+def zipped() -> SentFile:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as made:
         made.writestr("own/manifest.json", "{}")
-    return Sent("all.zip", content.getvalue())
+    return SentFile("all.zip", content.getvalue())
 
 
-def lines() -> Sent:
-    return Sent("own.csv", b'question,table\nwho?,"Name\nAnn"\n')
+def lines() -> SentFile:
+    return SentFile("own.csv", b'question,table\nwho?,"Name\nAnn"\n')
 
 
-def kept(things: Things, sent: Sent) -> str:
+def kept(things: Things, sent: SentFile) -> str:
     file = SimpleUploadedFile(sent.name, sent.getvalue())
     return uploads.keep(project=things.world.project, file=file, by=things.world.mara, now=NOON).public_id
 
@@ -253,7 +253,7 @@ def test_the_web_tier_reads_no_file(
     client.force_login(things.world.people["root"])
     files: Files = {
         "lines": lines(),
-        "json": Sent("said.jsonl", b'{"id": "nu-0", "answers": ["1995"]}\n'),
+        "json": SentFile("said.jsonl", b'{"id": "nu-0", "answers": ["1995"]}\n'),
         "zip": zipped(),
         "kept": kept(things, lines()),
         "kept zip": kept(things, zipped()),

@@ -22,7 +22,7 @@ from tests.annotation.test_predicting import knows_the_word_come
 from tests.browser.pages import HeldRequests, annotating, intercept, settled, signed_in, takes_keys
 from tests.gateways import gateway
 from tests.in_flight import wait_until_quiet
-from tests.predictor.scripted import Scripted, answer, scripted
+from tests.predictor.scripted import ScriptedServer, answer, scripted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,7 +31,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
 
 
 @pytest.fixture
-def server(settings: Any, browser: Browser) -> Iterator[Scripted]:
+def server(settings: Any, browser: Browser) -> Iterator[ScriptedServer]:
     with scripted(knows_the_word_come) as script:
         settings.PREDICTORS = {"small": script.entry}
         yield script
@@ -63,7 +63,7 @@ def type_question(page: Page, text: str) -> None:
 
 
 def test_a_reworded_question_is_previewed_while_typing_checked_with_enter_and_submitted_with_a_digit(
-    new_context: Contexts, live_server: Any, world: World, server: Scripted
+    new_context: Contexts, live_server: Any, world: World, server: ScriptedServer
 ) -> None:
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
     state(page, "answered")
@@ -105,7 +105,7 @@ def test_a_reworded_question_is_previewed_while_typing_checked_with_enter_and_su
 
 
 def test_beside_a_model_that_hangs_typing_saving_and_submitting_go_on_and_it_comes_back_by_itself(
-    new_context: Contexts, live_server: Any, world: World, server: Scripted
+    new_context: Contexts, live_server: Any, world: World, server: ScriptedServer
 ) -> None:
     server.mood = "hung"
     page = annotating(new_context, live_server.url, world.ada, a_batch(world))
@@ -138,7 +138,7 @@ ON_TOP = """(part) => {
 
 
 def test_the_details_open_wholly_in_sight_on_a_phone_and_beside_the_table(
-    new_context: Contexts, live_server: Any, world: World, server: Scripted
+    new_context: Contexts, live_server: Any, world: World, server: ScriptedServer
 ) -> None:
     others = (Alternative(("1979",), 0.15), Alternative(("Stalker", "Alien"), 0.05))
     server.says = answer("3", topk=others)
@@ -185,7 +185,7 @@ LOOK = """(cell) => {
 
 
 def test_cells_that_the_model_used_have_a_sign_and_a_legend_also_in_forced_colours(
-    new_context: Contexts, live_server: Any, world: World, server: Scripted
+    new_context: Contexts, live_server: Any, world: World, server: ScriptedServer
 ) -> None:
     server.says = lambda request: answer(request.table.rows[0][1], cells=((0, 1), (2, 1)))(request)
     batch = world.batch("value_change", variant="answer_changes", loop_model="small", overlap=1)
@@ -248,7 +248,7 @@ def change(page: Page, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["question_paraphrase", "value_change", "header_synonym"])
 def test_nothing_moves_whatever_is_entered_and_before_during_and_after_the_model_is_asked(
-    new_context: Contexts, live_server: Any, world: World, server: Scripted, kind: str
+    new_context: Contexts, live_server: Any, world: World, server: ScriptedServer, kind: str
 ) -> None:
     table = Table(["Film", "Year", "Minutes"], [["Heat", "1995", "170"], ["Alien", "1979", "117"]])
     question = "which film has the most minutes, and which one is the most recent?"
@@ -302,7 +302,7 @@ def test_nothing_moves_whatever_is_entered_and_before_during_and_after_the_model
 
 @pytest.mark.parametrize("layout", ["phone", "below"])
 def test_below_the_table_the_model_moves_nothing_while_it_answers_to_a_change(
-    new_context: Contexts, live_server: Any, world: World, server: Scripted, layout: str
+    new_context: Contexts, live_server: Any, world: World, server: ScriptedServer, layout: str
 ) -> None:
     table = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
     source = world.import_written(Example("f", "when did Heat come out?", table, ["1995"]))
@@ -337,7 +337,7 @@ def test_below_the_table_the_model_moves_nothing_while_it_answers_to_a_change(
 
 
 def test_the_guidelines_of_the_chosen_option_move_neither_the_line_of_the_model_nor_its_words(
-    new_context: Contexts, live_server: Any, world: World, server: Scripted
+    new_context: Contexts, live_server: Any, world: World, server: ScriptedServer
 ) -> None:
     table = Table(["Club", "Wins"], [["Greystones Rovers", "1"], ["Dundalk Gaels Athletic", "2"]])
     server.says = lambda request: answer("1" if "number" in request.question else "Dundalk Gaels Athletic")(
@@ -361,7 +361,7 @@ def test_the_guidelines_of_the_chosen_option_move_neither_the_line_of_the_model_
 
 
 @pytest.fixture
-def gateway_url(server: Scripted, settings: Any) -> Iterator[str]:
+def gateway_url(server: ScriptedServer, settings: Any) -> Iterator[str]:
     settings.MODEL_GATEWAY = True
     with gateway() as url:
         yield url
@@ -388,7 +388,7 @@ def test_the_gateway_answers_takes_a_new_ticket_and_delays_no_submission_and_wit
     new_context: Contexts,
     live_server: Any,
     world: World,
-    server: Scripted,
+    server: ScriptedServer,
     gateway_url: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -434,7 +434,7 @@ def test_the_gateway_answers_takes_a_new_ticket_and_delays_no_submission_and_wit
 
 
 def test_models_of_the_panel_are_shown_as_each_answers(
-    new_context: Contexts, live_server: Any, world: World, server: Scripted, settings: Any
+    new_context: Contexts, live_server: Any, world: World, server: ScriptedServer, settings: Any
 ) -> None:
     with scripted(answer("42")) as other:
         settings.PREDICTORS = {"small": server.entry, "other": {**other.entry, "panel": True}}
@@ -461,7 +461,7 @@ def test_models_of_the_panel_are_shown_as_each_answers(
 
 
 def test_beside_a_long_answer_a_large_table_has_half_of_the_window_and_a_phone_does_not_scroll_sideways(
-    new_context: Contexts, live_server: Any, world: World, server: Scripted
+    new_context: Contexts, live_server: Any, world: World, server: ScriptedServer
 ) -> None:
     long = "b" * 80
     server.says = lambda request: answer(long, cells=((0, 1),))(request)
@@ -492,7 +492,7 @@ FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFram
 
 @pytest.mark.parametrize("locale", ["en", "de"])
 def test_the_line_is_never_cut_where_the_model_is_fooled_and_where_it_gets_the_item_wrong(
-    new_context: Contexts, live_server: Any, world: World, server: Scripted, locale: str
+    new_context: Contexts, live_server: Any, world: World, server: ScriptedServer, locale: str
 ) -> None:
     server.says = lambda request: answer(
         "1900" if "released" in request.question else knows_the_word_come(request).answers[0]

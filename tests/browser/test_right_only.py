@@ -15,7 +15,7 @@ from tests.annotation.cast import World, make_world
 from tests.annotation.test_right_only import knows_all_but_playtime
 from tests.browser.pages import signed_in
 from tests.in_flight import wait_until_quiet
-from tests.predictor.scripted import Scripted, scripted
+from tests.predictor.scripted import ScriptedServer, scripted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,7 +23,7 @@ Contexts = Callable[..., BrowserContext]
 
 
 @pytest.fixture
-def server(settings: Any, browser: Browser) -> Iterator[Scripted]:
+def server(settings: Any, browser: Browser) -> Iterator[ScriptedServer]:
     with scripted(knows_all_but_playtime) as script:
         settings.PREDICTORS = {"small": script.entry}
         yield script
@@ -40,7 +40,7 @@ def world(tmp_path: Path) -> World:
 
 
 def test_a_manager_asks_the_model_and_creates_the_batch(
-    new_context: Contexts, live_server: Any, world: World, server: Scripted
+    new_context: Contexts, live_server: Any, world: World, server: ScriptedServer
 ) -> None:
     page = signed_in(new_context, live_server.url, world.mara).new_page()
     page.goto(f"{live_server.url}/projects/films/batches/new/?kind=question_paraphrase:word")

@@ -18,7 +18,7 @@ Grid = tuple[list[str], list[list[Any]]]
 
 
 @dataclass(frozen=True)
-class Formatted:
+class FormattedValue:
     """A number or date with a number format. Programs without number formats write the text that is shown.
 
     `is_text` says that only the shown text is right, for example the leading zeros of a code.
@@ -66,13 +66,13 @@ VALUES: dict[str, tuple[str, tuple[Any, ...]]] = {
     "dates": ("Date", tuple(datetime.date(2024, 5, 1) + datetime.timedelta(days=40 * i) for i in range(5))),
     "currency": (
         "Gross",
-        tuple(Formatted(v, f"${v:,.2f}", '"$"#,##0.00') for v in (1200.5, 0.25, 33.0, 7e6)),
+        tuple(FormattedValue(v, f"${v:,.2f}", '"$"#,##0.00') for v in (1200.5, 0.25, 33.0, 7e6)),
     ),
-    "percent": ("Share", tuple(Formatted(v, f"{v:.1%}", "0.0%") for v in (0.125, 0.5, 1.0, 0.003))),
-    "padded numbers": ("Number", tuple(Formatted(v, f"{v:05}", "00000", True) for v in (7, 815, 12345))),
+    "percent": ("Share", tuple(FormattedValue(v, f"{v:.1%}", "0.0%") for v in (0.125, 0.5, 1.0, 0.003))),
+    "padded numbers": ("Number", tuple(FormattedValue(v, f"{v:05}", "00000", True) for v in (7, 815, 12345))),
     "years of dates": (
         "Opened",
-        tuple(Formatted(datetime.date(v, 5, 3), str(v), "yyyy", True) for v in (1999, 2001, 2024)),
+        tuple(FormattedValue(datetime.date(v, 5, 3), str(v), "yyyy", True) for v in (1999, 2001, 2024)),
     ),
     "booleans": ("Open", (True, False)),
     "emoji": ("Sign", ("🎬", "👩‍👩‍👧 family", "1️⃣", "🇩🇪")),
@@ -217,7 +217,7 @@ def table_value(form: str, grid: Grid) -> Any:
 
 def shown(value: Any) -> Any:
     """A value for a program without number formats."""
-    return value.shown if isinstance(value, Formatted) else value
+    return value.shown if isinstance(value, FormattedValue) else value
 
 
 def json_value(value: Any) -> Any:
@@ -254,7 +254,7 @@ def expected_value(value: Any, with_comma: bool = False) -> Any:
 
     with_comma: the program writes decimal commas.
     """
-    if isinstance(value, Formatted):
+    if isinstance(value, FormattedValue):
         return {"shown": value.shown} | ({} if value.is_text else {"number": value.value})
     if isinstance(value, bool):
         return {"bool": value}

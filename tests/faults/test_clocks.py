@@ -14,7 +14,7 @@ from django.test import Client
 from annotation.assistance import prediction_jobs
 from annotation.management import doctor
 from annotation.models import Annotation, Assignment, Draft, Item, Job, Try
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import reservations
 from tests.annotation.cast import NOON, World, envelope, make_world
 
@@ -56,7 +56,7 @@ def test_when_the_database_s_clock_jumps_ahead_places_go_to_others_and_what_was_
     Assignment.objects.update(leased_until=F("leased_until") - timedelta(hours=3))
     for _ in range(4):
         world.label(batch, "bo", "extraction")
-    with pytest.raises(Refused, match="reservation expired"):
+    with pytest.raises(ActionRefused, match="reservation expired"):
         world.answer(world.reload(late), {"label": "reasoning"})
     given = Item.objects.values_list("submitted_count", "slots_count")
     assert set(given) == {(1, 1)}

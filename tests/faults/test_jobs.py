@@ -24,7 +24,7 @@ from annotation.imports import example_import
 from annotation.management import backup, doctor
 from annotation.management.commands import worker
 from annotation.models import Event, Example, Job, Project, Release, Source, Upload
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases import benchmark_files, creation, verification
 from annotation.workflow import batches
 from tests.annotation.cast import NOON, World, make_world
@@ -187,7 +187,7 @@ def leftovers(release: Release) -> list[Path]:
     return list(folder.parent.glob(f"{folder.name}*.part*"))
 
 
-class Killed(BaseException):
+class ProcessKilled(BaseException):
     """What nothing catches."""
 
 
@@ -199,12 +199,12 @@ def test_of_two_workers_at_one_release_none_takes_what_the_other_has_half_writte
     begun: list[int] = []
 
     def killed(done: int, total: int) -> None:
-        raise Killed
+        raise ProcessKilled
 
     def slow(done: int, total: int) -> None:
         if not begun:
             begun.append(done)
-            with pytest.raises(Killed):
+            with pytest.raises(ProcessKilled):
                 creation.write_release(Release.objects.get(pk=release.pk), progress=killed)
 
     with suppress(OSError):  # what it had begun was cleared away: it counts as lost anyhow
@@ -273,7 +273,7 @@ def test_an_upload_that_finds_no_room_is_refused_in_words_and_leaves_nothing(wor
     folder = Path(settings.MEDIA_ROOT) / "uploads"
     before = set(folder.glob("*"))
     file = OnFullDisk("more.tsv", QUESTIONS.encode())
-    with pytest.raises(Refused, match=r"no space for more\.tsv"):
+    with pytest.raises(ActionRefused, match=r"no space for more\.tsv"):
         uploads.keep(project=world.project, file=file, by=world.mara, now=NOON)
     assert set(folder.glob("*")) == before
     assert not Upload.objects.exists()

@@ -10,7 +10,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from tableqa import Example, Table
-from tasks.contract import Accepted, InvalidResponse, Item, response_data
+from tasks.contract import Acceptance, InvalidResponse, Item, response_data
 from tasks.contract.decision_rules import resolve
 from tasks.shared.defined_types import DefinedTask, task_of
 from tests.modules.test_twins import in_javascript
@@ -110,10 +110,12 @@ def test_what_the_page_calls_complete_is_valid_and_so_is_each_decision() -> None
         if responses:
             decided = resolve(task, {}, responses, ITEM)
             seen[type(decided).__name__] += 1
-            if isinstance(decided, Accepted):
+            if isinstance(decided, Acceptance):
                 for outcome in decided.outcomes:
                     assert not faults_of(task, outcome.response), (task.definition, responses, outcome)
-    assert min(seen["complete"], seen["incomplete"], seen["Accepted"], seen["NeedsAdjudication"]) > 100, seen
+    assert min(seen["complete"], seen["incomplete"], seen["Acceptance"], seen["NeedsAdjudication"]) > 100, (
+        seen
+    )
 
 
 def problems_of(task: DefinedTask, data: Mapping[str, Any]) -> list[str]:

@@ -109,11 +109,11 @@ def lines(settings: Any) -> Iterator[list[dict[str, Any]]]:
     settings.LOG_REQUESTS = True
     found: list[dict[str, Any]] = []
 
-    class Kept(logging.Handler):
+    class RecordList(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             found.append(json.loads(JsonFormatter().format(record)))
 
-    handler, root = Kept(), logging.getLogger()
+    handler, root = RecordList(), logging.getLogger()
     level = root.level
     root.addHandler(handler)
     root.setLevel(logging.INFO)

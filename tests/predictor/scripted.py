@@ -30,7 +30,7 @@ def answer(*answers: str, cells: tuple[tuple[int, int], ...] = (), **more: Any) 
     )
 
 
-class Scripted:
+class ScriptedServer:
     """One server. `says` is what the model answers; `mood` how the server behaves, and may be changed at any time.
 
     well, hung, slow (1.5 s), dribbling, busy, failing, crashing (500 without a protocol error), cut (the connection
@@ -178,9 +178,9 @@ def _send(
 
 
 @contextmanager
-def scripted(says: Says) -> Iterator[Scripted]:
+def scripted(says: Says) -> Iterator[ScriptedServer]:
     """A server for the time of a test."""
-    script = Scripted(says)
+    script = ScriptedServer(says)
     try:
         yield script
     finally:

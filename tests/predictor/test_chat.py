@@ -20,7 +20,7 @@ from predictor.listing import ask_for_list
 from tableqa import Example, Table
 from tableqa.core.foreign_values import unstorable
 from tableqa.data.examples import Turn
-from tests.predictor.scripted import Scripted, hung_socket, scripted
+from tests.predictor.scripted import ScriptedServer, hung_socket, scripted
 
 HELLO = [{"role": "user", "content": "hello"}]
 
@@ -327,7 +327,7 @@ def test_an_endpoint_that_trickles_is_given_no_more_time_than_agreed() -> None:
             ChatModel(url=f"http://127.0.0.1:{server.port}/v1", model="m", timeout=0.4).ask(HELLO)
 
 
-def _dribble(server: Scripted, handler: Any) -> None:
+def _dribble(server: ScriptedServer, handler: Any) -> None:
     handler.send_response(200)
     handler.send_header("content-length", "100000")
     handler.end_headers()

@@ -15,7 +15,7 @@ from predictor.client import THREADS, Breaker, Model, PredictionError
 from predictor.configuration import ConfigurationError, is_live, read
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import Table
-from tests.predictor.scripted import SHA, Scripted, answer, scripted
+from tests.predictor.scripted import SHA, ScriptedServer, answer, scripted
 from tests.waiting import wait_until
 
 REQUEST = PredictRequest(
@@ -33,13 +33,13 @@ def patient_connections(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[Scripted]:
+def server() -> Iterator[ScriptedServer]:
     with scripted(answer("1995", cells=((0, 1),))) as script:
         yield script
 
 
 @pytest.fixture
-def model(server: Scripted) -> Iterator[Model]:
+def model(server: ScriptedServer) -> Iterator[Model]:
     found = Model(server.entry["url"], "small", breaker=Breaker(first=0.2))
     yield found
     found.close()
@@ -67,7 +67,7 @@ def comes_back(model: Model) -> Prediction | None:
         return None
 
 
-def test_an_answer_comes_back_checked_and_whole(server: Scripted, model: Model) -> None:
+def test_an_answer_comes_back_checked_and_whole(server: ScriptedServer, model: Model) -> None:
     prediction = model.predict(REQUEST, within=PATIENT)
     assert (prediction.answers, prediction.cells, prediction.model) == (("1995",), ((0, 1),), f"small@{SHA}")
     assert model.identity() == f"small@{SHA}"
@@ -90,7 +90,7 @@ def test_an_answer_comes_back_checked_and_whole(server: Scripted, model: Model) 
     ],
 )
 def test_every_way_to_fail_is_a_sentence_in_time(
-    server: Scripted, model: Model, mood: str, kind: str
+    server: ScriptedServer, model: Model, mood: str, kind: str
 ) -> None:
     server.mood = mood
     began = time.monotonic()
@@ -100,12 +100,12 @@ def test_every_way_to_fail_is_a_sentence_in_time(
     assert "<" not in str(unanswered)
 
 
-def test_a_server_that_is_not_there_is_known_at_once(server: Scripted, model: Model) -> None:
+def test_a_server_that_is_not_there_is_known_at_once(server: ScriptedServer, model: Model) -> None:
     server.kill()
     assert refused(model).kind == "gone"
 
 
-def test_what_no_model_takes_is_not_sent(server: Scripted, model: Model) -> None:
+def test_what_no_model_takes_is_not_sent(server: ScriptedServer, model: Model) -> None:
     table = Table(["n"], [[str(number)] for number in range(5_000)])
     unanswered = refused(model, request=PredictRequest("how many?", table))
     assert unanswered.kind == "too_large"
@@ -113,7 +113,9 @@ def test_what_no_model_takes_is_not_sent(server: Scripted, model: Model) -> None
     assert server.asked == []
 
 
-def test_a_server_that_hangs_is_left_alone_and_comes_back_by_itself(server: Scripted, model: Model) -> None:
+def test_a_server_that_hangs_is_left_alone_and_comes_back_by_itself(
+    server: ScriptedServer, model: Model
+) -> None:
     server.mood = "failing"
     for _ in range(3):
         refused(model)
@@ -155,7 +157,7 @@ def test_a_flapping_server_is_asked_less_and_less() -> None:
     assert asked < 200
 
 
-def test_beyond_the_cap_of_a_model_a_request_is_refused_at_once(server: Scripted) -> None:
+def test_beyond_the_cap_of_a_model_a_request_is_refused_at_once(server: ScriptedServer) -> None:
     small = Model(server.entry["url"], "small", in_flight=2)
 
     async def asking() -> list[str]:
@@ -177,7 +179,7 @@ def test_beyond_the_cap_of_a_model_a_request_is_refused_at_once(server: Scripted
 
 
 def test_threads_that_ask_first_at_the_same_time_share_one_event_loop(
-    server: Scripted, monkeypatch: pytest.MonkeyPatch
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "_loops", {})
     both, new_loop = threading.Barrier(2, timeout=PATIENT), asyncio.new_event_loop
@@ -200,7 +202,7 @@ def test_threads_that_ask_first_at_the_same_time_share_one_event_loop(
 
 
 def test_threads_of_pages_are_few_and_the_next_is_refused_at_once(
-    server: Scripted, model: Model, monkeypatch: pytest.MonkeyPatch
+    server: ScriptedServer, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "LIVE", PATIENT)  # pages of a slow machine
     held = threading.Event()
@@ -227,7 +229,7 @@ def test_threads_of_pages_are_few_and_the_next_is_refused_at_once(
 
 
 def test_a_job_waits_for_a_thread_and_takes_none_from_pages(
-    server: Scripted, model: Model, monkeypatch: pytest.MonkeyPatch
+    server: ScriptedServer, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "_job_threads", threading.BoundedSemaphore(1))
     monkeypatch.setattr(client, "LIVE", PATIENT - 1)  # pages of a slow machine
@@ -254,7 +256,7 @@ def test_a_job_waits_for_a_thread_and_takes_none_from_pages(
     assert len(answers) == 3
 
 
-def test_many_wait_at_one_time_where_nobody_blocks(server: Scripted) -> None:
+def test_many_wait_at_one_time_where_nobody_blocks(server: ScriptedServer) -> None:
     small = Model(server.entry["url"], "small")
 
     async def asking() -> list[Prediction]:
@@ -265,7 +267,7 @@ def test_many_wait_at_one_time_where_nobody_blocks(server: Scripted) -> None:
     small.close()
 
 
-def test_whoever_hangs_up_frees_the_place_and_says_nothing_of_the_server(server: Scripted) -> None:
+def test_whoever_hangs_up_frees_the_place_and_says_nothing_of_the_server(server: ScriptedServer) -> None:
     small = Model(server.entry["url"], "small", in_flight=1)
 
     async def hanging_up() -> None:
@@ -284,7 +286,9 @@ def test_whoever_hangs_up_frees_the_place_and_says_nothing_of_the_server(server:
 
 
 @pytest.mark.parametrize("mood", ["crashing", "cut"])
-def test_a_replica_that_was_killed_is_asked_once_more(server: Scripted, model: Model, mood: str) -> None:
+def test_a_replica_that_was_killed_is_asked_once_more(
+    server: ScriptedServer, model: Model, mood: str
+) -> None:
     server.moods = [mood]
     assert model.predict(REQUEST, within=PATIENT).answers == ("1995",)
     assert len(server.asked) == 2
@@ -343,14 +347,14 @@ def test_the_client_and_the_real_server_understand_each_other() -> None:
             model.close()
 
 
-def test_a_question_on_its_way_when_the_server_stops_is_told_so(server: Scripted) -> None:
+def test_a_question_on_its_way_when_the_server_stops_is_told_so(server: ScriptedServer) -> None:
     model = Model(server.entry["url"], "small")
     model.close()
     for _ in range(3):  # and nothing is used up by it
         assert refused(model).kind == "gone"
 
 
-def test_a_server_that_asked_for_a_pause_is_busy_and_not_gone(server: Scripted, model: Model) -> None:
+def test_a_server_that_asked_for_a_pause_is_busy_and_not_gone(server: ScriptedServer, model: Model) -> None:
     server.mood = "busy"
     assert refused(model).kind == "busy"
     server.mood = "well"

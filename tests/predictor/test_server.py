@@ -90,11 +90,11 @@ def test_it_is_not_ready_before_its_first_answer_but_alive() -> None:
 
 
 def test_a_model_that_fails_its_first_question_is_never_ready() -> None:
-    class Broken(Echo):
+    class BrokenModel(Echo):
         def predict_batch(self, requests: Any, stop: Any) -> Any:
             raise RuntimeError("no such kernel")
 
-    with serving(Broken()) as client:
+    with serving(BrokenModel()) as client:
         ready = client.get("/readyz")
     assert ready.status_code == 503
     assert "RuntimeError" in json.dumps(ready.json())

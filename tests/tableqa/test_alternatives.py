@@ -29,7 +29,7 @@ from tableqa.scoring import tat_metric
 from tableqa.scoring.evaluation import MATCHES, ORIGINAL, Instance
 from tableqa.scoring.evaluation import judge as judged_by
 from tableqa.scoring.matchers import tapex, wtq_official
-from tableqa.scoring.predictions import Generated
+from tableqa.scoring.predictions import GeneratedText
 from tableqa.scoring.verdicts import gold_of, judge, verdict
 from tableqa.writers.askew import askew_record
 from tests.tableqa.reports import report_of
@@ -247,7 +247,7 @@ def test_an_evaluation_accepts_each_form_by_every_rule() -> None:
     ]
     for match in MATCHES:
         for said, right in ((["Denver Broncos"], True), (["Denver"], False)):
-            predictions: Any = {("s", "1"): said, ("s", "2"): Generated(["Ann Lee, Bob Ray"])}
+            predictions: Any = {("s", "1"): said, ("s", "2"): GeneratedText(["Ann Lee, Bob Ray"])}
             judgement = judged_by(instances, predictions, match=match)
             assert [one.after for one in judgement.judged] == [right, match != "wtq"], match
 

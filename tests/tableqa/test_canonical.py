@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.core.canonical_json import FrozenDict, Worded, canonical, digest, freeze, thaw
+from tableqa.core.canonical_json import FrozenDict, SharedObject, canonical, digest, freeze, thaw
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -55,19 +55,21 @@ def test_an_object_that_keeps_its_text_is_written_as_any_other(
     value: dict[str, dict[str, object]], data: st.DataObject
 ) -> None:
     kept = data.draw(st.sets(st.sampled_from(sorted(value)))) if value else set()
-    worded = {key: Worded(inner) if key in kept else inner for key, inner in value.items()}
+    worded = {key: SharedObject(inner) if key in kept else inner for key, inner in value.items()}
     assert worded == value
-    assert canonical(worded) == canonical(Worded(worded)) == Worded(worded).text == canonical(value)
+    assert (
+        canonical(worded) == canonical(SharedObject(worded)) == SharedObject(worded).text == canonical(value)
+    )
     assert canonical([worded]) == canonical([value])
 
 
 def test_an_object_beside_one_that_keeps_its_text_is_refused_all_the_same() -> None:
     with pytest.raises(TypeError, match="not a string"):
-        canonical({"a": Worded({"b": 1}), 1: "c"})
+        canonical({"a": SharedObject({"b": 1}), 1: "c"})
     with pytest.raises(TypeError, match="not a string"):
-        canonical({"a": Worded({"b": 1}), "c": {2: 1}})
+        canonical({"a": SharedObject({"b": 1}), "c": {2: 1}})
     with pytest.raises(TypeError, match="not a string"):
-        canonical({"a": Worded({"b": {None: 1}})})
+        canonical({"a": SharedObject({"b": {None: 1}})})
 
 
 @given(json_values)

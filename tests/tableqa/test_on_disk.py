@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.core.disk_collections import Lines, Shelf, Sorted
+from tableqa.core.disk_collections import Lines, Shelf, SortedTuples
 
 scalars = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.integers(-(2**53), 2**53)
 keys = scalars | st.tuples(scalars, scalars)
@@ -50,7 +50,7 @@ rows = st.lists(st.tuples(scalars, st.integers(0, 9), st.none() | st.integers(0,
 
 @given(rows.filter(lambda rows: len({type(row[0]) for row in rows}) < 2))
 def test_sorted_rows_come_as_python_sorts_them(rows: list[tuple[Any, int, int | None]]) -> None:
-    found = Sorted(3, key=2)
+    found = SortedTuples(3, key=2)
     first: dict[tuple[Any, int], tuple[Any, int, int | None]] = {}
     for row in rows:
         found.add(*row)
@@ -62,7 +62,7 @@ def test_sorted_rows_come_as_python_sorts_them(rows: list[tuple[Any, int, int | 
     assert len(found) == len(expected)
     assert list(found.distinct(1)) == sorted({row[1:2] for row in expected})
     assert list(found.distinct(1, 0)) == sorted({(row[1], row[0]) for row in expected})
-    at_once = Sorted(3, key=2)
+    at_once = SortedTuples(3, key=2)
     at_once.update(rows)
     assert list(at_once) == expected
 

@@ -41,7 +41,7 @@ from tableqa.programs.syntax import (
     Percent,
     Pick,
     Place,
-    Rounded,
+    RoundedValue,
     Rows,
     Select,
     Subtract,
@@ -113,7 +113,7 @@ ONE = {"op": "number", "value": "1"}
         ),
         (Divide(Add((Cell("r0", "c3"), Cell("r1", "c3"))), Number("2")), ["143.5"], None),
         (
-            Rounded(Percent(Divide(Subtract(Cell("r1", "c3"), Cell("r0", "c3")), Cell("r0", "c3"))), 2),
+            RoundedValue(Percent(Divide(Subtract(Cell("r1", "c3"), Cell("r0", "c3")), Cell("r0", "c3"))), 2),
             ["45.3"],
             "percent change from Minutes in row 1 (Alien) to Minutes in row 2 (Heat)",
         ),
@@ -343,7 +343,7 @@ def number_tables(draw: st.DrawFn) -> Table:
 RELATIONS = ["equals", "differs", "contains", "greater", "less", "at_least", "at_most"]
 
 
-class Drawing:
+class NodeDrawer:
     """Draws the nodes of programs for one table, a few levels deep."""
 
     def __init__(self, draw: st.DrawFn, table: Table) -> None:
@@ -397,7 +397,7 @@ class Drawing:
                 return Minus(self.expression(depth - 1))
             case "percent":
                 return Percent(self.expression(depth - 1))
-        return Rounded(self.expression(depth - 1), self.one_of(0, 2, 4))
+        return RoundedValue(self.expression(depth - 1), self.one_of(0, 2, 4))
 
     def choices(self) -> tuple[Choice, ...]:
         labels: list[Cell | Year] = [self.cell(), Year(self.cell())]
@@ -428,14 +428,14 @@ class Drawing:
 @st.composite
 def drawn_programs(draw: st.DrawFn) -> tuple[Table, Program]:
     table = draw(number_tables())
-    return table, Drawing(draw, table).program()
+    return table, NodeDrawer(draw, table).program()
 
 
 @st.composite
 def drawn_arithmetic(draw: st.DrawFn) -> tuple[Table, Program]:
     """Programs that read single cells and nothing else."""
     table = draw(number_tables())
-    drawing = Drawing(draw, table)
+    drawing = NodeDrawer(draw, table)
     one, other = Choice(drawing.cell(), drawing.cell()), Choice(drawing.cell(), drawing.cell())
     program: Any = drawing.one_of(
         Subtract(one.value, other.value),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tableqa import Example
-from tableqa.readers import READERS, ReaderError, Rejected, checked_outcomes
+from tableqa.readers import READERS, ReaderError, Rejection, checked_outcomes
 from tests.tableqa.reports import findings_of
 
 
@@ -128,7 +128,7 @@ def test_the_rejected_record_is_given_with_its_remedy(tmp_path: Path) -> None:
     (problem,) = [
         outcome
         for outcome in checked_outcomes(READERS["own"], file_of(tmp_path, "['a' 'b', 'c']"))
-        if isinstance(outcome, Rejected)
+        if isinstance(outcome, Rejection)
     ]
 
     assert isinstance(problem.error, ReaderError)

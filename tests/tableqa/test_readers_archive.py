@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tableqa.readers import READERS, Describing, ReaderError, archive
+from tableqa.readers import READERS, FormReportingReader, ReaderError, archive
 
 CUP = "Name;Wins\nAnn;3\nBob;4\n"
 QUESTIONS = "id;question;answer;table\n1;who won?;Bob;tables/cup.csv\n"
@@ -48,7 +48,7 @@ def test_questions_and_their_tables_come_in_one_archive(
     assert example.table.rows == (("Ann", "3"), ("Bob", "4"))
     assert list(READERS["own"].files(path)) == [path]
     reader = READERS["own"]
-    assert isinstance(reader, Describing)
+    assert isinstance(reader, FormReportingReader)
     assert "Columns: id = id" in reader.read_as(path)
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tableqa import Example
 from tableqa.core.canonical_json import canonical
 from tableqa.core.release_rules import RULES
-from tableqa.readers import READERS, Mapped, ReaderError, Rejected, arrow, checked_outcomes
+from tableqa.readers import READERS, MappedReader, ReaderError, Rejection, arrow, checked_outcomes
 from tableqa.readers.interface import Credit, credit, joined_credit
 from tableqa.writers import hub, whole_examples
 
@@ -242,7 +242,7 @@ def test_columns_may_have_any_names_and_numbers_their_shortest_text(tmp_path: Pa
     record = {"frage": "wer?", "t": [{"a": 1, "b": 0.1}], "gold": 7, "tags": ["x"]}
     parquet.write_table(pyarrow.Table.from_pylist([record, record]), tmp_path / "a.parquet")
     reader = READERS["parquet"]
-    assert isinstance(reader, Mapped)
+    assert isinstance(reader, MappedReader)
     first, second = reader.with_fields({"question": "frage", "table": "t", "answers": "gold"})(
         tmp_path / "a.parquet"
     )
@@ -307,7 +307,7 @@ def test_a_missing_number_is_null_and_never_the_word_nan(tmp_path: Path, name: s
     assert isinstance(first, Example)
     assert (first.answers, first.table.rows) == ((), (("1.5",),))
     assert first.beside()["meta"]["level"] == {"of": [None]}
-    assert isinstance(second, Rejected)
+    assert isinstance(second, Rejection)
     assert "row 1, column 1 is null" in second.error.what
 
 

@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 from tableqa import Example
-from tableqa.readers import READERS, Rejected, checked_outcomes
+from tableqa.readers import READERS, Rejection, checked_outcomes
 
 TABLE = '"Name,Wins\nAnn,3"'
 
@@ -44,7 +44,7 @@ def test_a_rejected_record_keeps_what_the_file_says(tmp_path: Path) -> None:
 
     (problem,) = checked_outcomes(READERS["own"], path)
 
-    assert isinstance(problem, Rejected)
+    assert isinstance(problem, Rejection)
     assert problem.record == {"id": "2", "question": "second?", "answers": "Ann", "table": "missing.csv"}
 
 
@@ -65,7 +65,7 @@ def test_a_problem_in_an_archive_names_the_archive(tmp_path: Path) -> None:
 
     problem, example = checked_outcomes(READERS["own"], archive)
 
-    assert isinstance(problem, Rejected)
+    assert isinstance(problem, Rejection)
     assert problem.error.file == "all.zip/questions.csv"
     assert isinstance(example, Example)
 
@@ -75,7 +75,7 @@ def test_a_file_that_ends_within_a_quoted_field_cannot_be_read_beyond_it(tmp_pat
 
     *_, problem = checked_outcomes(READERS["own"], path)
 
-    assert isinstance(problem, Rejected)
+    assert isinstance(problem, Rejection)
     assert problem.record is None
 
 

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from tableqa import Example
-from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked_outcomes, credit
+from tableqa.readers import READERS, MappedReader, ReaderError, Rejection, checked_outcomes, credit
 from tableqa.readers.format_detection import detect_reader
 from tableqa.readers.own_data import OwnData
 
@@ -63,7 +63,7 @@ def test_a_parquet_file_is_read_by_columns_of_any_name_and_keeps_the_good_record
     outcomes = list(checked_outcomes(OWN, path))
 
     assert detect_reader(path) == "own"
-    assert [type(outcome) for outcome in outcomes] == [Example, Rejected, Example]
+    assert [type(outcome) for outcome in outcomes] == [Example, Rejection, Example]
     assert outcomes[0].answers == ("Ann",)  # type: ignore[union-attr]
 
 
@@ -162,7 +162,7 @@ def test_class_labels_of_a_saved_dataset_become_the_names_of_its_dataset_info(
     saved(folder, *labelled(1, 0).to_pylist())
     (folder / "dataset_info.json").write_text(json.dumps({"features": FEATURES}))
     read = READERS[reader]
-    assert isinstance(read, Mapped)
+    assert isinstance(read, MappedReader)
 
     examples = list(read.with_fields({"question": "frage", "table": "tabelle"})(folder))
 
@@ -286,7 +286,7 @@ def test_splits_of_parquet_files_are_known_by_files_and_folders(
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         parquet.write_table(rows(record(number)), tmp_path / name)
     read = READERS[reader]
-    assert isinstance(read, Mapped)
+    assert isinstance(read, MappedReader)
 
     examples = read.with_fields({"id": "nr", "question": "frage", "table": "tabelle"})(tmp_path)
 
@@ -383,7 +383,7 @@ def test_class_labels_of_a_readme_are_shown_by_their_names(tmp_path: Path, reade
     (tmp_path / "data").mkdir()
     parquet.write_table(labelled(1, 0), tmp_path / name)
     read = READERS[reader]
-    assert isinstance(read, Mapped)
+    assert isinstance(read, MappedReader)
 
     examples = list(read.with_fields({"question": "frage", "table": "tabelle"})(tmp_path))
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tableqa import Table
-from tableqa.readers import READERS, Mapped, ReaderError
+from tableqa.readers import READERS, MappedReader, ReaderError
 from tableqa.writers import suc as written
 
 tabfact, suc = READERS["tabfact"], READERS["suc"]
@@ -100,7 +100,7 @@ def test_what_people_and_models_said_is_kept_and_may_be_the_answer(tmp_path: Pat
     data = {"frage": "wer?", "tabelle": FORMS["rows"], "level": "easy", "score": 1.5}
     path = exported(tmp_path, {"id": 1, "data": data, "annotations": annotations, "predictions": []})
     reader = READERS["label_studio"]
-    assert isinstance(reader, Mapped)
+    assert isinstance(reader, MappedReader)
     told = reader.with_fields({"question": "frage", "table": "tabelle", "answers": "annotations.answer"})
     (example,) = told(path)
     assert (example.question, example.answers) == ("wer?", ("Ann",))

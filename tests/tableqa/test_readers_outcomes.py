@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example
-from tableqa.readers import READERS, ReaderError, Rejected, checked_outcomes
+from tableqa.readers import READERS, ReaderError, Rejection, checked_outcomes
 from tableqa.readers.ingestion import ReadRequest, Rows, read_all
 from tableqa.readers.interface import Tolerant
 from tableqa.readers.preview import preview
@@ -192,7 +192,7 @@ def test_every_reader_of_published_formats_is_tried() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_a_record_with_a_fault_costs_no_other_record(tmp_path: Path, name: str) -> None:
     outcomes = list(checked_outcomes(READERS[name], put(tmp_path, CASES[name])))
-    rejected = [outcome for outcome in outcomes if isinstance(outcome, Rejected)]
+    rejected = [outcome for outcome in outcomes if isinstance(outcome, Rejection)]
 
     assert [one.question for one in outcomes if isinstance(one, Example)] == list(CASES[name].questions)
     assert len(rejected) == len(CASES[name].rest)
@@ -213,7 +213,7 @@ def test_the_corrected_rest_is_read_by_the_same_reader(tmp_path: Path, name: str
     rest = path.with_name(f"{path.stem}-rejected{FORMS[read.rest_form]}")
     with Rejections() as rejections:
         for outcome in checked_outcomes(read, path):
-            if isinstance(outcome, Rejected):
+            if isinstance(outcome, Rejection):
                 rejections.add(outcome)
         rejections.write(rest, read.rest_form)
     rest.write_text(case.correct(rest.read_text("utf-8-sig")))
@@ -244,7 +244,7 @@ def test_a_rejected_question_does_not_take_its_id(tmp_path: Path) -> None:
 
     rejected, example = checked_outcomes(READERS["fetaqa"], path)
 
-    assert isinstance(rejected, Rejected)
+    assert isinstance(rejected, Rejection)
     assert isinstance(example, Example)
 
 
@@ -256,7 +256,7 @@ def test_only_the_faulty_question_of_a_record_with_several_is_rejected(tmp_path:
 
     assert isinstance(first, Example)
     assert isinstance(third, Example)
-    assert isinstance(rejected, Rejected)
+    assert isinstance(rejected, Rejection)
     assert rejected.record is not None
     assert [question["uid"] for question in rejected.record["questions"]] == ["u2"]
 
@@ -265,7 +265,7 @@ def test_a_question_of_a_sequence_is_rejected_with_the_line_of_the_fault(tmp_pat
     rejected = [
         outcome
         for outcome in checked_outcomes(READERS["sqa"], put(tmp_path, CASES["sqa"]))
-        if isinstance(outcome, Rejected)
+        if isinstance(outcome, Rejection)
     ]
 
     assert [one.error.line for one in rejected] == [3, 4, 5]
@@ -278,7 +278,7 @@ def test_numbers_of_rejected_records_stay_as_they_are_written(tmp_path: Path) ->
     rest = tmp_path / "rest.jsonl"
     with Rejections() as rejections:
         (rejected,) = checked_outcomes(READERS["own"], path)
-        assert isinstance(rejected, Rejected)
+        assert isinstance(rejected, Rejection)
         rejections.add(rejected)
         rejections.write(rest)
         rejections.write(rest.with_suffix(".csv"))
@@ -306,7 +306,7 @@ def test_a_bad_table_of_robut_is_a_problem_of_the_questions_about_it(tmp_path: P
 
     assert isinstance(first, Example)
     assert isinstance(last, Example)
-    assert isinstance(bad, Rejected)
+    assert isinstance(bad, Rejection)
     assert bad.error.file.endswith("robut_wtq_table.json")
 
 

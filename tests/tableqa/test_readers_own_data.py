@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example
-from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked_outcomes
+from tableqa.readers import READERS, MappedReader, ReaderError, Rejection, checked_outcomes
 from tableqa.readers.column_names import guess_columns
 from tests.tableqa.reports import findings_of, report_of
 
@@ -35,7 +35,7 @@ def text(folder: Path, name: str, content: str, encoding: str = "utf-8") -> Path
 
 def read(path: Path, **fields: str) -> list[Example]:
     reader = READERS["own"]
-    assert isinstance(reader, Mapped)
+    assert isinstance(reader, MappedReader)
     return list(reader.with_fields(fields)(path))
 
 
@@ -259,7 +259,7 @@ def test_bytes_of_no_text_are_not_read_as_an_encoding_before_unicode(tmp_path: P
 
 def test_options_that_there_are_not_are_refused() -> None:
     reader = READERS["own"]
-    assert isinstance(reader, Mapped)
+    assert isinstance(reader, MappedReader)
     with pytest.raises(ValueError, match="no part 'anwser'"):
         reader.with_fields({"anwser": "a"})
 
@@ -376,7 +376,7 @@ def test_any_character_may_be_named_as_the_separator(tmp_path: Path, separator: 
 @pytest.mark.parametrize("separator", ["ab", '"', "\n"])
 def test_what_cannot_part_fields_is_refused_as_a_separator(separator: str) -> None:
     reader = READERS["own"]
-    assert isinstance(reader, Mapped)
+    assert isinstance(reader, MappedReader)
 
     with pytest.raises(ValueError, match="is not one character"):
         reader.with_fields({"separator": separator})
@@ -390,7 +390,7 @@ def test_the_examples_of_an_object_are_its_only_list_of_objects(tmp_path: Path) 
     good, rejected = checked_outcomes(reader, path)
 
     assert isinstance(good, Example)
-    assert isinstance(rejected, Rejected)
+    assert isinstance(rejected, Rejection)
     assert good.id == "7"
     assert "record 2" in rejected.error.what
 

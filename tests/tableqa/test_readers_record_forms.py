@@ -10,7 +10,7 @@ import pytest
 
 from tableqa import Example
 from tableqa.data.answers import accepted
-from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked_outcomes
+from tableqa.readers import READERS, MappedReader, ReaderError, Rejection, checked_outcomes
 from tableqa.readers.format_detection import detect_reader
 
 TABLE = [["Name", "Wins"], ["Ann", "3"]]
@@ -22,7 +22,7 @@ def read(folder: Path, content: Any, indent: int | None = None, **fields: str) -
     path = folder / "q.json"
     path.write_text(json.dumps(content, indent=indent), "utf-8")
     reader = READERS["own"]
-    assert isinstance(reader, Mapped)
+    assert isinstance(reader, MappedReader)
     return list(reader.with_fields(fields)(path))
 
 
@@ -120,7 +120,7 @@ def test_a_member_of_an_array_that_is_no_record_is_left_out_alone(tmp_path: Path
     first, fault, last = checked_outcomes(READERS["own"], path)
 
     assert isinstance(first, Example)
-    assert isinstance(fault, Rejected)
+    assert isinstance(fault, Rejection)
     assert isinstance(last, Example)
     assert fault.error.what.startswith("record 2: there is")
 

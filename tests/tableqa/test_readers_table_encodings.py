@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tableqa.readers import READERS, Describing, Mapped
+from tableqa.readers import READERS, FormReportingReader, MappedReader
 from tableqa.readers.own_data import OwnData
 
 CITIES = "Stadt,Höhe\nKöln,3\nMünchen,5\nGießen,8\nWürzburg,2\n"
@@ -30,7 +30,7 @@ def laid_out(folder: Path, encoding: str, **files: str) -> Path:
 
 def own(**fields: str) -> OwnData:
     reader = READERS["own"]
-    assert isinstance(reader, Mapped)
+    assert isinstance(reader, MappedReader)
     read = reader.with_fields(fields)
     assert isinstance(read, OwnData)
     return read
@@ -48,7 +48,7 @@ def test_tables_with_few_letters_have_the_encoding_of_all_together(tmp_path: Pat
 
 def test_the_import_says_how_tables_were_read_and_that_it_is_a_guess(tmp_path: Path) -> None:
     reader = own()
-    assert isinstance(reader, Describing)
+    assert isinstance(reader, FormReportingReader)
 
     path = laid_out(tmp_path, "cp1252", few="Nr,Name\n1,Müller\n2,Søren\n")
 

@@ -12,10 +12,10 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.programs import run
-from tableqa.readers import READERS, Describing, ReaderError
+from tableqa.readers import READERS, FormReportingReader, ReaderError
 from tableqa.readers import table_files as reading
 from tableqa.readers.format_detection import detect_reader
-from tableqa.readers.interface import Splitting
+from tableqa.readers.interface import SplitReader
 from tests.plugin import ROOT
 
 wikisql = READERS["wikisql"]
@@ -322,7 +322,7 @@ def test_the_release_is_recognised_and_read_with_all_its_splits(packed: Path) ->
 
 
 def test_one_split_of_the_release_is_read_alone(packed: Path) -> None:
-    assert isinstance(wikisql, Splitting)
+    assert isinstance(wikisql, SplitReader)
 
     of_split = {name: wikisql.with_split(name, packed) for name in ("test", "validation")}
 
@@ -387,7 +387,7 @@ def test_a_table_that_two_splits_ask_about_gives_no_id_twice(packed: Path, relea
 
 
 def test_the_splits_of_a_release_are_told(packed: Path, release: Path) -> None:
-    assert isinstance(wikisql, Describing)
+    assert isinstance(wikisql, FormReportingReader)
     assert wikisql.read_as(packed) == f"{packed.name} was read as WikiSQL. Its splits are dev, test."
     assert wikisql.read_as(release / "dev.jsonl") == ""
 

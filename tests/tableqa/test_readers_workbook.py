@@ -14,7 +14,7 @@ import pytest
 import xlsxwriter
 
 from tableqa import Span
-from tableqa.readers import READERS, Describing, ReaderError
+from tableqa.readers import READERS, FormReportingReader, ReaderError
 from tableqa.readers.number_formats import number_text
 from tableqa.readers.workbook import MAX_SHEET_CELLS, Workbook, cell_name
 from tests.tableqa.reports import findings_of
@@ -51,7 +51,7 @@ def test_questions_in_a_sheet_name_other_sheets_as_their_tables(tmp_path: Path) 
     assert first.table == second.table
     assert (first.table.header, first.table.rows) == (("Name", "Wins"), (("Ann", "3"), ("Bob", "4")))
     reader = READERS["own"]
-    assert isinstance(reader, Describing)
+    assert isinstance(reader, FormReportingReader)
     assert reader.read_as(path).startswith(
         "q.xlsx was read as an Excel file with its questions in the sheet 'Questions'. Columns: id = Nr,"
     )
@@ -415,7 +415,7 @@ def test_a_hidden_sheet_is_never_read_in_place_of_a_visible_one(hidden: str, tmp
 
     assert [example.question for example in READERS["own"](path)] == ["who won?", "how many?"]
     reader = READERS["own"]
-    assert isinstance(reader, Describing)
+    assert isinstance(reader, FormReportingReader)
     assert "in the sheet 'Questions'" in reader.read_as(path)
 
 
@@ -475,7 +475,7 @@ def test_hidden_rows_are_read_and_named(tmp_path: Path) -> None:
 
     path = workbook(tmp_path / "q.xlsx", hide, Questions=QUESTIONS, Cup=CUP)
     reader = READERS["own"]
-    assert isinstance(reader, Describing)
+    assert isinstance(reader, FormReportingReader)
 
     assert [example.id for example in reader(path)] == ["1", "b"]
     finding = findings_of(path)["hidden_rows"]
@@ -490,7 +490,7 @@ def test_hidden_rows_of_table_files_are_named(tmp_path: Path) -> None:
     workbook(tmp_path / "cup.xlsx", hide, Cup=CUP)
     (tmp_path / "q.csv").write_text("question,table\nwho won?,cup.xlsx\nwho lost?,cup.xlsx\n")
     reader = READERS["own"]
-    assert isinstance(reader, Describing)
+    assert isinstance(reader, FormReportingReader)
 
     assert [len(example.table.rows) for example in reader(tmp_path / "q.csv")] == [2, 2]
     finding = findings_of(tmp_path / "q.csv")["hidden_rows"]

@@ -6,7 +6,7 @@ import csv
 import json
 from pathlib import Path
 
-from tableqa.readers import READERS, ReaderError, Rejected, checked_outcomes
+from tableqa.readers import READERS, ReaderError, Rejection, checked_outcomes
 from tableqa.readers.rejections import MOST_DESCRIBED, Rejections
 
 
@@ -19,7 +19,7 @@ def fault(line: int = 3, column: str = "") -> ReaderError:
 def test_the_file_of_rejected_rows_can_be_corrected_and_imported(tmp_path: Path) -> None:
     path = tmp_path / "rest.csv"
     with Rejections() as rejections:
-        rejections.add(Rejected(fault(), {"id": "", "question": "wer?", "table": "A\n1"}))
+        rejections.add(Rejection(fault(), {"id": "", "question": "wer?", "table": "A\n1"}))
         rejections.write(path)
 
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -34,14 +34,14 @@ def test_the_file_of_rejected_rows_can_be_corrected_and_imported(tmp_path: Path)
     }
     path.write_text(path.read_text("utf-8-sig").replace("\n,wer", "\n7,wer"), "utf-8-sig")
     (example,) = checked_outcomes(READERS["own"], path)
-    assert not isinstance(example, Rejected)
+    assert not isinstance(example, Rejection)
     assert (example.id, example.question) == ("7", "wer?")
 
 
 def test_records_of_json_keep_their_form(tmp_path: Path) -> None:
     path = tmp_path / "rest.jsonl"
     with Rejections() as rejections:
-        rejections.add(Rejected(fault(column="answers"), {"question": "wer?", "table": [["Köln"]]}))
+        rejections.add(Rejection(fault(column="answers"), {"question": "wer?", "table": [["Köln"]]}))
         rejections.write(path)
 
     record = json.loads(path.read_text("utf-8"))
@@ -52,7 +52,7 @@ def test_records_of_json_keep_their_form(tmp_path: Path) -> None:
 def test_nested_values_of_records_fit_into_cells(tmp_path: Path) -> None:
     path = tmp_path / "rest.csv"
     with Rejections() as rejections:
-        rejections.add(Rejected(fault(), {"table": [["A"]]}))
+        rejections.add(Rejection(fault(), {"table": [["A"]]}))
         rejections.write(path)
 
     assert '"[[""A""]]"' in path.read_text("utf-8-sig")
@@ -61,7 +61,7 @@ def test_nested_values_of_records_fit_into_cells(tmp_path: Path) -> None:
 def test_all_are_counted_and_the_first_are_described_without_the_folder_of_uploads() -> None:
     with Rejections(lambda text: text.replace("/tmp/folder/", "")) as rejections:
         for line in range(MOST_DESCRIBED + 5):
-            rejections.add(Rejected(fault(line), {}))
+            rejections.add(Rejection(fault(line), {}))
 
         assert (rejections.number, len(rejections.first)) == (MOST_DESCRIBED + 5, MOST_DESCRIBED)
         assert rejections.first[0].file == "questions.csv"
@@ -70,6 +70,6 @@ def test_all_are_counted_and_the_first_are_described_without_the_folder_of_uploa
 
 def test_a_file_that_cannot_be_read_to_its_end_is_not_whole() -> None:
     with Rejections() as rejections:
-        rejections.add(Rejected(fault()))
+        rejections.add(Rejection(fault()))
 
         assert not rejections.whole

@@ -18,7 +18,7 @@ from tableqa.scoring.structural_tasks import (
     SWITCHES,
     Design,
     NotApplicable,
-    Solved,
+    SolvedExample,
     build,
     designs,
 )
@@ -163,7 +163,7 @@ def test_the_size_is_not_said_where_it_is_asked() -> None:
 # -- designs ----------------------------------------------------------------------------------------------
 
 TABLE = Table(["a"], [["1"]], title="Letters")
-SOLVED = Solved(Table(["x"], [["9"]]), "what is x?", "9")
+SOLVED = SolvedExample(Table(["x"], [["9"]]), "what is x?", "9")
 
 
 def names_of(design: Design) -> list[str]:

@@ -13,7 +13,7 @@ from tableqa import Context, Example, Table
 from tableqa.data.answer_scales import compare_scaled, scale_of
 from tableqa.readers import READERS
 from tableqa.scoring.evaluation import ORIGINAL, Instance, evaluate, judge
-from tableqa.scoring.predictions import Scaled, read_predictions
+from tableqa.scoring.predictions import ScaledAnswers, read_predictions
 from tableqa.scoring.tat_metric import Score, score
 from tableqa.scoring.verdicts import judge as judge_one
 
@@ -124,8 +124,8 @@ def test_predictions_name_their_scale_in_either_form(tmp_path: Path) -> None:
     found = read_predictions(whole, {"tat": "tat_qa", "wtq": "wtq"})
     assert found == {("tat", "q1"): ("1,305",), ("tat", "q2"): ("-12.5",), ("tat", "q3"): ()}
     first, other = found["tat", "q1"], read_predictions(lines, ["tat"])["tat", "q1"]
-    assert isinstance(first, Scaled)
-    assert isinstance(other, Scaled)
+    assert isinstance(first, ScaledAnswers)
+    assert isinstance(other, ScaledAnswers)
     assert first.scale == other.scale == "thousand"
     instance = Instance("tat", "q1", "q1", ORIGINAL, 0, "q1", ("1,305",), scale="million")
     assert not judge([instance], found).judged[0].after, "a wrong scale is a wrong answer"

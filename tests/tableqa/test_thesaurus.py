@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tableqa.perturbations.headers import Thesaurus, Unavailable, thesaurus
-from tableqa.perturbations.headers.thesaurus import SHIPPED, Reading, read_thesaurus
+from tableqa.perturbations.headers.thesaurus import SHIPPED, WordSense, read_thesaurus
 from tableqa.perturbations.headers.wordnet import pack, read_wordnet
 
 
@@ -69,13 +69,13 @@ class TestForms:
     @pytest.mark.parametrize(
         ("written", "reading"),
         [
-            ("Points", Reading("point", "n", "plural")),
-            ("Countries", Reading("country", "n", "plural")),
-            ("children", Reading("child", "n", "plural")),
-            ("Won", Reading("win", "v", "past")),
-            ("Released", Reading("release", "v", "past")),
-            ("Opening", Reading("open", "v", "ing")),
-            ("VENUE", Reading("venue", "n", "base")),
+            ("Points", WordSense("point", "n", "plural")),
+            ("Countries", WordSense("country", "n", "plural")),
+            ("children", WordSense("child", "n", "plural")),
+            ("Won", WordSense("win", "v", "past")),
+            ("Released", WordSense("release", "v", "past")),
+            ("Opening", WordSense("open", "v", "ing")),
+            ("VENUE", WordSense("venue", "n", "base")),
         ],
     )
     def test_a_word_is_read_back_to_the_listed_one(self, shipped, written, reading):
@@ -192,7 +192,7 @@ class TestMakingItFromWordNet:
         assert venue.definition == "the scene of any event"
         assert [near.words for near in made.near(venue)] == [(("scene", 0),)]
         assert made.senses("paris", "n") == ()
-        assert Reading("scene", "n", "plural") in made.readings("scenae")
+        assert WordSense("scene", "n", "plural") in made.readings("scenae")
         assert made.inflect("scene", "n", "plural") == "scenae"
 
     def test_what_is_packed_is_what_is_read(self, nltk_data, tmp_path):

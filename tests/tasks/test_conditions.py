@@ -10,7 +10,7 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.core.release_rules import under
-from tasks.contract import Accepted, InvalidResponse, Item, NeedsAdjudication, response_data
+from tasks.contract import Acceptance, InvalidResponse, Item, NeedsAdjudication, response_data
 from tasks.contract.decision_rules import resolve
 from tasks.shared.defined_types import DefinedTask, task_of
 
@@ -54,11 +54,11 @@ def test_a_decision_has_no_value_of_a_field_that_is_not_asked_beside_it() -> Non
 
     decided = resolve(task, {}, said, ITEM)
 
-    assert isinstance(decided, Accepted)
+    assert isinstance(decided, Acceptance)
     assert response_data(decided.outcomes[0].response) == {"s": 3.666667, "why": []}
     with under(7):
         decided = resolve(task, {}, said, ITEM)
-    assert isinstance(decided, Accepted)
+    assert isinstance(decided, Acceptance)
     assert response_data(decided.outcomes[0].response) == {"s": 3.666667, "why": ["a"]}
 
 
@@ -70,5 +70,5 @@ def test_means_that_must_differ_and_do_not_go_to_adjudication() -> None:
 
     assert decided == NeedsAdjudication("“S2” must differ from “S”, but the decided values are the same.")
     with under(7):
-        assert isinstance(resolve(task, {}, said, ITEM), Accepted)
-    assert isinstance(task.resolve_adjudicated(said[:1], ITEM), Accepted)
+        assert isinstance(resolve(task, {}, said, ITEM), Acceptance)
+    assert isinstance(task.resolve_adjudicated(said[:1], ITEM), Acceptance)

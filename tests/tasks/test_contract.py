@@ -17,12 +17,12 @@ from annotation.web.views.tables import drawn
 from tableqa import Example
 from tasks.contract import (
     SHOWN,
-    Accepted,
+    Acceptance,
     Context,
     InvalidResponse,
     Item,
-    Judging,
-    Making,
+    JudgingTask,
+    MakingTask,
     NeedsAdjudication,
     NeedsResponse,
     TaskType,
@@ -59,8 +59,8 @@ def test_a_kind_is_whole(task: TaskType) -> None:
     assert task.guidelines().startswith("# ")
     assert task.title
     assert task.fields
-    assert isinstance(task, Judging) is not isinstance(task, Making)
-    assert task.making is isinstance(task, Making)
+    assert isinstance(task, JudgingTask) is not isinstance(task, MakingTask)
+    assert task.making is isinstance(task, MakingTask)
     inputs = {name for item in sample(task)["items"] for name in item.inputs}
     assert set(task.shows) <= {*SHOWN, "titles", *inputs}
     assert set(task.needs) <= {field.name for field in fields(Context)}
@@ -113,7 +113,7 @@ def test_rubbish_is_refused_and_never_an_exception_of_another_kind(task: TaskTyp
     for item in sample(task)["items"]:
         with pytest.raises(InvalidResponse):
             task.parse(rubbish, item)
-        if isinstance(task, Making):
+        if isinstance(task, MakingTask):
             task.preview(rubbish, item)
 
 
@@ -125,10 +125,10 @@ def test_what_is_decided_does_not_depend_on_the_order_of_the_responses(task: Tas
         seen = []
         for order in permutations(said):
             resolution = task.resolve(order, item)
-            assert isinstance(resolution, Accepted | NeedsResponse | NeedsAdjudication)
+            assert isinstance(resolution, Acceptance | NeedsResponse | NeedsAdjudication)
             outcomes = (
                 sorted(json.dumps(response_data(outcome.response)) for outcome in resolution.outcomes)
-                if isinstance(resolution, Accepted)
+                if isinstance(resolution, Acceptance)
                 else [type(resolution).__name__]
             )
             seen.append(outcomes)

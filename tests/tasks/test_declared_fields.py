@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tasks.contract import Accepted, InvalidResponse, Item, Problem, response_data, task_types
+from tasks.contract import Acceptance, InvalidResponse, Item, Problem, response_data, task_types
 from tasks.shared.declared_types import DeclaredTask, LabelTask, RatingTask
 from tasks.shared.form_fields import (
     OPERATORS,
@@ -52,16 +52,16 @@ JSON: Any = st.recursive(
 )
 
 
-class Reading(DeclaredTask):
+class ReadingTask(DeclaredTask):
     """All sorts of fields in one form."""
 
-    key, title = "reading", "Reading"
+    key, title = "reading", "ReadingTask"
     fields: ClassVar[tuple[Question, ...]] = (LEVEL, REASONS, QUALITY, NOTE, CELLS)
     response_type = dict
 
 
 @dataclass(frozen=True)
-class Commented:
+class CommentedResponse:
     """A label, a score or both, and a comment."""
 
     label: str = "rows"
@@ -73,23 +73,23 @@ class Layout(LabelTask):
     """A label with a comment."""
 
     key, title = "layout", "Layout"
-    response_type = Commented
+    response_type = CommentedResponse
     fields: ClassVar[tuple[Question, ...]] = (
         Choice(name="label", options=(Option("rows", "By rows"), Option("matrix")), required="Choose."),
         Text(name="comment"),
     )
 
 
-class Scored(RatingTask):
+class ScoredTask(RatingTask):
     """A score with a comment."""
 
-    key, title = "scored", "Scored"
-    response_type = Commented
+    key, title = "scored", "ScoredTask"
+    response_type = CommentedResponse
     fields: ClassVar[tuple[Question, ...]] = (QUALITY, Text(name="comment"))
 
 
 def parsed(**data: Any) -> dict[str, Any]:
-    return dict(Reading().parse({"level": "easy", "quality": 3, **data}, ITEM))
+    return dict(ReadingTask().parse({"level": "easy", "quality": 3, **data}, ITEM))
 
 
 def codes(**data: Any) -> list[str]:
@@ -103,12 +103,12 @@ def codes(**data: Any) -> list[str]:
 )
 def test_whatever_is_sent_is_read_or_refused(data: Any) -> None:
     try:
-        response = Reading().parse(data, ITEM)
+        response = ReadingTask().parse(data, ITEM)
     except InvalidResponse as invalid:
         assert all(problem.message for problem in invalid.problems)  # noqa: PT017
     else:
         assert (
-            Reading().parse(
+            ReadingTask().parse(
                 {
                     name: list(value) if isinstance(value, tuple) else value
                     for name, value in response.items()
@@ -155,7 +155,7 @@ def test_a_wrong_value_is_refused_with_a_code(sent: dict[str, Any], expected: li
 
 
 def test_an_optional_field_may_be_empty() -> None:
-    class Lenient(Reading):
+    class Lenient(ReadingTask):
         fields = (Choice(name="level", options=LEVEL.options), Scale(name="quality"))
 
     for sent in ({}, {"level": "", "quality": None}, {"quality": ""}):
@@ -168,10 +168,10 @@ def test_cells_are_in_the_order_of_the_table() -> None:
 
 def test_the_form_has_an_input_for_each_field() -> None:
     page = render_to_string(
-        Reading().form_template,
-        {"task": Reading(), "data": {"level": "hard", "cells": []}, "assignment": {"shows": {}}},
+        ReadingTask().form_template,
+        {"task": ReadingTask(), "data": {"level": "hard", "cells": []}, "assignment": {"shows": {}}},
     )
-    for field in Reading.fields:
+    for field in ReadingTask.fields:
         assert f'data-field="{field.name}"' in page
     assert page.count(" checked") == 1
     assert 'data-key="w"' in page
@@ -181,7 +181,7 @@ def test_the_form_submits_without_a_field_that_may_be_empty() -> None:
     """The script refuses every empty field that has a message."""
     optional = Choice(name="level", options=LEVEL.options), Scale(name="quality"), REASONS, CELLS
 
-    class Lenient(Reading):
+    class Lenient(ReadingTask):
         fields = optional
 
     page = render_to_string(Lenient().form_template, {"task": Lenient(), "data": {}})
@@ -200,23 +200,23 @@ def test_a_key_submits_only_where_nothing_is_typed() -> None:
 
 
 def test_a_form_has_the_legend_and_the_help_of_each_field() -> None:
-    class Helped(Reading):
+    class HelpedTask(ReadingTask):
         fields = tuple(
             field(name=field.__name__, legend=f"Which {field.__name__}?", help=f"About {field.__name__}.")
             for field in (Choice, MultiChoice, Scale, Text, Cells)
         )
 
-    page = render_to_string(Helped().form_template, {"task": Helped(), "data": {}})
-    for field in Helped.fields:
+    page = render_to_string(HelpedTask().form_template, {"task": HelpedTask(), "data": {}})
+    for field in HelpedTask.fields:
         assert field.legend in page
         assert field.help in page
 
 
-@pytest.mark.parametrize("task", [Layout(), Scored()], ids=["label", "rating"])
+@pytest.mark.parametrize("task", [Layout(), ScoredTask()], ids=["label", "rating"])
 def test_a_comment_beside_labels_and_scores_is_described_shown_and_released(
     task: LabelTask | RatingTask,
 ) -> None:
-    response = Commented(comment="A <b>pivot</b>")
+    response = CommentedResponse(comment="A <b>pivot</b>")
     sentences = task.describe(response, ITEM)
     assert sentences[-1] == "Comment: A <b>pivot</b>"
     assert len(sentences) == 2
@@ -229,18 +229,20 @@ def test_a_comment_beside_labels_and_scores_is_described_shown_and_released(
     assert exported.part == task.key
     assert exported.record["comment"] == "A <b>pivot</b>"
     assert list(task.export("freb_tqa", ITEM, response, None)) == []
-    assert task.feedback(ITEM, response, Commented())[0] is True
+    assert task.feedback(ITEM, response, CommentedResponse())[0] is True
 
 
 def test_scores_with_comments_have_a_mean() -> None:
-    resolution = Scored().resolve([Commented(quality=2, comment="a"), Commented(quality=4)], ITEM)
-    assert isinstance(resolution, Accepted)
-    assert resolution.outcomes[0].response == Commented(quality=3)
+    resolution = ScoredTask().resolve(
+        [CommentedResponse(quality=2, comment="a"), CommentedResponse(quality=4)], ITEM
+    )
+    assert isinstance(resolution, Acceptance)
+    assert resolution.outcomes[0].response == CommentedResponse(quality=3)
 
 
 @given(seed=st.integers(0, 500))
 def test_simulated_people_fill_in_every_required_field(seed: int) -> None:
-    class Strict(Reading):
+    class Strict(ReadingTask):
         fields = (LEVEL, REASONS, QUALITY, NOTE, Cells(name="cells", required="Mark one."))
 
     data = Strict().simulate(ITEM, random.Random(seed), 0.8, random.Random("truth"))
@@ -248,7 +250,7 @@ def test_simulated_people_fill_in_every_required_field(seed: int) -> None:
 
 
 def test_agreement_is_computed_on_all_fields_but_texts() -> None:
-    assert [(measure.name, measure.level) for measure in Reading.measures] == [
+    assert [(measure.name, measure.level) for measure in ReadingTask.measures] == [
         ("level", "nominal"),
         ("reasons", "sets"),
         ("quality", "ordinal"),
@@ -282,12 +284,12 @@ def test_simulated_people_are_right_as_often_as_they_should() -> None:
 
 
 def test_a_subclass_can_word_what_is_missing() -> None:
-    class Worded(Reading):
+    class WordedTask(ReadingTask):
         def missing(self, field: Question, item: Item) -> Problem:
             return Problem(field.name, field.code, f"{field.label} of {item.example.id}")
 
     with pytest.raises(InvalidResponse, match="Level of e-1"):
-        Worded().parse({"quality": 1}, ITEM)
+        WordedTask().parse({"quality": 1}, ITEM)
 
 
 def test_labels_and_ratings_declare_their_fields() -> None:

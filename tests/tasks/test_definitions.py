@@ -14,11 +14,11 @@ from jsonschema import Draft202012Validator
 from tableqa import Example, Table
 from tableqa.core import translation
 from tasks.contract import (
-    Accepted,
+    Acceptance,
     InvalidResponse,
     Item,
     NeedsAdjudication,
-    Preparing,
+    PreparingTask,
     Surroundings,
     response_data,
     task_types,
@@ -137,7 +137,7 @@ def test_people_with_the_same_label_are_pooled_field_by_field() -> None:
 
     decided = resolve(made, {}, said, ITEM)
 
-    assert isinstance(decided, Accepted)
+    assert isinstance(decided, Acceptance)
     (outcome,) = decided.outcomes
     assert outcome.by == (0, 1, 2)
     assert response_data(outcome.response) == {
@@ -170,7 +170,7 @@ def test_the_rule_follows_from_the_decided_field(field: dict[str, Any], sent: An
 
     decided = resolve(made, {}, [made.parse({"value": value}, ITEM) for value in sent], ITEM)
 
-    assert isinstance(decided, Accepted)
+    assert isinstance(decided, Acceptance)
     assert response_data(decided.outcomes[0].response) == {"value": wanted}
 
 
@@ -222,7 +222,7 @@ def test_answers_of_the_example_are_ranked() -> None:
     ]
 
     decided = resolve(made, {}, said, item)
-    assert isinstance(decided, Accepted)
+    assert isinstance(decided, Acceptance)
     assert response_data(decided.outcomes[0].response) == {"order": ["Nepal", "India"]}
     with pytest.raises(InvalidResponse):
         made.parse({"order": ["India"]}, item)
@@ -251,7 +251,7 @@ def test_an_answer_of_the_example_is_chosen_by_its_number() -> None:
         with pytest.raises(InvalidResponse):
             made.parse({"better": wrong}, TWO)
     decided = resolve(made, {}, [made.parse({"better": value}, TWO) for value in ("2", "2", "tie")], TWO)
-    assert isinstance(decided, Accepted)
+    assert isinstance(decided, Acceptance)
     assert decided.outcomes[0].response.better == "2"
 
 
@@ -260,7 +260,7 @@ def test_an_answer_of_the_example_is_chosen_by_its_number() -> None:
 )
 def test_examples_with_too_few_answers_are_left_out(fields: list[dict[str, Any]], fewest: int) -> None:
     made = task_of("preference", only(*fields, shows=["question", "answers"]))
-    assert isinstance(made, Preparing)
+    assert isinstance(made, PreparingTask)
 
     for count in range(3):
         example = Example("e", "who?", MEDALS, ["India", "Nepal"][:count])
@@ -490,7 +490,7 @@ def test_every_definition_makes_a_working_task_type_or_is_refused(
         assert all(fault.message for fault in refused.faults)  # noqa: PT017
     else:
         response = made.parse(made.simulate(ITEM, random.Random(1), 0.5, random.Random(1)), ITEM)
-        assert isinstance(resolve(made, {}, [response], ITEM), Accepted | NeedsAdjudication)
+        assert isinstance(resolve(made, {}, [response], ITEM), Acceptance | NeedsAdjudication)
 
 
 def test_the_schema_is_a_schema() -> None:
@@ -537,7 +537,7 @@ def test_the_mean_of_numbers_decides_and_agreement_is_that_of_intervals() -> Non
 
     decided = resolve(defined, {}, responses, ITEM)
 
-    assert isinstance(decided, Accepted)
+    assert isinstance(decided, Acceptance)
     assert decided.outcomes[0].response.share == -1.25
     (measure,) = defined.measures
     assert (measure.level, measure.statistics[0]) == ("interval", "krippendorff_alpha_interval")

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.contract import (
-    Accepted,
+    Acceptance,
     Item,
     NeedsAdjudication,
     NeedsResponse,
@@ -88,12 +88,12 @@ def in_text(response: Any) -> str:
 
 def comes_to(resolution: Resolution, said: list[Any]) -> Any:
     """A resolution without the order of the people in it: outcomes with the texts of the responses they rest on."""
-    if not isinstance(resolution, Accepted):
+    if not isinstance(resolution, Acceptance):
         return type(resolution).__name__, resolution.reason
     outcomes = [
         (in_text(one.response), sorted(in_text(said[i]) for i in one.by)) for one in resolution.outcomes
     ]
-    return "Accepted", resolution.reason, sorted(outcomes)
+    return "Acceptance", resolution.reason, sorted(outcomes)
 
 
 @given(cases(), st.randoms(use_true_random=False))
@@ -113,7 +113,7 @@ def test_people_who_say_the_same_are_taken_at_their_word(case: Case, people: int
     if task.compares == "answers" and task.compare_to_gold(response, item)[0] != "equal":
         assert isinstance(resolution, NeedsAdjudication)  # the given answer says otherwise: somebody looks
         return
-    assert isinstance(resolution, Accepted)
+    assert isinstance(resolution, Acceptance)
     if resolution.outcomes:
         assert {index for one in resolution.outcomes for index in one.by} == set(range(people))
         assert all(task.word(one.response) == task.word(response) for one in resolution.outcomes)
@@ -137,13 +137,13 @@ def test_an_outcome_follows_from_the_people_it_rests_on_alone(case: Case) -> Non
     """What verifying a release relies on, where an outcome is not simply what each of them said."""
     task, item, rule, said = case
     resolution = resolve(task, rule, said, item)
-    if isinstance(resolution, Accepted):
+    if isinstance(resolution, Acceptance):
         for outcome in resolution.outcomes:
             supports = [said[index] for index in outcome.by]
             assert supports
             if any(response != outcome.response for response in supports):
                 again = resolve(task, rule, supports, item)
-                assert isinstance(again, Accepted)
+                assert isinstance(again, Acceptance)
                 assert [one.response for one in again.outcomes] == [outcome.response]
 
 
@@ -231,7 +231,7 @@ def test_a_majority_asks_on_until_the_most_and_then_an_adjudicator_looks() -> No
         resolve(task, rule, labels("extraction", "reasoning", "neither", "extraction"), item), NeedsResponse
     )
     settled = resolve(task, rule, labels("extraction", "reasoning", "extraction"), item)
-    assert isinstance(settled, Accepted)
+    assert isinstance(settled, Acceptance)
     assert settled.outcomes[0].by == (0, 2)
     at_the_end = labels("extraction", "reasoning", "neither", "extraction", "reasoning")
     assert isinstance(resolve(task, rule, at_the_end, item), NeedsAdjudication)
@@ -241,7 +241,7 @@ def test_two_people_three_apart_ask_a_third_and_two_apart_do_not() -> None:
     """LFTQA-Eval 2.3: two people; scores that differ by more than 2 go to a third."""
     task, item = task_type("answer_rating"), ITEMS["answer_rating"][0]
     assert isinstance(resolve(task, {}, scores(1, 4), item), NeedsResponse)
-    assert isinstance(resolve(task, {}, scores(2, 4), item), Accepted)
+    assert isinstance(resolve(task, {}, scores(2, 4), item), Acceptance)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_where_the_third_leaves_them_apart_the_batch_says_what_follows(
     if found is None:
         assert isinstance(resolution, NeedsAdjudication)
     else:
-        assert isinstance(resolution, Accepted)
+        assert isinstance(resolution, Acceptance)
         assert resolution.outcomes[0].response.faithfulness == found
 
 
@@ -281,7 +281,7 @@ def test_edits_that_leave_the_same_table_are_one_however_they_were_made() -> Non
     rule = check_rule(task, {"rule": "edit_equivalence", "most": 4})
     assert isinstance(resolve(task, rule, [one, other], item), NeedsResponse)
     settled = resolve(task, rule, [one, other, same], item)
-    assert isinstance(settled, Accepted)
+    assert isinstance(settled, Acceptance)
     assert [(outcome.response, outcome.by) for outcome in settled.outcomes] == [(same, (0, 2))]
     assert isinstance(
         resolve(task, rule, [one, other, Response(True), Response(True)], item), NeedsAdjudication

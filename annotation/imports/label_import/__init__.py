@@ -27,7 +27,7 @@ from annotation.platform.refusals import refuse_as
 from tableqa.core.disk_collections import Shelf
 from tableqa.core.translation import phrase
 from tableqa.readers.ingestion import Rows
-from tableqa.readers.interface import ReaderError, Rejected
+from tableqa.readers.interface import ReaderError, Rejection
 from tableqa.readers.labels import DUPLICATES, Columns, Label, read_labels
 from tableqa.readers.rejections import Rejections, one_sentence
 
@@ -53,7 +53,7 @@ class Choices:
 
 
 def preview_import(*, batch: Batch, path: Path, choices: Choices = Choices()) -> CheckResult:
-    """Say what a file of labels would do to the batch; nothing is written. Raises Refused where it cannot be read."""
+    """Say what a file of labels would do to the batch; nothing is written. Raises ActionRefused where it cannot be read."""
     with uploads.local_input(path, read_labels) as file:
         return _check(batch, file, choices)
 
@@ -68,7 +68,7 @@ def write(
     progress: Progress = lambda done, total: None,
     rest: Path | None = None,
 ) -> CheckResult:
-    """Read the file and write every label of it, or raise Refused and write none. The same file again adds nothing.
+    """Read the file and write every label of it, or raise ActionRefused and write none. The same file again adds nothing.
 
     rest: a file for the labels with a problem (`Rejections.write`).
     """
@@ -125,7 +125,7 @@ def _check(
             rows=file.rows.with_suffix(".checked"),
             progress=lambda number: file.progress(number // 2, read.number),
             rejections=rejections,
-            rejected=lambda label, what: Rejected(
+            rejected=lambda label, what: Rejection(
                 ReaderError(file.name, label.line, what, ""), columns.record(label)
             ),
             keeps_first=choices.duplicates == "first",
@@ -173,7 +173,7 @@ def start(
     duplicates: str = DUPLICATES[0],
     good_only: bool = False,
 ) -> Job:
-    """Import the labels of an uploaded file in the background, or preview them. Raises Refused."""
+    """Import the labels of an uploaded file in the background, or preview them. Raises ActionRefused."""
     uploads.require_whole(upload)
     require_takes_labels(batch)
     # What a task type says of a response is stored as it reads.

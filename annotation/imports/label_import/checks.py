@@ -21,7 +21,7 @@ from annotation.queue import submissions
 from tableqa.core.disk_collections import Shelf
 from tableqa.core.foreign_values import normal, unstorable
 from tableqa.readers.ingestion import ROWS, Rows
-from tableqa.readers.interface import Rejected
+from tableqa.readers.interface import Rejection
 from tableqa.readers.labels import Label
 from tableqa.readers.rejections import Problem, Rejections
 from tasks import contract
@@ -92,7 +92,7 @@ def check(
     rows: Path,
     progress: Callable[[int], None],
     rejections: Rejections,
-    rejected: Callable[[Label, str], Rejected],
+    rejected: Callable[[Label, str], Rejection],
     keeps_first: bool = False,
 ) -> CheckResult:
     """Check labels against the batch, and write those that are new to `rows`. Others go to the rejections.
@@ -161,7 +161,7 @@ def _response(label: Label, item: _Item, task: TaskType) -> dict[str, Any]:
 
 
 def require_takes_labels(batch: Batch) -> None:
-    """Raises Refused where labels made elsewhere have no place in the batch."""
+    """Raises ActionRefused where labels made elsewhere have no place in the batch."""
     if batch.opened_at is None or batch.closed_at is not None:
         refuse(
             "batch_not_open" if batch.closed_at is None else "batch_closed",

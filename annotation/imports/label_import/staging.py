@@ -29,7 +29,7 @@ from annotation.models import (
     StagedLabel,
 )
 from annotation.platform import bulk_rows
-from annotation.platform.refusals import Refused, refuse
+from annotation.platform.refusals import ActionRefused, refuse
 from annotation.quality import guidelines as quality_guidelines
 from annotation.queue.slots import analyze_tables, due_at
 from tableqa.readers.ingestion import checksum_of
@@ -41,7 +41,7 @@ UNDO_WINDOW: Final = timedelta(seconds=60)
 def write(
     *, batch: Batch, checked: CheckResult, by: Person | None, now: datetime, progress: Progress
 ) -> None:
-    """Write the new labels: all of them, or none. Raises Refused.
+    """Write the new labels: all of them, or none. Raises ActionRefused.
 
     Where the process is killed, nothing of them is visible; the same labels go on where it stopped.
     """
@@ -52,13 +52,13 @@ def write(
         with bulk_rows.large_cache(), transaction.atomic():
             publish(batch, staged, checked, by, now)
             progress(checked.new, checked.new)
-    except (Refused, jobs.Cancelled):
+    except (ActionRefused, jobs.JobCancelled):
         LabelImport.objects.filter(pk=key).delete()
         raise
 
 
 def stage(staged: LabelImport, checked: CheckResult, pages: Pages, now: datetime) -> None:
-    """Write the pages of an import that are not there yet. Raises Refused and Cancelled."""
+    """Write the pages of an import that are not there yet. Raises ActionRefused and JobCancelled."""
     numbers, start = {name: number for number, name in enumerate(sorted(checked.annotators))}, staged.staged
     for page in pages.of_rows(checked.rows, start):
         _stage_page(staged, start, page, numbers, now)
@@ -130,7 +130,7 @@ def _stage_page(
 
 
 def refuse_changed_definition() -> NoReturn:
-    """Raise Refused(import_failed): responses were checked against a definition that is not the present one."""
+    """Raise ActionRefused(import_failed): responses were checked against a definition that is not the present one."""
     refuse(
         "import_failed", "The definition of the task type changed during the import. Import the file again."
     )

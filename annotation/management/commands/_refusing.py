@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, CommandError, UsageError
 from annotation.models import Batch, Person, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tableqa.readers.labels import DUPLICATES
 from tasks.contract import InvalidResponse, UnknownTaskType
 
@@ -20,7 +20,7 @@ class RefusingCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             self.run(**options)
-        except Refused as refused:
+        except ActionRefused as refused:
             self.write_good(refused.more.get("good"))
             raise CommandError(refused.detail) from None
         except (InvalidResponse, UnknownTaskType) as error:

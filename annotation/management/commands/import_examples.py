@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.imports import example_import
 from annotation.management.commands._refusing import RefusingCommand
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tableqa.readers import READERS
 from tableqa.readers.interface import Credit
 from tableqa.readers.rejections import Problem, is_rest, one_sentence
@@ -66,7 +66,7 @@ class Command(RefusingCommand):
                 now=timezone.now(),
                 progress=progress,
             )
-        except Refused as refused:
+        except ActionRefused as refused:
             self._list(refused.more)
             raise
         report = done.report

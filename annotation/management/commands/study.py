@@ -14,7 +14,7 @@ from annotation.management.commands._escaping import CommandError, UsageError
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.management.commands._sources import files_of_study
 from annotation.models import Person, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.study_file import apply as study_file_apply
 from annotation.study_file import current_state, plan_text, project_export, release_gaps
 from annotation.study_file.comparison import Change, SourceProbe
@@ -114,7 +114,7 @@ class Command(RefusingCommand):
                 probes=_probes(study, options),
                 tell=self.tell,
             )
-        except Refused:
+        except ActionRefused:
             if is_new_account and not Project.objects.filter(slug=study.slug).exists():
                 by.delete()  # nothing was begun, and nobody came of it
             raise

@@ -33,7 +33,7 @@ def listed_reasons(values: Any) -> list[str]:
 
 
 def _check_reasons(values: Any, context: Context) -> list[str]:
-    """The reasons as a batch stores them, without empty lines. Raises Refused(invalid_request)."""
+    """The reasons as a batch stores them, without empty lines. Raises ActionRefused(invalid_request)."""
     if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
         refuse(
             "invalid_request",

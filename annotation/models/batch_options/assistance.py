@@ -23,9 +23,9 @@ MOST_REPETITIONS: Final = 10
 
 
 def _proposes(task: TaskType) -> bool:
-    from tasks.contract import Proposing  # imported on use: the models import this module
+    from tasks.contract import ProposingTask  # imported on use: the models import this module
 
-    return isinstance(task, Proposing)
+    return isinstance(task, ProposingTask)
 
 
 def _models_in_words() -> dict[str, str]:

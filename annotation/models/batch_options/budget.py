@@ -35,7 +35,7 @@ SHAPE: Final[dict[str, Any]] = {
 
 
 def budget(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A budget as it is stored; None is no limit. Raises Refused(invalid_request)."""
+    """A budget as it is stored; None is no limit. Raises ActionRefused(invalid_request)."""
     if not isinstance(values, Mapping) or (values.keys() - MAXIMUM.keys()):
         refuse(
             "invalid_request",
@@ -106,9 +106,9 @@ def in_words(value: Mapping[str, Any]) -> str:
 
 
 def _asks_models(task: TaskType) -> bool:
-    from tasks.contract import Proposing  # imported on use: the models import this module
+    from tasks.contract import ProposingTask  # imported on use: the models import this module
 
-    return bool(task.predicts) or isinstance(task, Proposing)
+    return bool(task.predicts) or isinstance(task, ProposingTask)
 
 
 class BudgetTerms(models.Model):

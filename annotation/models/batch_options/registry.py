@@ -82,7 +82,8 @@ def changeable() -> dict[str, Term]:
 def check(
     task: TaskType, values: Mapping[str, Any], *, project: Any, feeds_from: Any = None
 ) -> dict[str, Any]:
-    """The columns of a new batch; a term that is not given, or None, has its default. Raises Refused(invalid_request)."""
+    """The columns of a new batch; a term that is not given, or None, has its default. Raises
+    ActionRefused(invalid_request)."""
     _require_known(values)
     context = Context(task, project, settings.PREDICTORS, feeds_from)
     for name, term in TERMS.items():
@@ -91,7 +92,7 @@ def check(
 
 
 def check_change(batch: Any, new_values: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns that a change of a batch sets. Raises Refused(invalid_request)."""
+    """The columns that a change of a batch sets. Raises ActionRefused(invalid_request)."""
     _require_known(new_values)
     values = {name: getattr(batch, name) for name in TERMS}
     context = Context(batch.task(), batch.project, settings.PREDICTORS, batch.feeds_from, batch, values)

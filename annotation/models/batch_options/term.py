@@ -93,7 +93,7 @@ class Term:
                      count in braces, such as {people}, is shown only where the count is known
     usual            the default, where it depends on the task type or on terms before
     usual_in_words   the default in the reference, in English, where the column does not say it
-    check            the value as it is stored; raises Refused(invalid_request)
+    check            the value as it is stored; raises ActionRefused(invalid_request)
     fits             whether it means something for a task type
     depends_on       terms whose change makes this one be checked again
     minimum, maximum of a number
@@ -167,7 +167,7 @@ class Term:
         return value is not None and value != self.default
 
     def checked(self, value: Any, context: Context) -> Any:
-        """The value as a batch stores it; None is the default. Raises Refused(invalid_request)."""
+        """The value as a batch stores it; None is the default. Raises ActionRefused(invalid_request)."""
         if value is None or (value == "" and (self.usual is not None or self._is_one_of_choices)):
             value = self.default_in(context)
         value = self._typed(value)

@@ -58,7 +58,7 @@ def shape_of_caps(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def caps(values: Mapping[str, Any], names: tuple[str, ...] = OF_A_BATCH) -> dict[str, Any]:
-    """The limits as they are kept, in one order; a limit that is None is none. Raises Refused(invalid_request)."""
+    """The limits as they are kept, in one order; a limit that is None is none. Raises ActionRefused(invalid_request)."""
     if not isinstance(values, Mapping):
         refuse(
             "invalid_request",
@@ -92,7 +92,7 @@ def caps(values: Mapping[str, Any], names: tuple[str, ...] = OF_A_BATCH) -> dict
 
 
 def pay(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The rate as it is kept, {} where nothing is paid here. Raises Refused(invalid_request)."""
+    """The rate as it is kept, {} where nothing is paid here. Raises ActionRefused(invalid_request)."""
     if not isinstance(values, Mapping):
         refuse(
             "invalid_request",

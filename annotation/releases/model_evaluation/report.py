@@ -23,7 +23,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from annotation.charts.fields import estimate_cell
 from annotation.charts.figure import Figure
-from annotation.charts.series import Bars, Distribution, Lines, Point, Series, Spread, axis_over, ends
+from annotation.charts.series import Bars, Distribution, Distributions, Lines, Point, Series, axis_over, ends
 from annotation.charts.study_figures import as_percent
 from annotation.platform import display_text
 from tableqa.scoring.evaluation import (
@@ -234,7 +234,8 @@ def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
     """Accuracy under each seed of each kind that draws."""
     kinds = _kinds(models)
     spreads = [
-        Spread(name, [_of_seeds(evaluation, kind) for kind in kinds]) for name, evaluation in models.items()
+        Distributions(name, [_of_seeds(evaluation, kind) for kind in kinds])
+        for name, evaluation in models.items()
     ]
     every = [value for spread in spreads for values in spread.values for value in values]
     if not every:
@@ -286,7 +287,7 @@ def _questions(models: Mapping[str, Judgement], kinds: Sequence[str]) -> Figure 
             [100 * value for value in question_scores(judgement, kind).values()] if kind in several else []
             for kind in kinds
         ]
-        spreads.append(Spread(name, values))
+        spreads.append(Distributions(name, values))
     for index, kind in enumerate(kinds):
         for spread in spreads:
             if of := spread.values[index]:

@@ -73,7 +73,7 @@ def start(
 ) -> Job:
     """Evaluate a model in the background, from a file of predictions or by asking a predictor.
 
-    Raises Refused: a file that is too large or empty, a predictor that there is not, a name under which there is a run
+    Raises ActionRefused: a file that is too large or empty, a predictor that there is not, a name under which there is a run
     already. Of a file with a line that is no prediction the job fails.
     """
     name = name.strip()
@@ -209,7 +209,8 @@ def _models(predictions: Path) -> set[str]:
 
 
 def report(release: Release, chosen: Sequence[Job]) -> Report:
-    """The report of some runs of a release that are done. Raises Refused where a file is not the one that was judged."""
+    """The report of some runs of a release that are done. Raises ActionRefused where a file is not the one that was
+    judged."""
     if not 1 <= len(chosen) <= MOST_MODELS:
         refuse("invalid_request", "Choose 1 to {most_models} evaluations.", most_models=MOST_MODELS)
     about = [

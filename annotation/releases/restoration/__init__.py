@@ -28,13 +28,13 @@ from annotation.background.staged_pages import HiddenPages, Progress, require_em
 from annotation.models import Batch, Example, Job, Person, Project, Source, Upload
 from annotation.payments import data_statement
 from annotation.platform import bulk_rows
-from annotation.platform.refusals import Refused, refuse
+from annotation.platform.refusals import ActionRefused, refuse
 from annotation.releases import checked_release, raw_records, verification
 from annotation.releases.checked_release import CheckedRelease
 from annotation.releases.manifest import Manifest
 from annotation.releases.record_files import Difference
 from annotation.releases.restoration.restored_responses import Decisions
-from tableqa.core.translation import Translated, translate_stored
+from tableqa.core.translation import TranslatedText, translate_stored
 from tableqa.readers.ingestion import ReadRequest
 
 __all__ = ["LOSSES", "RestoreResult", "restore", "start_restore", "summary_of"]
@@ -92,8 +92,8 @@ def restore(
     """Fill an empty project with the contents of a release (a folder or a zip file): everything or nothing.
 
     job: gets its result with it. files: uploaded ones.
-    The release is verified first. Raises Refused(import_failed): not a release, a release that does not verify, an unknown
-    task type, or a project that already has contents.
+    The release is verified first. Raises ActionRefused(import_failed): not a release, a release that does not verify, an
+    unknown task type, or a project that already has contents.
     """
     with uploads.room(files) as room:
         checked = Path(room, "checked")
@@ -138,7 +138,7 @@ def summary_of(job: Job) -> dict[str, Any]:
     try:
         require_restorable(summary.pop("unknown_type"), summary.pop("difference"))
         require_empty(job.project)
-    except Refused as refused:
+    except ActionRefused as refused:
         problem = refused.detail
     batches = [{**batch, "task_type": _task_type_title(batch["task_type"])} for batch in summary["batches"]]
     return {**summary, "batches": batches, "problem": problem}
@@ -146,7 +146,7 @@ def summary_of(job: Job) -> dict[str, Any]:
 
 def _task_type_title(title: str | Mapping[str, str]) -> str:
     """The title of a task type in the reader's language."""
-    return translate_stored(title if isinstance(title, str) else Translated(title[""], title))
+    return translate_stored(title if isinstance(title, str) else TranslatedText(title[""], title))
 
 
 def _write(
@@ -214,7 +214,7 @@ def _publish(
 def start_restore(*, project: Project, upload: Upload, by: Person, now: datetime) -> Job:
     """Restore an uploaded release in the background.
 
-    Raises Refused(import_failed) where bytes of it are missing, or the project is not empty.
+    Raises ActionRefused(import_failed) where bytes of it are missing, or the project is not empty.
     """
     uploads.require_whole(upload)
     require_empty(project)

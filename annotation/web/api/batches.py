@@ -283,7 +283,8 @@ class Move(APIView):
 
 
 def _people(batch: Batch, pseudonyms: list[str]) -> list[Person]:
-    """The people behind pseudonyms of the project, in their order. Raises Refused(invalid_request) for an unknown one."""
+    """The people behind pseudonyms of the project, in their order. Raises ActionRefused(invalid_request) for an unknown
+    one."""
     here = Membership.objects.filter(project=batch.project, pseudonym__in=pseudonyms)
     people_by_pseudonym = {
         membership.pseudonym: membership.person for membership in here.select_related("person")

@@ -114,7 +114,7 @@ class Items(APIView):
 
 
 def _size(value: str) -> int:
-    """Items of a page, as `ByNewest` has them. Raises Refused (invalid_request) for what is no number."""
+    """Items of a page, as `ByNewest` has them. Raises ActionRefused (invalid_request) for what is no number."""
     if not value:
         return ByNewest.page_size
     if not value.isdecimal() or not int(value[:9]):

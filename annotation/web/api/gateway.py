@@ -35,7 +35,7 @@ from annotation.assistance import draft_checks, model_answers, tickets, visible_
 from annotation.management import prometheus
 from annotation.models import Assignment
 from annotation.platform.database import failures
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.web.api import problems
 from annotation.web.api import serializers as shapes
 from predictor.client import PredictionError, connect
@@ -150,7 +150,7 @@ class Gateway:
         while pace and pace[0] <= now - 1:
             pace.popleft()
         if len(pace) >= PER_SECOND:
-            raise Refused("too_many_requests", "Too many requests at once.", retry_after=1)
+            raise ActionRefused("too_many_requests", "Too many requests at once.", retry_after=1)
         pace.append(now)
 
     async def _in_thread(self, call: Callable[[], T], language: str) -> T:

@@ -10,7 +10,7 @@ from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as default_handler
 
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tableqa.core.foreign_values import printable_in
 from tasks.contract import InvalidResponse, UnknownTaskType
 
@@ -19,7 +19,7 @@ CONTENT_TYPE = "application/problem+json"
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """Turn what the journeys raise into a problem document; anything unforeseen is for `config.server_errors`."""
-    if isinstance(error, Refused):
+    if isinstance(error, ActionRefused):
         refusal = problem(error.status, error.code, error.detail, **error.more)
         if "retry_after" in error.more:
             refusal["Retry-After"] = str(error.more["retry_after"])

@@ -97,7 +97,7 @@ class JobShape(serializers.ModelSerializer[Job]):
         return data
 
 
-class Holding(serializers.Serializer[Any]):
+class HoldingSerializer(serializers.Serializer[Any]):
     holding = serializers.ListField(
         child=serializers.CharField(max_length=12), max_length=10, required=False, default=list
     )
@@ -118,7 +118,7 @@ class DraftRequest(Envelope):
     revision = serializers.IntegerField(min_value=0, max_value=2**31 - 2)
 
 
-class SubmitRequest(Envelope, Holding):
+class SubmitRequest(Envelope, HoldingSerializer):
     """`confirmed`: codes of the unmet conditions that are submitted all the same. The response may have `unsure`: true."""
 
     next = serializers.BooleanField(default=False)
@@ -127,7 +127,7 @@ class SubmitRequest(Envelope, Holding):
     )
 
 
-class SkipRequest(Holding):
+class SkipRequest(HoldingSerializer):
     reason = serializers.CharField(max_length=500)
     next = serializers.BooleanField(default=False)
 

@@ -103,12 +103,12 @@ class Releases(generics.ListAPIView[Release]):
 class Next(APIView):
     """Taking items."""
 
-    @extend_schema(request=shapes.Holding, responses={200: shapes.AssignmentShape, 204: None})
+    @extend_schema(request=shapes.HoldingSerializer, responses={200: shapes.AssignmentShape, 204: None})
     def post(self, request: Request, public_id: str) -> Response:
         """Get the next item: one you already hold and did not list, else a new lease. 204 if none is left."""
         batch = authorization.batch(authorization.actor(request), public_id, Permission.ANNOTATE)
         batch.task()  # a kind that is not installed is said so before anything is leased
-        data = valid(shapes.Holding, request)
+        data = valid(shapes.HoldingSerializer, request)
         assignment = reservations.next_assignment(
             batch=batch,
             person=authorization.actor(request).person,

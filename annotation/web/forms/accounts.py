@@ -16,7 +16,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from annotation.access.roles import DESCRIPTIONS, Permission, Role
 from annotation.accounts import invitees, rate_limits
 from annotation.models import Person, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.workflow import projects
 
 SCOPES: dict[Permission, str] = {
@@ -65,7 +65,7 @@ def require_own_password(person: Person, password: str) -> None:
     whose = str(person.pk)
     try:
         rate_limits.count_attempt(rate_limits.OWN_PASSWORD, whose, now=timezone.now())
-    except Refused as refused:
+    except ActionRefused as refused:
         raise ValidationError(refused.detail) from None
     if not person.check_password(password):
         raise ValidationError(gettext("Wrong password."))

@@ -13,9 +13,9 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation.imports import example_import
 from annotation.models.batch_options.named_values import NamedTextsField
 from annotation.platform.display_text import shown as shown_word
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from tableqa.core.json_text import read_json
-from tableqa.readers import READERS, Mapped
+from tableqa.readers import READERS, MappedReader
 from tableqa.readers.encoding_detection import SEVERAL_BYTES, SINGLE_BYTE
 from tableqa.readers.format_detection import OWN
 from tableqa.readers.header_rows import HEADER_ROWS
@@ -180,7 +180,7 @@ class ChoicesForm(forms.Form):
         if preview is not None:
             self._add_columns(preview)
             read = READERS.get(preview.reader)
-            if self.reads_own or not isinstance(read, Mapped):
+            if self.reads_own or not isinstance(read, MappedReader):
                 del self.fields["fields_of"]
 
     def _add_columns(self, preview: Preview) -> None:
@@ -268,7 +268,7 @@ class ChoicesForm(forms.Form):
         cleaned_data = super().clean() or {}
         try:
             example_import.check_fields(cleaned_data.get("reader", ""), cleaned_data.get("fields_of") or {})
-        except Refused as refused:
+        except ActionRefused as refused:
             self.add_error("fields_of", refused.detail)
         return cleaned_data
 

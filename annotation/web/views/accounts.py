@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.access import authorization
 from annotation.accounts import erasure, personal_data, rate_limits, sign_up
 from annotation.models import Membership, Person
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.web.forms.accounts import NewPasswordForm, PasswordField, RegisterForm, require_own_password
 from annotation.web.views.pages import (
     PageRequest,
@@ -83,7 +83,7 @@ def reset_password(request: HttpRequest, key: str, token: str) -> HttpResponseBa
                 ),
             )
             return forbid_storing(redirect("sign_in"))
-    except Refused as refused:
+    except ActionRefused as refused:
         gone = render(request, "accounts/gone.html", {"why": refused.detail}, status=refused.status)
         return forbid_storing(with_retry_after(gone, refused))
     return forbid_storing(render(request, "accounts/reset.html", {"form": form, "person": person}))
@@ -224,7 +224,7 @@ def _erase(request: PageRequest, person: Person, *, mine: bool) -> HttpResponse:
     hindrance = ""
     try:
         erasure.require_erasable(person)
-    except Refused as refused:
+    except ActionRefused as refused:
         hindrance = refused.detail
     context = {
         "person": person,

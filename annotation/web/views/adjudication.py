@@ -18,7 +18,7 @@ from annotation.access.roles import Permission
 from annotation.models import Batch, Decision, Item, Person, Project, RevisionRequest
 from annotation.models.batch_options.adjudication import listed_reasons
 from annotation.platform.display_text import shown
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import compared_responses, guidelines
 from annotation.queue import candidates as queue_candidates
 from annotation.queue import resolutions
@@ -218,7 +218,7 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
             workflow_adjudication.undo(item=item, by=actor.person, now=timezone.now())
         elif workflow_adjudication.last_undo(item, actor.person) is None:  # else the page did not hear of it
             sent = workflow_adjudication.undo_send_back(item=item, by=actor.person, now=timezone.now())
-    except Refused as refused:
+    except ActionRefused as refused:
         if _is_lane(request):
             last = _last_act(batch, actor.person)
             context = {"problem": refused.detail, "last": last if last.item != item.public_id else None}
@@ -344,7 +344,7 @@ def _decide(
         )
     except InvalidResponse as invalid:
         return list(invalid.problems)
-    except Refused as refused:
+    except ActionRefused as refused:
         return [Problem("", refused.code, refused.detail)]
     return []
 

@@ -26,7 +26,7 @@ from annotation.models import (
     Qualification,
 )
 from annotation.payments import earnings
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import annotator_questions, guidelines, qualification
 from annotation.queue import availability, entry_requirements, reservations
 from annotation.web.views.pages import PageRequest, kind_title, page
@@ -45,7 +45,7 @@ from tableqa.operations import (
     normalise,
     replay,
 )
-from tasks.contract import InvalidResponse, Item, Making, Problem, TaskType
+from tasks.contract import InvalidResponse, Item, MakingTask, Problem, TaskType
 from tasks.shared.error_classes import IN_SHORT
 
 PLAIN = "plain_page"
@@ -78,7 +78,7 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
             )
         else:
             assignment = reservations.next_assignment(batch=batch, person=actor.person, now=now)
-    except Refused as refused:
+    except ActionRefused as refused:
         if page := refused.more.get("page"):
             messages.warning(request, refused.detail)
             return redirect(page)
@@ -165,7 +165,7 @@ def resume(request: PageRequest, public_id: str) -> HttpResponse:
             assignments.undo(annotation=assignment.annotation, now=now)
         else:
             assignments.resume(assignment=assignment, now=now)
-    except Refused as refused:
+    except ActionRefused as refused:
         messages.warning(request, refused.detail)
         return redirect(refused.more.get("page") or "my_work")
     return redirect(
@@ -284,7 +284,7 @@ def _act(request: HttpRequest, actor: authorization.Actor, batch: Batch) -> Http
             if last is None:
                 messages.info(request, gettext("You have not submitted a response in this batch yet."))
                 return redirect(here)
-            with contextlib.suppress(Refused, Http404):  # what is on the page may have ended elsewhere
+            with contextlib.suppress(ActionRefused, Http404):  # what is on the page may have ended elsewhere
                 _edit(request, authorization.assignment(actor, request.POST.get("assignment", "")), "save")
             undone = assignments.undo(annotation=last, now=now)
             return redirect(f"{here}?assignment={undone.public_id}")
@@ -294,7 +294,7 @@ def _act(request: HttpRequest, actor: authorization.Actor, batch: Batch) -> Http
             assignments.skip(assignment=assignment, reason=reason, now=now)
             return redirect(here)
         return _edit(request, assignment, action)
-    except Refused as refused:
+    except ActionRefused as refused:
         messages.warning(request, refused.detail)
         return redirect(refused.more.get("page") or here)
 
@@ -335,7 +335,7 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
             return redirect("annotate", assignment.batch.public_id)
         except InvalidResponse as invalid:
             problems.extend(invalid.problems)
-        except Refused as refused:
+        except ActionRefused as refused:
             if refused.code == "unmet_conditions":
                 return _unmet_page(request, assignment, response, refused)
             unkept = _draft_refusal(assignment, response)
@@ -384,7 +384,7 @@ def _after(action: str, assignment: Assignment) -> str:
 
 
 def _unmet_page(
-    request: HttpRequest, assignment: Assignment, response: Mapping[str, Any], refused: Refused
+    request: HttpRequest, assignment: Assignment, response: Mapping[str, Any], refused: ActionRefused
 ) -> HttpResponse:
     """The page with what is unmet; submitting once more confirms it."""
     if unkept := _draft_refusal(assignment, response):
@@ -394,7 +394,7 @@ def _unmet_page(
     return _page(request, fresh, problems=unmet, to_confirm=[problem.code for problem in unmet], status=422)
 
 
-def _draft_refusal(assignment: Assignment, response: Mapping[str, Any]) -> Refused | None:
+def _draft_refusal(assignment: Assignment, response: Mapping[str, Any]) -> ActionRefused | None:
     """Why what was typed cannot be kept; None where it is."""
     draft = getattr(assignment, "draft", None)
     try:
@@ -405,13 +405,13 @@ def _draft_refusal(assignment: Assignment, response: Mapping[str, Any]) -> Refus
             now=timezone.now(),
             scripts=False,
         )
-    except Refused as refused:
+    except ActionRefused as refused:
         return refused
     return None
 
 
 def _unsaved_page(
-    request: HttpRequest, assignment: Assignment, data: Mapping[str, Any], refused: Refused
+    request: HttpRequest, assignment: Assignment, data: Mapping[str, Any], refused: ActionRefused
 ) -> HttpResponse:
     """What was typed and may not be kept is still on the page, with the reason: it is lost only with the page."""
     return _page(
@@ -427,7 +427,7 @@ def edit_operations(
     task: TaskType, item: Item, data: dict[str, Any], post: Mapping[str, str], action: str
 ) -> list[Problem]:
     """Do what a button of a page without scripts does to the operations in `data`. Returns what was wrong with it."""
-    edit = EDITS.get(action) or (task.form_edits().get(action) if isinstance(task, Making) else None)
+    edit = EDITS.get(action) or (task.form_edits().get(action) if isinstance(task, MakingTask) else None)
     if edit is None or not task.operations_field:
         return []
     try:

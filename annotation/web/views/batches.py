@@ -34,7 +34,7 @@ from annotation.explorer.action_rules import MOST_ITEMS
 from annotation.explorer.item_access import Reader
 from annotation.explorer.selection import STATES
 from annotation.models import Assignment, Batch, Flag, Item, Job, ModelRequest, Person, Project, Source
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import gold, qualification, snapshots
 from annotation.queue import batch_progress, metering, reply_states, resolutions, sampling
 from annotation.templatetags.explorer import items_link, reader_of
@@ -121,7 +121,7 @@ def model_answers(request: PageRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         try:
             answers.ask(by=request.user)
-        except Refused as refused:
+        except ActionRefused as refused:
             problem = refused.detail
     context = {"project": project, "answers": answers, "problem": problem}
     return render(request, "assigning/_model_answers.html", context)
@@ -150,7 +150,7 @@ class _ModelAnswers:
             return None
         try:
             starts = sampling.drawable_examples(self.project, self.task, self.sample)
-        except Refused:
+        except ActionRefused:
             return None  # the form says what is wrong with the list when it is sent
         keys = list(dict.fromkeys(starts.values()))
         return (
@@ -167,7 +167,7 @@ class _ModelAnswers:
         )
 
     def ask(self, *, by: Person) -> None:
-        """Start the job. Raises Refused."""
+        """Start the job. Raises ActionRefused."""
         accuracy_jobs.start_asking(
             project=self.project,
             task=self.task,

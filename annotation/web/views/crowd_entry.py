@@ -20,7 +20,7 @@ from annotation.access.roles import Permission
 from annotation.accounts import crowd_entry, rate_limits
 from annotation.charts import list_tables
 from annotation.models import CrowdEntry, CrowdLink, Person, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.web.forms.crowd_entry import CrowdLinkForm
 from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.pages import (
@@ -66,7 +66,7 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
         if not _has_entered(person, link):
             crowd_entry.require_open(link, now=timezone.now())
             crowd_entry.require_admitted(link, ids)
-    except Refused as refused:
+    except ActionRefused as refused:
         away = render(
             request,
             "crowd/away.html",
@@ -96,7 +96,7 @@ def back(request: HttpRequest, token: str) -> HttpResponseBase:
                 login(request, person)
                 return forbid_storing(redirect("home"))
             entry = crowd_entry.entry_of_return_link(token=token)
-    except Refused as refused:
+    except ActionRefused as refused:
         context = {"link": None, "why": refused.detail, "again": False}
         away = render(request, "crowd/away.html", context, status=refused.status)
         return forbid_storing(with_retry_after(away, refused))

@@ -21,7 +21,7 @@ from annotation.charts import list_tables, record_tables
 from annotation.imports import example_import, file_preview
 from annotation.models import Example, Job, Project, Release, Source, Upload
 from annotation.models.batch_options.named_values import NamedTextsField
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import ancestry
 from annotation.releases import restoration
 from annotation.web.forms.example_import import (
@@ -120,7 +120,7 @@ def _preview_of_slices(request: PageRequest, project: Project) -> HttpResponse:
     try:
         for upload in sent.values():
             uploads.require_whole(upload)
-    except Refused as refused:
+    except ActionRefused as refused:
         messages.error(request, refused.detail)
         return redirect("import_new", project.slug)
     return redirect(_preview_url(project, sent["questions"], sent.get("tables")))
@@ -177,8 +177,8 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
                 return redirect("job", job.public_id)
         typed = {name: str(text) for name, text in sent.items() if name != "csrfmiddlewaretoken"}
         job = file_preview.start(choice=choice, form=typed, **files)
-    except (Refused, ValidationError) as error:
-        detail = error.detail if isinstance(error, Refused) else " ".join(error.messages)
+    except (ActionRefused, ValidationError) as error:
+        detail = error.detail if isinstance(error, ActionRefused) else " ".join(error.messages)
         messages.error(request, detail)
         return redirect("import_new", project.slug)
     return redirect(f"{address}{'&' if archive else '?'}preview={job.public_id}")
@@ -304,7 +304,7 @@ def example(request: PageRequest, public_id: str) -> HttpResponse:
     project = example.source.project
     try:
         visibility.require_no_open_work(actor.person, project)
-    except Refused as refused:
+    except ActionRefused as refused:
         messages.error(request, refused.detail)
         return redirect("source", example.source.public_id)
     releases = Release.objects.filter(project=project, ready_at__isnull=False).order_by("pk")

@@ -29,7 +29,7 @@ from annotation.explorer.rows import Row, items_to_decide, rows
 from annotation.explorer.selection import STATES, BadSelection, Selection, parse, query
 from annotation.models import Batch, Gold, Item, Project
 from annotation.platform.keyset import in_lists
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import compared_responses
 from annotation.queue import candidates
 from annotation.web.views import filters
@@ -93,7 +93,7 @@ def explorer_export(request: PageRequest, slug: str) -> HttpResponse | FileRespo
         chosen = parse(_params(request), ignore=(OPEN, FORMAT))
         records = export.records(who, chosen)
         write, media_type = export.FORMATS[request.GET.get(FORMAT, "csv")]
-    except (BadSelection, KeyError, Refused) as bad:
+    except (BadSelection, KeyError, ActionRefused) as bad:
         why = [gettext("There is no such format.")] if isinstance(bad, KeyError) else _why(bad)
         context = {"project": project, "batch": None, "address": address, "chosen": Selection()}
         return render(request, "explorer/explorer.html", {**context, "problems": why}, status=400)
@@ -103,8 +103,8 @@ def explorer_export(request: PageRequest, slug: str) -> HttpResponse | FileRespo
     return FileResponse(file, as_attachment=True, filename=name, content_type=media_type)
 
 
-def _why(bad: BadSelection | Refused) -> list[str]:
-    return [bad.detail] if isinstance(bad, Refused) else list(bad.problems)
+def _why(bad: BadSelection | ActionRefused) -> list[str]:
+    return [bad.detail] if isinstance(bad, ActionRefused) else list(bad.problems)
 
 
 def _read_records(

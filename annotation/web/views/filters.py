@@ -33,7 +33,7 @@ from annotation.explorer.selection import (
 from annotation.models import Batch, ItemAction, Release, Source
 from annotation.platform import display_text
 from annotation.web.views.pages import kind_title
-from tableqa.core.translation import Translated
+from tableqa.core.translation import TranslatedText
 from tasks.contract import TaskType
 
 FILTERS: Final = {
@@ -232,13 +232,13 @@ def _title(who: Reader, measure: str) -> str:
 def _measure(who: Reader, name: str) -> str:
     """The text of a measure (`annotation.quality.label_texts`); a word of the catalogue if an installed type has it."""
     texts = [task.measure_text(name) for task in _tasks(who, name)]
-    return texts[-1] if texts and all(isinstance(text, Translated) for text in texts) else name
+    return texts[-1] if texts and all(isinstance(text, TranslatedText) for text in texts) else name
 
 
 def _label(who: Reader, measure: str, label: str) -> str:
     """The text of a label of a measure, likewise; that of a definition where it has one."""
     texts = [task.label_text(measure, label) for task in _tasks(who, measure)]
-    return next((text for text in reversed(texts) if isinstance(text, Translated)), label)
+    return next((text for text in reversed(texts) if isinstance(text, TranslatedText)), label)
 
 
 def _tasks(who: Reader, measure: str) -> list[TaskType]:

@@ -18,7 +18,7 @@ from annotation.access.roles import Permission
 from annotation.background import uploads
 from annotation.charts import list_tables, record_tables
 from annotation.models import Assignment, Batch, Example, Gold, Item, Person
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import gold, gold_files, qualification, snapshots
 from annotation.quality.compared_responses import restore_response
 from annotation.web.forms.entry_requirements import GoldFileForm, GoldFromForm, WhyForm
@@ -188,7 +188,7 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
         return redirect("gold", batch.public_id)
     try:
         gold.require_open(batch)
-    except Refused as refused:
+    except ActionRefused as refused:
         messages.error(request, refused.detail)
         return redirect("gold", batch.public_id)
     name, text = request.GET.get("example", ""), request.GET.get("q") or request.GET.get("within") or ""
@@ -291,7 +291,7 @@ def _next_candidate(batch: Batch, search: str, *, after: Example | None = None) 
     for example in dict.fromkeys([*behind[:MOST_TRIED], *rows[:MOST_TRIED]]):
         try:
             gold.preview(batch=batch, example=example)
-        except Refused:
+        except ActionRefused:
             continue
         return example
     return None

@@ -28,7 +28,7 @@ from annotation.explorer.item_actions import ActionResult
 from annotation.explorer.links import explorer_url, with_query
 from annotation.explorer.selection import BadSelection, Selection, parse, query
 from annotation.models import Batch, Item, ItemAction, Job, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.web.views import task_type_gallery
 from annotation.web.views.pages import PageRequest, page
 
@@ -74,7 +74,7 @@ def explorer_act(request: PageRequest, slug: str) -> HttpResponse:
             done = item_actions.apply_action(who, kind, keys, note=context["note"], now=timezone.now())
             _report_result(request, kind, done)
             return redirect(context["back"])
-    except Refused as refused:
+    except ActionRefused as refused:
         context["problem"] = refused.detail
     return _preview(request, who, keys, context)
 
@@ -89,7 +89,7 @@ def explorer_undo(request: PageRequest, public_id: str) -> HttpResponse:
         if item_actions.is_large(action):
             return redirect("job", item_actions.start_undo(who, action, now=timezone.now()).public_id)
         done = item_actions.undo(who, action, now=timezone.now())
-    except Refused as refused:
+    except ActionRefused as refused:
         messages.error(request, refused.detail)
     else:
         level = messages.success if done.number else messages.warning
@@ -156,7 +156,7 @@ def _keys(request: PageRequest, who: Reader, chosen: Selection, batch: Batch | N
         return item_actions.chosen_keys(who, within.without("after", "before"))
     ids = request.POST.get("items", "").replace("\0", "").split() or request.POST.getlist("item")
     if len(ids) > MOST_ITEMS:
-        raise Refused(
+        raise ActionRefused(
             "invalid_request", gettext("Select at most {most} items.").format(most=f"{MOST_ITEMS:,}")
         )
     ids = [public_id for public_id in ids if "\0" not in public_id]
@@ -169,7 +169,7 @@ def _new_batch(request: PageRequest, who: Reader, chosen: Selection, batch: Batc
     back = with_query(address_of(who.project, batch), query(chosen))
     try:
         keys = _keys(request, who, chosen, batch)
-    except Refused as refused:
+    except ActionRefused as refused:
         messages.error(request, refused.detail)
         return redirect(back)
     ids = dict(Item.objects.filter(pk__in=keys).values_list("pk", "public_id"))

@@ -19,7 +19,7 @@ from annotation.accounts import item_history
 from annotation.charts import record_tables
 from annotation.explorer import item_actions
 from annotation.models import Item, Membership, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import candidates, explanations
 from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.pages import PageRequest, kind_title, page
@@ -128,7 +128,7 @@ def _explanation_context(request: PageRequest, sight: visibility.Visibility, ite
     """The annotators of whom managers may ask whether they get the item, and the answer for the one they asked of."""
     try:
         explanations.require_visible(sight, item)
-    except Refused:
+    except ActionRefused:
         return {}
     names = item_history.Names(authorization.actor(request), sight.project)
     members = Membership.objects.filter(project=sight.project, removed_at__isnull=True).order_by("pk")
@@ -150,7 +150,7 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
     sight = visibility.visibility_of(actor, requested_item.batch.project)
     try:
         item_history.require_readable(sight, requested_item)
-    except Refused as refused:
+    except ActionRefused as refused:
         messages.error(request, refused.detail)
         return redirect("batch", requested_item.batch.public_id)
     if requested_item.batch.decides:
@@ -182,7 +182,7 @@ def figures_of_item(request: PageRequest, public_id: str) -> dict[str, Any]:
     sight = visibility.visibility_of(actor, item.batch.project)
     try:
         item_history.require_readable(sight, item)
-    except Refused:
+    except ActionRefused:
         return {}
     if item.batch.decides:
         candidates.record_reading([item], by=request.user, now=timezone.now())

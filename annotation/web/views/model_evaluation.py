@@ -20,7 +20,7 @@ from annotation.charts import list_tables
 from annotation.charts.figure import Figure
 from annotation.models import Job, ModelRequest, Release
 from annotation.models.batch_options import budget
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue import metering
 from annotation.releases.model_evaluation import runs
 from annotation.releases.model_evaluation.report import FORMATS, MOST_MODELS, Report, format_report
@@ -76,7 +76,7 @@ def evaluations(request: PageRequest, public_id: str) -> HttpResponse:
     if chosen:
         try:
             report = runs.report(release, chosen)
-        except Refused as refused:
+        except ActionRefused as refused:
             context["why_not"] = refused.detail
     context |= {"report": report, **_gallery(request, release, report)}
     return render(request, "evaluating/evaluations.html", context)
@@ -103,7 +103,7 @@ def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
         return {}
     report, chosen = None, _chosen_runs(request, release)
     if chosen:
-        with contextlib.suppress(Refused):
+        with contextlib.suppress(ActionRefused):
             report = runs.report(release, chosen)
     return _gallery(request, release, report)
 
@@ -148,7 +148,7 @@ def evaluations_download(request: PageRequest, public_id: str) -> HttpResponse:
         with translation.override(settings.LANGUAGE_CODE):  # a file is in no reader's language
             report = runs.report(release, chosen)
             content = _archive(report) if format == "csv" else format_report(report, format).encode()
-    except Refused as refused:
+    except ActionRefused as refused:
         messages.error(request, refused.detail)
         return redirect("evaluations", public_id)
     response = HttpResponse(content, content_type=f"{TYPES[format]}; charset=utf-8")

@@ -19,7 +19,7 @@ from annotation.access import authorization
 from annotation.access.roles import DESCRIPTIONS, Role
 from annotation.accounts import personal_settings, rate_limits
 from annotation.models import ApiToken, Person, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.web.forms.accounts import AccountForm, PasswordForm, RegisterForm, SignInForm, TokenForm
 from annotation.web.views.pages import (
     PageRequest,
@@ -53,7 +53,7 @@ class SignIn(LoginView):
             self.succeeded = rate_limits.begin_sign_in(
                 account=account, address=rate_limits.address_of(request), now=timezone.now()
             )
-        except Refused as refused:
+        except ActionRefused as refused:
             form = SignInForm(request, initial={"username": account[:254]})
             context = {**self.get_context_data(form=form), "why": refused.detail}
             return with_retry_after(self.render_to_response(context, status=refused.status), refused)
@@ -202,7 +202,7 @@ def join(request: HttpRequest, token: str) -> HttpResponseBase:
     try:
         with count_wrong_links(request):
             invitation = projects.open_invitation(token, now=timezone.now())
-    except Refused as refused:
+    except ActionRefused as refused:
         gone = render(request, "people/invitation_gone.html", {"why": refused.detail}, status=refused.status)
         return forbid_storing(with_retry_after(gone, refused))
     person = request.user if request.user.is_authenticated else None

@@ -24,7 +24,7 @@ from django_htmx.middleware import HtmxDetails
 from annotation.access import visibility
 from annotation.accounts import rate_limits
 from annotation.models import Batch, Person, Project
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.releases.task_records import instruction
 from tasks.contract import InvalidResponse, UnknownTaskType
 
@@ -84,7 +84,7 @@ class _RefusalHandler:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        if isinstance(error, Refused):
+        if isinstance(error, ActionRefused):
             self.tell(error.detail)
             return True
         if isinstance(error, InvalidResponse):
@@ -208,13 +208,13 @@ def count_wrong_links(request: HttpRequest) -> Iterator[None]:
     """`with` this, a link that does not work counts as an attempt: after too many, that is what is refused."""
     try:
         yield
-    except Refused as refused:
+    except ActionRefused as refused:
         if refused.code == "invitation_expired":
             rate_limits.count_failure(rate_limits.WRONG_LINK, request, now=timezone.now())
         raise
 
 
-def with_retry_after(response: Response, refused: Refused) -> Response:
+def with_retry_after(response: Response, refused: ActionRefused) -> Response:
     """The response with how long to wait, where that was refused which was tried too often."""
     if "retry_after" in refused.more:
         response["Retry-After"] = str(refused.more["retry_after"])

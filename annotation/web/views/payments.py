@@ -93,7 +93,7 @@ class CorrectionForm(PeriodForm):
         self.fields["batch"].queryset = Batch.objects.filter(project=project).order_by("-pk")  # type: ignore[attr-defined]
 
     def save(self, request: PageRequest) -> None:
-        """Save what a valid form says. Raises Refused."""
+        """Save what a valid form says. Raises ActionRefused."""
         data = self.cleaned_data
         begin, end = self.period().ends(self.project)
         projects.correct_rate(
@@ -257,7 +257,7 @@ def rates_form(project: Project, data: Any) -> RatesForm:
 
 
 def save_rates(request: PageRequest, project: Project, form: RatesForm) -> None:
-    """Save what a valid form says. Raises Refused."""
+    """Save what a valid form says. Raises ActionRefused."""
     data = form.cleaned_data
     projects.change_terms(
         project=project,

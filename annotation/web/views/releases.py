@@ -18,7 +18,7 @@ from annotation.explorer.links import explorer_url, url_of_batches
 from annotation.explorer.selection import MOST_VALUES
 from annotation.models import Assignment, Batch, Item, Job, Person, Project, Release
 from annotation.platform.public_ids import new_public_id
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.queue.candidates import letters
 from annotation.releases import creation
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
@@ -154,7 +154,7 @@ def _refusal(check: Callable[[Person, Any], None], person: Person, about: Projec
     """Why a check refuses something to this person; empty where it does not."""
     try:
         check(person, about)
-    except Refused as refused:
+    except ActionRefused as refused:
         return refused.detail
     return ""
 
@@ -329,7 +329,7 @@ def download(request: PageRequest, public_id: str) -> HttpResponseBase:
     try:
         visibility.require_no_open_work(request.user, release.project)
         visibility.require_nothing_to_judge(request.user, release)
-    except Refused as refused:
+    except ActionRefused as refused:
         messages.error(request, refused.detail)
         return redirect("releases", release.project.slug)
     name = f"{release.project.slug}-{release.name}.zip".replace("/", "-")

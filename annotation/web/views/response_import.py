@@ -15,7 +15,7 @@ from annotation.imports import response_import
 from annotation.imports.field_mapping import ImportMapping, name_of
 from annotation.imports.response_preview import Preview
 from annotation.models import Job, Project, Source, Upload
-from annotation.platform.refusals import Refused
+from annotation.platform.refusals import ActionRefused
 from annotation.web.forms.example_import import LICENCES
 from annotation.web.forms.response_import import MappingForm, ResponsesFileForm, posted_mapping
 from annotation.web.views import job_status
@@ -73,7 +73,7 @@ def responses_preview(request: PageRequest, slug: str, public_id: str, tool: str
             now=timezone.now(),
             only_look=only_look,
         )
-    except Refused as refused:
+    except ActionRefused as refused:
         messages.error(request, refused.detail)
         return redirect("import_responses", project.slug)
     if not only_look:

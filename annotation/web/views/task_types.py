@@ -19,7 +19,7 @@ from annotation.web.views import tables
 from annotation.web.views.pages import PageRequest, page, refusals_on
 from annotation.workflow import task_types as workflow_task_types
 from tableqa import Example, Table
-from tasks.contract import Item, Preparing, Surroundings
+from tasks.contract import Item, PreparingTask, Surroundings
 from tasks.shared.defined_types import DefinedTask, task_of
 
 SAMPLE = Example(
@@ -128,7 +128,7 @@ def _example(project: Project, task: DefinedTask) -> Example:
     for entry in task.practice()[:1]:
         return Example.from_dict(entry["example"])
     usable = StoredExample.objects.usable().filter(source__project=project).select_related("stored_table")
-    if not isinstance(task, Preparing):
+    if not isinstance(task, PreparingTask):
         stored = usable.order_by("pk").first()
         return SAMPLE if stored is None else stored.example()
     examples = (stored.example() for stored in usable.order_by("pk")[:EXAMPLES_TRIED])

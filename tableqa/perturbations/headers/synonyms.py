@@ -18,7 +18,7 @@ from tableqa.core.translation import joined, message
 from tableqa.data.tables import Table
 from tableqa.perturbations.headers.abbreviations import is_short_form, long_forms
 from tableqa.perturbations.headers.alternatives import Suggestion, SuggestionList, Unavailable
-from tableqa.perturbations.headers.thesaurus import Reading, Sense, Thesaurus
+from tableqa.perturbations.headers.thesaurus import Sense, Thesaurus, WordSense
 from tableqa.perturbations.headers.usual_names import is_usual, is_whole, usual_names
 from tableqa.perturbations.headers.word_forms import (
     Word,
@@ -262,7 +262,7 @@ def _familiarity(word: str, thesaurus: Thesaurus) -> float:
     return (0.2 + 0.8 * min(1.0, log_frequency)) * (1.0, 0.7, 0.4)[min(2, word.count(" "))]
 
 
-def _shares(senses: Sequence[Sense], reading: Reading) -> list[float]:
+def _shares(senses: Sequence[Sense], reading: WordSense) -> list[float]:
     """How likely each sense is: its count in the sense-tagged texts, and its place in WordNet's order."""
     counts = [
         sum(count for word, count in sense.words if word.lower() == reading.word) + 1 / (rank + 1)
@@ -273,7 +273,7 @@ def _shares(senses: Sequence[Sense], reading: Reading) -> list[float]:
     return [root / max(roots) for root in roots]
 
 
-def _class_weight(reading: Reading, thesaurus: Thesaurus) -> float:
+def _class_weight(reading: WordSense, thesaurus: Thesaurus) -> float:
     """Headers are nouns, or participles ("Won", "Directed by"); a bare verb or an adverb is the rarer reading."""
     usual = {"n": 1.0, "v": 1.0 if reading.form == "past" else 0.25, "a": 0.7, "r": 0.4}[reading.kind]
     return usual if reading.kind == "n" else usual * math.sqrt(thesaurus.class_share(reading))

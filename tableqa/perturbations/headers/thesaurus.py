@@ -44,7 +44,7 @@ class Sense:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class WordSense:
     """One way to take a word as written: the listed word, its class, and how the word as written stands to it."""
 
     word: str
@@ -87,7 +87,7 @@ class Thesaurus:
         """How often a word occurs, in any sense, in WordNet's sense-tagged texts; 0 for many good words."""
         return sum(self._uses(word, kind) for kind in self.classes(word))
 
-    def class_share(self, reading: Reading) -> float:
+    def class_share(self, reading: WordSense) -> float:
         """How often the word is of this class: "game" is a noun nearly always, and an adjective hardly ever."""
         uses = {kind: self._uses(reading.word, kind) + 1 for kind in self.classes(reading.word)}
         return uses[reading.kind] / sum(uses.values())
@@ -97,12 +97,12 @@ class Thesaurus:
             n for sense in self.senses(word, kind) for other, n in sense.words if other.lower() == word
         )
 
-    def readings(self, word: str) -> list[Reading]:
+    def readings(self, word: str) -> list[WordSense]:
         """Every listed word that `word` (any case) can be a form of: itself first, then by its ending."""
         word = word.lower()
-        readings = [Reading(word, kind, "base") for kind in self.classes(word)]
+        readings = [WordSense(word, kind, "base") for kind in self.classes(word)]
         for kind, form, base in self._inflected(word):
-            reading = Reading(base, kind, form)
+            reading = WordSense(base, kind, form)
             if base != word and reading not in readings and kind in self.classes(base):
                 readings.append(reading)
         return readings

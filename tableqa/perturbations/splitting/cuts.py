@@ -12,7 +12,7 @@ Fault = Literal["", "empty", "no match", "other number", "too long"]
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CellSplit:
     """One cell: its parts, or None with the fault that kept it whole.
 
     empty          there is nothing in it
@@ -26,12 +26,12 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Splitting:
+class ColumnSplit:
     """All cells of a column: `number` is how many parts each that splits has, `cuts` has one entry for each cell."""
 
     way: Way
     number: int
-    cuts: tuple[Cut, ...]
+    cuts: tuple[CellSplit, ...]
 
     @property
     def unsplit(self) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ class Splitting:
         }
 
 
-def split(cells: Sequence[str], way: Way, number: int | None = None) -> Splitting:
+def split(cells: Sequence[str], way: Way, number: int | None = None) -> ColumnSplit:
     """Cut every cell. With `number`, only cells with so many parts split; without, the most common number of parts
     counts (the smaller of two that are as common). SplitError for a number out of range.
     """
@@ -73,16 +73,16 @@ def split(cells: Sequence[str], way: Way, number: int | None = None) -> Splittin
         sizes = Counter(len(cut.parts) for cut in tried if cut.parts and 2 <= len(cut.parts) <= MOST_PARTS)
         number = min(sizes, key=lambda size: (-sizes[size], size)) if sizes else 0
     cuts = (
-        Cut(None, "other number") if cut.parts is not None and len(cut.parts) != number else cut
+        CellSplit(None, "other number") if cut.parts is not None and len(cut.parts) != number else cut
         for cut in tried
     )
-    return Splitting(way, number, tuple(cuts))
+    return ColumnSplit(way, number, tuple(cuts))
 
 
-def _try(cell: str, way: Way) -> Cut:
+def _try(cell: str, way: Way) -> CellSplit:
     if not cell.strip():
-        return Cut(None, "empty")
+        return CellSplit(None, "empty")
     if len(cell) > LONGEST_CELL:
-        return Cut(None, "too long")
+        return CellSplit(None, "too long")
     parts = way.parts(cell)
-    return Cut(None, "no match") if parts is None else Cut(parts)
+    return CellSplit(None, "no match") if parts is None else CellSplit(parts)

@@ -7,7 +7,7 @@ called by the header and a number, which says that the name is still missing.
 import re
 from collections.abc import Callable, Sequence
 
-from tableqa.perturbations.splitting.cuts import Splitting
+from tableqa.perturbations.splitting.cuts import ColumnSplit
 from tableqa.perturbations.splitting.rules import Delimiter, Template
 
 HEADER = "\0"
@@ -93,7 +93,7 @@ _KINDS: tuple[tuple[str, Callable[[str], object]], ...] = (
 
 
 def part_names(
-    splitting: Splitting,
+    splitting: ColumnSplit,
     header: str,
     form_names: Sequence[str] = (),
     guess: Callable[[Sequence[str]], str | None] | None = None,
@@ -138,7 +138,7 @@ def _kind(cells: Sequence[str]) -> str:
     return ""
 
 
-def _of_header(header: str, splitting: Splitting, form_names: Sequence[str]) -> tuple[str, ...]:
+def _of_header(header: str, splitting: ColumnSplit, form_names: Sequence[str]) -> tuple[str, ...]:
     """The parts of the header, where it is put together as the cells are: "City, State", "Player (Country)"."""
     way = splitting.way
     parts: Sequence[str] = ()
@@ -155,7 +155,7 @@ def _of_header(header: str, splitting: Splitting, form_names: Sequence[str]) -> 
 
 def _of_words(
     header: str,
-    splitting: Splitting,
+    splitting: ColumnSplit,
     columns: Sequence[Sequence[str]],
     kinds: Sequence[str],
     form_names: Sequence[str],

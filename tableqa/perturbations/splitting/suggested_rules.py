@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
 from tableqa.cells import format_of, number_of
-from tableqa.perturbations.splitting.cuts import Splitting, split
+from tableqa.perturbations.splitting.cuts import ColumnSplit, split
 from tableqa.perturbations.splitting.new_names import HEADER, part_names
 from tableqa.perturbations.splitting.rules import At, Delimiter, Pattern, Way
 
@@ -115,7 +115,7 @@ def proposals(
     Looks at the first 300 filled cells.
     """
     filled = [cell for cell in cells if format_of(cell).kind != "none"][:_LOOKED_AT]
-    candidates: list[tuple[float, Splitting, str, tuple[str, ...]]] = []
+    candidates: list[tuple[float, ColumnSplit, str, tuple[str, ...]]] = []
     for rank, form in enumerate(_FORMS):
         candidates += _score(split(filled, form.way), form.words, form.names, 0.15 - rank / 1000)
     for rank, text in enumerate(_delimiters(filled)):
@@ -166,8 +166,8 @@ def _is_word(chunk: str) -> bool:
 
 
 def _score(
-    splitting: Splitting, words: str, names: tuple[str, ...], bonus: float
-) -> list[tuple[float, Splitting, str, tuple[str, ...]]]:
+    splitting: ColumnSplit, words: str, names: tuple[str, ...], bonus: float
+) -> list[tuple[float, ColumnSplit, str, tuple[str, ...]]]:
     parts = [cut.parts for cut in splitting.cuts if cut.parts]
     if len(parts) < _LEAST_ROWS or splitting.share < _LEAST_SHARE or splitting.number > _MOST_PARTS:
         return []
@@ -200,7 +200,7 @@ def _names_of_people(parts: Sequence[tuple[str, ...]]) -> bool:
 
 
 def _proposal(
-    splitting: Splitting, words: str, form_names: tuple[str, ...], header: str, names: "HeaderNames | None"
+    splitting: ColumnSplit, words: str, form_names: tuple[str, ...], header: str, names: "HeaderNames | None"
 ) -> Proposal:
     chosen = part_names(splitting, header, form_names, names.guess if names is not None else None)
     example = next(cut.parts for cut in splitting.cuts if cut.parts)

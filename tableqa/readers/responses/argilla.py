@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.core.translation import gettext_noop
-from tableqa.readers.interface import Rejected
+from tableqa.readers.interface import Rejection
 from tableqa.readers.json_values import plain
 from tableqa.readers.record_fields import Fields, decode_json
 from tableqa.readers.records import read_records
@@ -84,7 +84,7 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
     losses += ["suggestion" for _ in record.optional("suggestions")]
     losses += ["vector" for _ in record.optional("vectors")]
     own: dict[str, GivenResponse] = {}
-    rejected: list[Rejected] = []
+    rejected: list[Rejection] = []
     values: dict[str, dict[str, Any]] = {}
     natures: dict[str, Nature] = {}
     questions = record.nested("responses") if "responses" in record else Fields(record.place, {})

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.core.translation import gettext_noop, phrase
-from tableqa.readers.interface import ReaderError, Rejected
+from tableqa.readers.interface import ReaderError, Rejection
 from tableqa.readers.json_values import plain
 from tableqa.readers.record_fields import Fields, decode_json
 from tableqa.readers.records import read_records
@@ -77,7 +77,7 @@ def _tasks(path: Path, schema: Schema) -> Iterator[Task]:
         for name in ("drafts", "completions"):
             losses += [tool_export.loss_of_field(name)] * len(task.optional_list(name))
         responses: list[GivenResponse] = []
-        rejected: list[Rejected] = []
+        rejected: list[Rejection] = []
         for annotation in task.nested_each("annotations") if "annotations" in task else ():
             with tool_export.reject_errors(rejected, annotation, id, annotation.value.get("id")):
                 if annotation.value.get("was_cancelled"):

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from tableqa.core.canonical_json import canonical
 from tableqa.core.foreign_values import LONGEST_SECONDS, TIMES
 from tableqa.core.translation import gettext, gettext_noop, joined, phrase
-from tableqa.readers.interface import Credit, ReaderError, Rejected, stated_credit
+from tableqa.readers.interface import Credit, ReaderError, Rejection, stated_credit
 from tableqa.readers.json_values import plain
 from tableqa.readers.record_fields import Fields, Location
 
@@ -104,7 +104,7 @@ class Task(CheckedTask):
     """
 
     data: Fields
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[Rejection] = field(default_factory=list)
     beside: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -126,7 +126,7 @@ class Tool:
 
 @contextmanager
 def reject_errors(
-    rejected: list[Rejected], response: Fields, task: str, id: object = "", person: str = ""
+    rejected: list[Rejection], response: Fields, task: str, id: object = "", person: str = ""
 ) -> Iterator[None]:
     """Reject a response that cannot be read, and go on: the error names the task, and the response or its person."""
     try:
@@ -135,7 +135,7 @@ def reject_errors(
         what = joined([location(task, str(id or ""), person), error.what], by=": ")
         located = ReaderError(error.file, error.line, what, error.mend, error.command)
         located.column = error.column
-        rejected.append(Rejected(located, {"task": task, **response.value}))
+        rejected.append(Rejection(located, {"task": task, **response.value}))
 
 
 def location(task: str, response: str, person: str) -> str:

@@ -17,7 +17,7 @@ from tableqa.core.translation import joined, phrase
 from tableqa.data.examples import Example
 from tableqa.data.typed_json import to_json
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, add_outcomes, unpacking
-from tableqa.readers.interface import Credit, Names, ReaderError, Rejected, start_of
+from tableqa.readers.interface import Credit, Names, ReaderError, Rejection, start_of
 from tableqa.readers.mapped_records import mapped_example
 from tableqa.readers.rejections import Rejections
 from tableqa.readers.report import collect_notes, in_record, note
@@ -61,7 +61,7 @@ def read_responses(request: ReadRequest, progress: Callable[[int], None] = lambd
         )
 
 
-def _outcomes(request: ReadRequest, rows: Rows) -> Iterator[Example | Rejected]:
+def _outcomes(request: ReadRequest, rows: Rows) -> Iterator[Example | Rejection]:
     """The examples of all tasks and what is wrong, while the tasks are written as rows."""
     tool, path = TOOLS[request.reader], Path(request.path)
     if path.is_file() and not path.suffix.lower() == ".zip" and start_of(path).lstrip()[:1] not in b"{[\xef":
@@ -74,7 +74,7 @@ def _outcomes(request: ReadRequest, rows: Rows) -> Iterator[Example | Rejected]:
             try:
                 example = mapped_example(task.data, request.fields, names, number, task.beside)
             except ReaderError as error:
-                rejected.append(Rejected(error, {"task": task.id, **task.data.value}))
+                rejected.append(Rejection(error, {"task": task.id, **task.data.value}))
                 # Nobody can have responded to what is no example.
                 task = replace(task, responses=[])
         checked = replace(task, example=example.id if example else "")
@@ -92,7 +92,7 @@ def record_of(task: str, response: GivenResponse) -> dict[str, Any]:
     return {**about, "values": response.values}
 
 
-def _storable(task: Task, rejected: list[Rejected]) -> Task:
+def _storable(task: Task, rejected: list[Rejection]) -> Task:
     """The task with names and options in normal form, and without responses that cannot be stored: these are rejected.
 
     A question without a choice is not answered; a response that answers none is none. Both are counted.
@@ -114,7 +114,7 @@ def _storable(task: Task, rejected: list[Rejected]) -> Task:
             excerpt = printable("; ".join(f"{name}: {value}" for name, value in values.items()))[:80]
             where = location(task.id, response.id, response.person)
             error = response.place.error(joined([where, what, excerpt], by=": "), _CORRECT)
-            rejected.append(Rejected(error, record_of(task.id, response)))
+            rejected.append(Rejection(error, record_of(task.id, response)))
             continue
         person = normal(printable(response.person))
         response_location = replace(response.place, file=Path(response.place.file.name))
@@ -127,7 +127,7 @@ def _storable(task: Task, rejected: list[Rejected]) -> Task:
     about += [entry.model for entry in task.predictions]
     if reason := unstorable_part(about):
         error = task.data.place.error(phrase("the task contains {reason}", reason=reason), _CORRECT)
-        rejected.append(Rejected(error, {"task": task.id, **task.data.value}))
+        rejected.append(Rejection(error, {"task": task.id, **task.data.value}))
         terms, definition = printable_in(task.terms), printable_in(task.definition)
         task = replace(task, task_type="", terms=terms, definition=definition, predictions=(), schema={})
         responses = []

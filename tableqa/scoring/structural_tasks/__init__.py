@@ -14,7 +14,7 @@ from tableqa.scoring.structural_tasks.prompt_designs import (
     Design,
     Part,
     Prompt,
-    Solved,
+    SolvedExample,
     build,
     designs,
 )

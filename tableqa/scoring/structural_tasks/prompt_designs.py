@@ -76,7 +76,7 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Solved:
+class SolvedExample:
     """A solved item for the switch one_shot: a table, a request about it, and its answer."""
 
     table: Table
@@ -143,7 +143,7 @@ def build(
     table: Table,
     request: str,
     design: Design = BASELINE,
-    solved: Solved | None = None,
+    solved: SolvedExample | None = None,
     text: str = "",
     knowledge: str = "",
 ) -> Prompt:

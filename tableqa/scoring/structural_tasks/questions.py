@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tableqa.data.tables import Table
-from tableqa.scoring.structural_tasks.prompt_designs import BASELINE, Design, Part, Prompt, Solved, build
+from tableqa.scoring.structural_tasks.prompt_designs import (
+    BASELINE,
+    Design,
+    Part,
+    Prompt,
+    SolvedExample,
+    build,
+)
 from tableqa.serialisations import SERIALISATIONS
 
 SEED = 33
@@ -58,9 +65,9 @@ class StructuralItem:
         """Whether an answer is one of the accepted; blanks around it and around | do not matter, nor does a final stop."""
         return is_accepted(answer, self.accepted)
 
-    def solved(self) -> Solved:
+    def solved(self) -> SolvedExample:
         """This item with its answer, to be shown before another one."""
-        return Solved(self.table, self.request, self.accepted[0])
+        return SolvedExample(self.table, self.request, self.accepted[0])
 
 
 def is_accepted(answer: str, accepted: Sequence[str]) -> bool:
@@ -86,7 +93,7 @@ class StructuralTask:
         table: Table,
         seed: int = SEED,
         design: Design = BASELINE,
-        solved: Solved | StructuralItem | None = None,
+        solved: SolvedExample | StructuralItem | None = None,
     ) -> StructuralItem:
         """The item of this task about `table`; equal arguments, equal item, on any machine and in every design.
 

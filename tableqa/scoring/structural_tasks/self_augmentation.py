@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from tableqa.data.tables import Table
-from tableqa.scoring.structural_tasks.prompt_designs import BASELINE, Design, Prompt, Solved, build
+from tableqa.scoring.structural_tasks.prompt_designs import BASELINE, Design, Prompt, SolvedExample, build
 
 Augmentation = Literal["format_explanation", "critical_values", "structural_description"]
 
@@ -51,7 +51,7 @@ def second(
     kind: Augmentation,
     reply: str,
     design: Design = BASELINE,
-    solved: Solved | None = None,
+    solved: SolvedExample | None = None,
     text: str = "",
 ) -> Prompt:
     """The second request: the question, with the reply to the first between it and the table.

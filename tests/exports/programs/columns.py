@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.exports.content import Formatted, Grid, json_value
+from tests.exports.content import FormattedValue, Grid, json_value
 
 
 def write_columns(sheets: dict[str, Grid], path: Path, plan: Any) -> None:
@@ -33,7 +33,7 @@ def _column(values: list[Any]) -> dict[str, Any]:
         dict: "list",
     }
     kinds = {types.get(type(value), "text") for value in there}
-    formats = [value.format for value in there if isinstance(value, Formatted) and not value.is_text]
+    formats = [value.format for value in there if isinstance(value, FormattedValue) and not value.is_text]
     column = {"type": kinds.pop() if len(kinds) == 1 else "text", "values": list(map(json_value, values))}
     if formats and len(formats) == len(there):
         column |= {"format": formats[0], "numbers": [value and value.value for value in values]}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from openpyxl import Workbook
 
-from tests.exports.content import Formatted, Grid
+from tests.exports.content import FormattedValue, Grid
 from tests.exports.drawing import Plan
 
 DATE_FORMATS = ("yyyy-mm-dd", "dd.mm.yyyy", "mmm d, yyyy")
@@ -27,8 +27,8 @@ def write(sheets: dict[str, Grid], path: Path, plan: Plan) -> None:
         first = sheet.max_row + 1
         for at, row in enumerate(rows, start=first):
             for column, value in enumerate(row, start=1):
-                cell = sheet.cell(at, column, value.value if isinstance(value, Formatted) else value)
-                if isinstance(value, Formatted):
+                cell = sheet.cell(at, column, value.value if isinstance(value, FormattedValue) else value)
+                if isinstance(value, FormattedValue):
                     cell.number_format = value.format
                 elif cell.is_date:
                     cell.number_format = DATE_FORMATS[plan.number % 3]

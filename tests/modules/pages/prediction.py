@@ -19,7 +19,7 @@ from predictor.protocol import Alternative, Prediction, PredictRequest
 from tableqa import Example, Table
 from tests.annotation.cast import FILMS, NOON, World, envelope
 from tests.annotation.filling import fill
-from tests.predictor.scripted import Says, Scripted, answer, chat_stub, scripted
+from tests.predictor.scripted import Says, ScriptedServer, answer, chat_stub, scripted
 
 Reply = dict[str, Any]
 Ask = Callable[..., Reply]
@@ -264,7 +264,7 @@ def marked(world: World) -> Batch:
 
 
 @contextmanager
-def model(says: Says) -> Iterator[Scripted]:
+def model(says: Says) -> Iterator[ScriptedServer]:
     """A scripted model as "small", for which pages wait as long as a busy machine needs."""
     with (
         scripted(says) as server,

@@ -361,12 +361,12 @@ def test_a_run_that_was_interrupted_ends_like_one_that_was_not(
 ) -> None:
     import torch
 
-    from predictor.training.loop import Plan, Training
+    from predictor.training.loop import Plan, TrainingRun
 
     plan = Plan(questions=64, batch=2, rate=1e-3, average=average)
 
     def run(folder: str, until: float | None = None) -> Any:
-        training = Training(small_network(), plan, tmp_path / folder)
+        training = TrainingRun(small_network(), plan, tmp_path / folder)
         training.resume()
         training.run(*corpora, say=lambda *_, **__: None, until=until)
         return training
@@ -388,24 +388,24 @@ def test_a_run_that_was_interrupted_ends_like_one_that_was_not(
 
 
 def test_another_plan_does_not_take_over_a_checkpoint(corpora: tuple[Any, Any], tmp_path: Path) -> None:
-    from predictor.training.loop import Plan, Training
+    from predictor.training.loop import Plan, TrainingRun
 
-    Training(small_network(), Plan(questions=8), tmp_path / "run").save()
+    TrainingRun(small_network(), Plan(questions=8), tmp_path / "run").save()
     with pytest.raises(ValueError, match="other settings"):
-        Training(small_network(), Plan(questions=9), tmp_path / "run").resume()
+        TrainingRun(small_network(), Plan(questions=9), tmp_path / "run").resume()
 
 
 def test_eight_questions_are_learned_by_heart(tmp_path: Path) -> None:
     from predictor.training.corpus import Corpus, Tables, answered_items, write_part
     from predictor.training.evaluation import all_candidates, read_all, verdicts
-    from predictor.training.loop import Plan, Training, runner
+    from predictor.training.loop import Plan, TrainingRun, runner
     from tests.predictor.models.eight import eight
 
     write_part(tmp_path / "eight" / "part-0", answered_items(eight(), TOKENIZER))
     plan = Plan(
         questions=8 * 200, batch=8, rate=3e-3, encoder_rate=1e-3, made_first=0.0, made_start=0.0, made_end=0.0
     )
-    training = Training(small_network(), plan, tmp_path / "run")
+    training = TrainingRun(small_network(), plan, tmp_path / "run")
     training.run(Corpus(tmp_path / "eight"), Corpus(tmp_path / "none"), say=lambda *_, **__: None)
     questions = read_all(eight(), Tables(TOKENIZER))
     judged = verdicts(questions, all_candidates(questions, runner(training.result(), "cpu")), Balance())

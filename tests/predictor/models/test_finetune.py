@@ -210,7 +210,9 @@ def test_the_weights_with_the_highest_accuracy_stay(tmp_path: Path, test_data: P
     learner = learner_of(tmp_path, "cpu")
     recipe = Recipe(steps=3, every=1)
     data = module.Data((spare(),), tuple(eight()), 3, 1)
-    training = module.Training(learner, recipe, data, [9], tmp_path / "out", "run", "cpu", lambda line: None)
+    training = module.FineTuningRun(
+        learner, recipe, data, [9], tmp_path / "out", "run", "cpu", lambda line: None
+    )
     (tmp_path / "out").mkdir()
     saved: list[int] = []
     learner.save = lambda folder: saved.append(training.step)  # type: ignore[method-assign]

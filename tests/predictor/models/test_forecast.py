@@ -69,7 +69,7 @@ def test_a_gpu_without_enough_memory_is_named_with_what_to_change(
     def too_large(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 4.00 GiB.")
 
-    monkeypatch.setattr(finetune.Training, "run", too_large)
+    monkeypatch.setattr(finetune.FineTuningRun, "run", too_large)
     data = str(test_data / "wtq" / "random-split-1-train.tsv")
     arguments = ["--architecture", "tapas", "--init", str(folders["tapas"]), "--data", data, "--limit", "30"]
     assert finetune.main([*arguments, "--steps", "1", "--out", str(tmp_path)]) == 1

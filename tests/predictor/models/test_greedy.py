@@ -111,7 +111,7 @@ def test_it_stops_when_nobody_waits_any_more(network: Any) -> None:
     assert looks == 1
 
 
-class Recording:
+class RecordedGraph:
     """A CUDA graph for a machine without a GPU: it computes, as a good one does, or leaves everything as it is."""
 
     def __init__(self, step: Any, *, computes: bool) -> None:
@@ -130,7 +130,7 @@ def test_a_recording_is_trusted_only_if_it_writes_the_same(network: Any, compute
 
     with torch.inference_mode():
         step = Step(network, rows=2, length=16, steps=8)
-        step.graph = Recording(step, computes=computes)
+        step.graph = RecordedGraph(step, computes=computes)
         assert step.is_faithful() is computes
         assert step.graph is not None
 
