@@ -22,7 +22,7 @@ class Demonstration:
 
     of: int
     id: str
-    put: str
+    rendered: str
     why: str
     reply: Mapping[str, Any]
 
@@ -49,11 +49,11 @@ def load_demonstrations(batch: Batch) -> dict[str, list[Demonstration]]:
 def _demonstrations_of(task: ProposingTask, row: Outcome, item: Item) -> Iterator[tuple[str, Demonstration]]:
     plain = item.plain()
     response = task.restore(row.response["data"])
-    for generation_request in task.wanted(plain):
+    for generation_request in task.generation_requests(plain):
         reply = task.as_demonstration(response, generation_request, plain)
         if reply is not None:
             why = " ".join(task.describe(response, plain))[:600]
-            demonstration = Demonstration(find_original(item), row.public_id, task.put(plain), why, reply)
+            demonstration = Demonstration(find_original(item), row.public_id, task.render(plain), why, reply)
             yield generation_request.key, demonstration
 
 

@@ -29,16 +29,16 @@ MAX_REPLY = 20_000
 def create_conversation(
     generation_request: GenerationRequest,
     shown_demonstrations: Sequence[demonstrations.Demonstration],
-    put: str,
+    rendered: str,
 ) -> list[dict[str, str]]:
     """What a language model is sent: the request, each demonstration with its explanation, and the item."""
     form = complete_form(generation_request.form)
     messages = [{"role": "system", "content": SYSTEM.format(what=generation_request.what, form=form)}]
     for demonstration in shown_demonstrations:
         reply = {"why": demonstration.why, "applies": True, **demonstration.reply}
-        messages.append({"role": "user", "content": demonstration.put})
+        messages.append({"role": "user", "content": demonstration.rendered})
         messages.append({"role": "assistant", "content": json.dumps(reply, ensure_ascii=False)})
-    return [*messages, {"role": "user", "content": put}]
+    return [*messages, {"role": "user", "content": rendered}]
 
 
 def complete_form(form: str) -> str:
@@ -91,7 +91,7 @@ def read_reply(
     if not applies:
         return ParsedReply(Reply.Outcome.DOES_NOT_APPLY, why)
     try:
-        data = task.taken(payload, generation_request, item)
+        data = task.parse_reply(payload, generation_request, item)
         task.parse(data, item)
     except InvalidResponse as invalid:
         return ParsedReply(Reply.Outcome.INVALID, str(invalid))

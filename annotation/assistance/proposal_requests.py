@@ -89,8 +89,8 @@ class ProposalGenerator:
         existing = set(
             Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition")
         )
-        put = ""
-        for generation_request in self.task.wanted(plain):
+        rendered = ""
+        for generation_request in self.task.generation_requests(plain):
             for repetition in range(1, self.batch.help_from.get("repetitions", REPETITIONS) + 1):
                 if (generation_request.key, repetition) in existing:
                     continue
@@ -100,12 +100,14 @@ class ProposalGenerator:
                 if line is None:
                     self.is_loop_away = True
                     return
-                put = put or "\n".join(filter(None, [self.task.put(plain), line]))
+                rendered = rendered or "\n".join(filter(None, [self.task.render(plain), line]))
                 pool = self.pool.get(generation_request.key, ())
                 shown_demonstrations = demonstrations.sample(
                     pool, demonstrations.find_original(item), generation_request.demonstrations, seed
                 )
-                messages = proposal_prompts.create_conversation(generation_request, shown_demonstrations, put)
+                messages = proposal_prompts.create_conversation(
+                    generation_request, shown_demonstrations, rendered
+                )
                 yield PreparedRequest(
                     item,
                     plain,

@@ -74,7 +74,7 @@ def _of_proposals(batch: Batch, name: str) -> Estimate:
         return Estimate(0, 0, 0, None)
     items = list(_sample(batch))
     plain = [(item, item.plain()) for item in items]
-    categories = sum(len(generator.task.wanted(item)) for _, item in plain) / max(1, len(items))
+    categories = sum(len(generator.task.generation_requests(item)) for _, item in plain) / max(1, len(items))
     repetitions = batch.help_from.get("repetitions", REPETITIONS)
     done = Reply.objects.filter(item__batch=batch, maker=generator.maker).aggregate(n=Count("pk"))["n"]
     remaining_count = max(0, round(batch.items_count * categories * repetitions) - done)
@@ -83,13 +83,13 @@ def _of_proposals(batch: Batch, name: str) -> Estimate:
         proposal_prompts.create_conversation(
             generation_request,
             # Demonstrations as long as the item itself: accepted responses are not read for an estimate.
-            [demonstrations.Demonstration(0, "", put, "", {})]
+            [demonstrations.Demonstration(0, "", rendered, "", {})]
             * min(generation_request.demonstrations, accepted, demonstrations.POOL_SIZE),
-            put,
+            rendered,
         )
         for _, item in plain
-        for put in [generator.task.put(item)]
-        for generation_request in generator.task.wanted(item)
+        for rendered in [generator.task.render(item)]
+        for generation_request in generator.task.generation_requests(item)
     ]
     return metering.estimate(name, samples, remaining_count, project=batch.project_id, purpose="proposals")
 

@@ -156,7 +156,7 @@ class ColumnAdding(ColumnTask, PreparingTask, ProposingTask):
                 filled / rows - index / 100,
             )
 
-    def wanted(self, item: Item) -> Sequence[GenerationRequest]:
+    def generation_requests(self, item: Item) -> Sequence[GenerationRequest]:
         what = (
             "Choose one column of the other tables that belongs into this table: about the same things, in the same "
             "subject, and without changing the answer to the question."
@@ -164,7 +164,7 @@ class ColumnAdding(ColumnTask, PreparingTask, ProposingTask):
         form = '{"table": 1, "column": "its name"}'
         return [GenerationRequest(self.perturbation, what, form)] if offered_columns(item) else []
 
-    def put(self, item: Item) -> str:
+    def render(self, item: Item) -> str:
         table, question, offers = item.example.table, item.example.question, offered_columns(item)
         rows = relevant_rows(table, question, ROW_TOKENS)
         lines = [relevant_table(table, question, ROW_TOKENS), f"Question: {question}"]
@@ -188,7 +188,9 @@ class ColumnAdding(ColumnTask, PreparingTask, ProposingTask):
             return None
         return {"table": tables.index(digest) + 1, "column": offer["header"]}
 
-    def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
+    def parse_reply(
+        self, reply: Mapping[str, Any], request: GenerationRequest, item: Item
+    ) -> Mapping[str, Any]:
         require_fields(reply, {"table", "column"})
         tables, number = list(_titles(item)), reply["table"]
         if type(number) is not int or not 1 <= number <= len(tables):

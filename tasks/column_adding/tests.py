@@ -205,7 +205,7 @@ def test_a_language_model_is_shown_the_same_rows_of_the_table_and_of_each_offer(
     example = Example(id="nu-2", question="how many has land 150?", table=large, answers=["150"])
     prepared = task.prepare(example, Surroundings(lent=lent(large, capitals)))
     assert prepared is not None
-    lines = task.put(Item(example, inputs=prepared.inputs)).splitlines()
+    lines = task.render(Item(example, inputs=prepared.inputs)).splitlines()
     shown = [line.split(" | ")[0] for line in lines if line.startswith("Land ")]
     assert "Land 150" in shown
     assert len(shown) >= 8

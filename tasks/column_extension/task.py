@@ -105,7 +105,7 @@ class ColumnExtension(ColumnRemovalTask):
                 score = proposal.splits / max(1, proposal.of) / (index + 1)
                 yield ProposedResponse(data, self.perturbation, "splitting", why, score)
 
-    def wanted(self, item: Item) -> Sequence[GenerationRequest]:
+    def generation_requests(self, item: Item) -> Sequence[GenerationRequest]:
         if len(item.example.table.rows) > MOST_ROWS:
             return []
         what = (
@@ -118,7 +118,7 @@ class ColumnExtension(ColumnRemovalTask):
         )
         return [GenerationRequest(self.perturbation, what, form)]
 
-    def put(self, item: Item) -> str:
+    def render(self, item: Item) -> str:
         return table_text(item.example.table, MOST_ROWS)
 
     def as_demonstration(
@@ -134,7 +134,9 @@ class ColumnExtension(ColumnRemovalTask):
             "cells": [list(cells) for cells in zip(*(part.cells for part in operation.into), strict=True)],
         }
 
-    def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
+    def parse_reply(
+        self, reply: Mapping[str, Any], request: GenerationRequest, item: Item
+    ) -> Mapping[str, Any]:
         require_fields(reply, {"column", "names", "cells"})
         table = item.example.table
         column = column_of(reply["column"], table, "column")

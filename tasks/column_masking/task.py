@@ -163,7 +163,7 @@ class ColumnMasking(ColumnRemovalTask):
             operations.append(RemoveColumn(column=table.column_ids[at], at=at, old=old))
         return self.response_data(operations, reason)
 
-    def wanted(self, item: Item) -> Sequence[GenerationRequest]:
+    def generation_requests(self, item: Item) -> Sequence[GenerationRequest]:
         what = (
             "Remove columns of this table whose contents somebody could still work out from the columns that are left. "
             "The question must stay answerable. Say how they follow."
@@ -171,7 +171,7 @@ class ColumnMasking(ColumnRemovalTask):
         form = '{"columns": [{"number": 1, "name": "its name"}], "reason": "how it follows from the others"}'
         return [GenerationRequest(self.perturbation, what, form)]
 
-    def put(self, item: Item) -> str:
+    def render(self, item: Item) -> str:
         example = item.example
         return f"{relevant_table(example.table, example.question)}\nQuestion: {example.question}"
 
@@ -192,7 +192,9 @@ class ColumnMasking(ColumnRemovalTask):
         reason = response.reason or "; ".join(dict.fromkeys(reasons)) or "It follows from the others."
         return {"columns": [column_reference(table, column) for column in gone], "reason": reason[:400]}
 
-    def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
+    def parse_reply(
+        self, reply: Mapping[str, Any], request: GenerationRequest, item: Item
+    ) -> Mapping[str, Any]:
         require_fields(reply, {"columns", "reason"})
         table, columns = item.example.table, reply["columns"]
         if not isinstance(columns, list) or not columns:
@@ -237,12 +239,12 @@ class ColumnMasking(ColumnRemovalTask):
     def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         """Removes the last column that can be worked out; a careless person one at random."""
         table = item.example.table
-        places = list(range(len(table.header)))
+        positions = list(range(len(table.header)))
         if rng.random() < accuracy:
-            places = [table.column_index(column) for column in self._removable_columns(item)]
-        if not places or len(table.header) < 2:
+            positions = [table.column_index(column) for column in self._removable_columns(item)]
+        if not positions or len(table.header) < 2:
             return self.response_data([])
-        index = max(places) if len(places) < len(table.header) else rng.choice(places)
+        index = max(positions) if len(positions) < len(table.header) else rng.choice(positions)
         return self._removal_data(table, {table.column_ids[index]})
 
 

@@ -390,6 +390,6 @@ def test_practice_does_not_take_a_column_that_leaves_the_row_of_the_answer_open(
 
 def test_a_language_model_is_shown_the_rows_that_the_question_is_about() -> None:
     long = Table(TABLE.header, [*TABLE.rows[1:] * 10, TABLE.rows[0]])
-    text = task.put(Item(Example(id="x", question="how many medals has cuba?", table=long, answers=["7"])))
+    text = task.render(Item(Example(id="x", question="how many medals has cuba?", table=long, answers=["7"])))
     assert "Cuba | 4 | 3 | 7 | America" in text.splitlines()
     assert text.count("Peru | 2 | 2 | 4 | America") == 10, "as many rows as fit"

@@ -49,19 +49,20 @@ class ProposingTask(TaskType):
     """Machines propose whole responses, which people accept, edit or reject.
 
     Use it for a task type whose responses rules or language models can write. `propose` yields responses by rules. For
-    language models override `wanted` (one request for each category), `put` (the item as the model sees it), `taken` (reads
-    a reply) and `as_demonstration` (the reply that an accepted response would have been, for demonstrations).
+    language models override `generation_requests` (one for each category), `render` (the item as the model sees it),
+    `parse_reply` (reads a reply) and `as_demonstration` (the reply that an accepted response would have been, for
+    demonstrations).
     """
 
     @abstractmethod
     def propose(self, item: Item, context: Context) -> Iterator[ProposedResponse]:
         """Responses that rules would give, in any order. One that does not parse is left out."""
 
-    def wanted(self, item: Item) -> Sequence[GenerationRequest]:
+    def generation_requests(self, item: Item) -> Sequence[GenerationRequest]:
         """What a language model is asked for about this item, one request for each; nothing where it is no use."""
         return ()
 
-    def put(self, item: Item) -> str:
+    def render(self, item: Item) -> str:
         """The item as a language model is shown it."""
         raise NotImplementedError
 
@@ -71,6 +72,8 @@ class ProposingTask(TaskType):
         """The reply that would have made this response; None where it is no example of what is wanted."""
         return None
 
-    def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
+    def parse_reply(
+        self, reply: Mapping[str, Any], request: GenerationRequest, item: Item
+    ) -> Mapping[str, Any]:
         """`data` of the response of a reply (JSON, without `applies`). Raises `InvalidResponse` where it is none."""
         raise InvalidResponse.of("", "no_form", gettext("This task type does not read model replies."))

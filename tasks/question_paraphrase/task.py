@@ -143,7 +143,7 @@ class QuestionParaphrase(MakingTask, ModelInTheLoop, ProposingTask):
                 data = {"question": rewrite.question, "category": rewrite.category}
                 yield ProposedResponse(data, rewrite.category, rewrite.by, rewrite.why, rewrite.score)
 
-    def wanted(self, item: Item) -> Sequence[GenerationRequest]:
+    def generation_requests(self, item: Item) -> Sequence[GenerationRequest]:
         form = '{"question": "the question in its new words"}'
         return [
             GenerationRequest(
@@ -157,7 +157,7 @@ class QuestionParaphrase(MakingTask, ModelInTheLoop, ProposingTask):
             for category in self.levels[item.variant]
         ]
 
-    def put(self, item: Item) -> str:
+    def render(self, item: Item) -> str:
         before = [f"Asked before: {turn.question}" for turn in item.example.history]
         return "\n".join(
             [
@@ -172,7 +172,9 @@ class QuestionParaphrase(MakingTask, ModelInTheLoop, ProposingTask):
     ) -> Mapping[str, Any] | None:
         return {"question": response.question} if response.category == request.key else None
 
-    def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
+    def parse_reply(
+        self, reply: Mapping[str, Any], request: GenerationRequest, item: Item
+    ) -> Mapping[str, Any]:
         require_fields(reply, {"question"})
         return {"question": read_text(reply["question"], "question"), "category": request.key}
 

@@ -148,11 +148,11 @@ class HeaderRenamingTask(ColumnTask, SuggestingTask, ProposingTask):
             operations.append(RenameHeader(column=column, at=at, old=table.header[at], new=new).to_dict())
         return {"does_not_apply": False, "operations": operations, "taken": [], "rejected": []}
 
-    def wanted(self, item: Item) -> Sequence[GenerationRequest]:
+    def generation_requests(self, item: Item) -> Sequence[GenerationRequest]:
         form = '{"columns": [{"number": 1, "name": "the old name", "new": "the new name"}]}'
         return [GenerationRequest(self.perturbation, self.asked_for, form, DEMONSTRATIONS)]
 
-    def put(self, item: Item) -> str:
+    def render(self, item: Item) -> str:
         return relevant_table(item.example.table, item.example.question)
 
     def as_demonstration(
@@ -168,7 +168,9 @@ class HeaderRenamingTask(ColumnTask, SuggestingTask, ProposingTask):
             ]
         }
 
-    def taken(self, reply: Mapping[str, Any], request: GenerationRequest, item: Item) -> Mapping[str, Any]:
+    def parse_reply(
+        self, reply: Mapping[str, Any], request: GenerationRequest, item: Item
+    ) -> Mapping[str, Any]:
         require_fields(reply, {"columns"})
         table, columns = item.example.table, reply["columns"]
         if not isinstance(columns, list) or not columns:

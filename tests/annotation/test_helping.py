@@ -162,7 +162,7 @@ def test_proposals_are_shown_in_one_order_and_what_was_shown_is_kept(world: Worl
     assignment = take(world, a_batch(world))
     first = tell(assignment)
     assert first
-    assert len(first) <= impressions.MOST_TOLD
+    assert len(first) <= impressions.MAX_SHOWN
     assert first == tell(world.reload(assignment))
     told = ProposalImpression.objects.filter(assignment=assignment).order_by("number")
     assert [one.proposal.public_id for one in told] == [one["id"] for one in first]
@@ -176,7 +176,7 @@ def test_what_comes_later_is_put_behind(world: World) -> None:
     batch = a_batch(world)
     assignment = take(world, batch)
     before = tell(assignment)
-    assert len(before) < impressions.MOST_TOLD
+    assert len(before) < impressions.MAX_SHOWN
     Proposal.objects.create(
         item=assignment.item, source="model", maker="llm", data=OWN | {"category": "general"}, digest="d",
         made_at=NOON,
@@ -368,12 +368,12 @@ def test_what_people_made_can_be_shown_to_a_model_and_read_back(task: Any) -> No
     for good in found["good"]:
         item = found["items"][good["item"]]
         response = task.parse(good["data"], item)
-        for wanted in task.wanted(item):
-            assert task.put(item)
+        for wanted in task.generation_requests(item):
+            assert task.render(item)
             reply = task.as_demonstration(response, wanted, item)
             if reply is None:
                 continue
-            again = task.parse(task.taken(reply, wanted, item), item)
+            again = task.parse(task.parse_reply(reply, wanted, item), item)
             assert task.perturb(item, again).example.table.same_content(
                 task.perturb(item, response).example.table
             )

@@ -255,7 +255,7 @@ def test_no_reply_breaks_a_kind(text: str) -> None:
         task = task_type(key)
         assert isinstance(task, ProposingTask)
         item = sample(task)["items"][0]
-        for wanted in task.wanted(item):
+        for wanted in task.generation_requests(item):
             whole = with_what_every_reply_has(text)
             assert proposal_prompts.read_reply(whole, task, wanted, item).outcome in Reply.Outcome.values
 
