@@ -38,6 +38,6 @@ def holds(value: Any, option: str) -> bool:
 
 
 @register.filter
-def at(values: Any, place: int) -> str:
+def at(values: Any, index: int) -> str:
     """The text at a place of a list; "" where the list is shorter."""
-    return str(values[place]) if isinstance(values, list | tuple) and place < len(values) else ""
+    return str(values[index]) if isinstance(values, list | tuple) and index < len(values) else ""

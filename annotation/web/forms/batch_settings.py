@@ -257,9 +257,11 @@ class LeasesForm(forms.Form):
     held = forms.MultipleChoiceField(error_messages={"required": gettext_lazy("Select items first.")})
     to = forms.ChoiceField(required=False, label=gettext_lazy("Recipient"))
 
-    def __init__(self, *args: Any, held: Sequence[str], annotators: Sequence[Person], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, leased_ids: Sequence[str], annotators: Sequence[Person], **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["held"].choices = [(public_id, public_id) for public_id in held]  # type: ignore[attr-defined]
+        self.fields["held"].choices = [(public_id, public_id) for public_id in leased_ids]  # type: ignore[attr-defined]
         self.fields["to"].choices = [  # type: ignore[attr-defined]
             ("anybody", gettext("the pool")),
             *((str(person.pk), person.name) for person in annotators),

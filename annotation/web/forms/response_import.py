@@ -67,7 +67,7 @@ class MappingForm(forms.Form):
     url = forms.URLField(label=gettext_lazy("URL"), required=False, assume_scheme="https")
     duplicates = DuplicatesField()
 
-    def __init__(self, *, preview: Preview, known: Mapping[str, TaskType], new_name: str) -> None:
+    def __init__(self, *, preview: Preview, task_types: Mapping[str, TaskType], new_name: str) -> None:
         mapping = preview.mapping
         super().__init__(
             initial={
@@ -81,9 +81,12 @@ class MappingForm(forms.Form):
         if not preview.makes_source:
             for name in CREDIT:  # the existing source has its own
                 del self.fields[name]
-        self.preview, self.task = preview, known.get(mapping.task_type)
+        self.preview, self.task = preview, task_types.get(mapping.task_type)
         new = gettext("New task type from this file ({name})").format(name=new_name)
-        kinds = [(new_name, new), *((name, translate_stored(task.title)) for name, task in known.items())]
+        kinds = [
+            (new_name, new),
+            *((name, translate_stored(task.title)) for name, task in task_types.items()),
+        ]
         self.fields["task_type"].choices = kinds  # type: ignore[attr-defined]
         for number, (external_name, here, _) in enumerate(preview.people):
             label = gettext("Name of {person}").format(person=external_name or gettext("(not named)"))

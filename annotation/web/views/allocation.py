@@ -56,7 +56,7 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
     )
     of_leases = LeasesForm(
         (request.POST or None) if leases else None,
-        held=[assignment.public_id for assignment in assignments],
+        leased_ids=[assignment.public_id for assignment in assignments],
         annotators=annotators,
         auto_id="lease_%s",
     )

@@ -97,7 +97,7 @@ def _mapping_page(request: PageRequest, project: Project, upload: Upload, job: J
         "address": f"{request.path}?preview={job.public_id}",
         "preview": preview,
         "problems": [translate_stored(one_sentence(problem)) for problem in preview.problems[:MOST_PROBLEMS]],
-        "form": MappingForm(preview=preview, known=available, new_name=new_name),
+        "form": MappingForm(preview=preview, task_types=available, new_name=new_name),
         "licences": LICENCES,
         "sources": Source.objects.ready().filter(project=project).values_list("name", flat=True).distinct(),
         "examples": [shown_example(example) for example in preview.examples],
