@@ -28,7 +28,7 @@ from annotation.charts.series import Bars, Series, axis_over
 from annotation.charts.study_figures import share, share_point
 from annotation.models import Batch, Membership, Person, Project, Try, Verdict
 from annotation.platform import display_text
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 from annotation.queue import reply_states
 from predictor.listing import STATES as STATES_OF_REPLIES
 from tableqa.data.answers import compare
@@ -128,7 +128,7 @@ def _fooling_checks(
         )
         .order_by("pk")
     )
-    for some in in_lists(ordered_tries.iterator(chunk_size=AT_ONCE), AT_ONCE):
+    for some in chunks(ordered_tries.iterator(chunk_size=AT_ONCE), AT_ONCE):
         fooled = {
             row.pk
             for row in some

@@ -42,7 +42,7 @@ from tasks.contract import InvalidResponse, ProposedResponse, ProposingTask, Tas
 from tasks.shared.error_classes import ERRORS
 
 RULES = "rules"
-MOST_TOLD = 4
+MAX_SHOWN = 4
 """Proposals that one person is shown on one item."""
 MOST_BY_RULES = 24
 """Proposals of the rules that are kept for one item; those beyond the first are for the search."""
@@ -262,13 +262,13 @@ def rank(candidates: Sequence[Candidate]) -> list[Candidate]:
 def show_proposals(*, assignment: Assignment, now: datetime) -> list[dict[str, Any]]:
     """The proposals for the item on somebody's desk, as its page shows them; what was shown is kept.
 
-    What was shown once stays in its place; what came since is put behind it, up to `MOST_TOLD`. Nothing for a place that
+    What was shown once stays in its place; what came since is put behind it, up to `MAX_SHOWN`. Nothing for a place that
     was drawn to have no help, or a batch without.
     """
     if not mode(assignment):
         return []
     impressions = _impressions(assignment)
-    if len(impressions) < MOST_TOLD and assignment.state == Assignment.State.LEASED:
+    if len(impressions) < MAX_SHOWN and assignment.state == Assignment.State.LEASED:
         _show_more(assignment, impressions, now)
         impressions = _impressions(assignment)
     task, item = assignment.batch.task(), assignment.plain_item
@@ -319,7 +319,7 @@ def _show_more(assignment: Assignment, impressions: Sequence[ProposalImpression]
     )
     rows = [
         ProposalImpression(assignment=assignment, proposal_id=entry.key, number=number, shown_at=now)
-        for number, entry in enumerate(candidates[: MOST_TOLD - len(impressions)], start=len(impressions) + 1)
+        for number, entry in enumerate(candidates[: MAX_SHOWN - len(impressions)], start=len(impressions) + 1)
     ]
     ProposalImpression.objects.bulk_create(rows, ignore_conflicts=True)
 

@@ -39,7 +39,7 @@ from annotation.models import (
     TaskTypeDefinition,
 )
 from annotation.platform import bulk_rows, immutable_rows
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 from annotation.platform.public_ids import new_public_id
 from annotation.platform.refusals import refuse
 from tableqa.readers.ingestion import Rows
@@ -76,7 +76,7 @@ class Pages:
 
     def in_pages(self, values: Iterable[Any], *, records: bool = False, size: int = 0) -> Iterator[list[Any]]:
         """Values, `size` or `ROWS` at a time; what is done with them is a page. records: each is one of the import."""
-        for chunk in in_lists(values, size or ROWS):
+        for chunk in chunks(values, size or ROWS):
             with self.page(len(chunk) if records else 0):
                 yield chunk
 

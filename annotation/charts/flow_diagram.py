@@ -110,7 +110,7 @@ def draw(
     ends_wide, gap = _width_of_ends(ends), _gap(arrows)
     wide = min(WIDEST, max(NARROWEST, (WIDTH - 2 * ends_wide - (columns + 1) * gap) // columns))
     rows = _rows(boxes, ends, wide)
-    places = {
+    rectangles = {
         **{
             box.name: _Rectangle(
                 ends_wide + gap + (box.column - 1) * (wide + gap), rows[box.row][0], wide, _height(box, wide)
@@ -120,7 +120,7 @@ def draw(
         **{end.name: _end_rectangle(end, rows, columns * (wide + gap) + gap, ends_wide) for end in ends},
     }
     width = 2 * ends_wide + (columns + 1) * gap + columns * wide
-    height = max(bounds.top + bounds.height for bounds in places.values()) + LINE + 4
+    height = max(bounds.top + bounds.height for bounds in rectangles.values()) + LINE + 4
     return format_html(
         '<svg class="pipeline" width="{}" height="{}" viewBox="0 0 {} {}" role="group" aria-labelledby="{}-title">'
         '<title id="{}-title">{}</title><g aria-hidden="true">{}</g>{}{}</svg>',
@@ -131,9 +131,9 @@ def draw(
         name,
         name,
         title,
-        _join(_arrow(arrow, places, gap) for arrow in arrows),
-        _join(_end(end, places[end.name]) for end in ends),
-        _join(_box(box, places[box.name]) for box in boxes),
+        _join(_arrow(arrow, rectangles, gap) for arrow in arrows),
+        _join(_end(end, rectangles[end.name]) for end in ends),
+        _join(_box(box, rectangles[box.name]) for box in boxes),
     )
 
 
@@ -177,8 +177,8 @@ def _end_rectangle(end: End, rows: Sequence[tuple[int, int]], between: int, wide
 # -- arrows -----------------------------------------------------------------------------------------
 
 
-def _arrow(arrow: Arrow, places: Mapping[str, _Rectangle], gap: int) -> SafeString:
-    start, end = places[arrow.start], places[arrow.end]
+def _arrow(arrow: Arrow, rectangles: Mapping[str, _Rectangle], gap: int) -> SafeString:
+    start, end = rectangles[arrow.start], rectangles[arrow.end]
     # At an end, which is as tall as all its rows, every row has an arrow of its own, straight ahead.
     from_line = end.line if start.is_end else start.line
     to_line = start.line if end.is_end else end.line

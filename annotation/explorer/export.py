@@ -15,7 +15,7 @@ from annotation.explorer import querysets, result_pages
 from annotation.explorer.item_access import Reader
 from annotation.explorer.rows import Response, Row, rows
 from annotation.explorer.selection import Selection
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 from annotation.platform.refusals import refuse
 from tableqa.typesetting.report_tables import guarded
 
@@ -65,7 +65,7 @@ def records(who: Reader, chosen: Selection) -> Iterator[tuple[Row, list[Record]]
             most=f"{MOST_ITEMS:,}",
         )
     people = {key: name for name, key in who.people.items()}
-    return ((row, _records(who, row, people)) for some in in_lists(keys, PAGE) for row in rows(who, some))
+    return ((row, _records(who, row, people)) for some in chunks(keys, PAGE) for row in rows(who, some))
 
 
 def of_item(who: Reader, row: Row) -> Record:
@@ -161,7 +161,7 @@ def as_parquet(export_records: Iterator[Record]) -> IO[bytes]:
     schema = pyarrow.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
     out = _file()
     with parquet.ParquetWriter(out, schema) as writer:
-        for some in in_lists(export_records, 1_000):
+        for some in chunks(export_records, 1_000):
             lines = [{**record, "response": _text(record["response"]) or None} for record in some]
             writer.write_table(pyarrow.Table.from_pylist(lines, schema=schema))
     return out

@@ -35,7 +35,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.platform.database import failures
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 from annotation.quality import calibration, compared_responses, label_agreement, rating_tallies
 from tasks.contract import TaskType, UnknownTaskType
 
@@ -94,7 +94,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 def index_items(keys: Iterable[int]) -> int:
     """Index these items anew, page by page. Returns how many. One that cannot be indexed is found by nothing, and logged."""
     number = 0
-    for some in in_lists(keys, PAGE):
+    for some in chunks(keys, PAGE):
         try:
             with transaction.atomic():
                 number += _index_some(some)
@@ -189,7 +189,7 @@ def _update(
             changed -= set(some)
             last = some[-1]
             progress(number)
-    for some in in_lists(sorted(changed), PAGE):
+    for some in chunks(sorted(changed), PAGE):
         number += index_items(some)
         progress(number)
     # All or none: what is ahead counts from the keys beside it.

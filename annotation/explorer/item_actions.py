@@ -403,14 +403,14 @@ def _lock(keys: Sequence[int]) -> None:
     examples = Example.objects.filter(items__in=keys).select_for_update(no_key=True, of=("self",))
     list(examples.order_by("pk").values_list("pk"))
     live = Assignment.objects.filter(item__in=keys, state__in=["leased", "submitted"])
-    tallies = PersonBatchCounts.objects.select_for_update(no_key=True).filter(
+    person_counts = PersonBatchCounts.objects.select_for_update(no_key=True).filter(
         batch__in=batches, person__in=live.values("person")
     )
-    list(tallies.order_by("person_id", "batch_id").values_list("pk"))
+    list(person_counts.order_by("person_id", "batch_id").values_list("pk"))
     free = Slot.objects.filter(item__in=keys, is_taken=False).select_for_update(no_key=True)
     list(free.order_by("pk").values_list("pk"))
     list(
-        tallies.order_by("person_id", "batch_id").values_list("pk")
+        person_counts.order_by("person_id", "batch_id").values_list("pk")
     )  # of whoever has taken a place meanwhile
     slots.lock_batches(Batch.objects.filter(Q(pk__in=batches) | Q(feeds_from__in=batches)))
 

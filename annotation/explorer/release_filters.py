@@ -11,7 +11,7 @@ from annotation.explorer.item_access import Reader
 from annotation.explorer.selection import Selection, refuse_missing
 from annotation.models import Annotation, Decision, Item, Outcome, Release
 from annotation.platform.bulk_rows import among
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 
 MOST_NAMED: Final = 1_000
 """Ids that one query names: a database has a limit."""
@@ -38,7 +38,7 @@ def chosen_releases(who: Reader, chosen: Selection) -> list[Release]:
 def _of_release(who: Reader, release: Release, part: str) -> Q:
     if part == "contradicted":
         if release.pk not in who.contradicted:
-            lists = in_lists(contradicted_counts(release), MOST_NAMED)
+            lists = chunks(contradicted_counts(release), MOST_NAMED)
             keys = (Item.objects.filter(public_id__in=ids).values_list("pk", flat=True) for ids in lists)
             who.contradicted[release.pk] = list(chain.from_iterable(keys))
         return Q(among("pk", who.contradicted[release.pk]))

@@ -106,7 +106,7 @@ def _snapshot() -> Iterator[None]:
             sqlite.transaction_mode = mode
 
 
-def _places() -> Iterator[str]:
+def _slots() -> Iterator[str]:
     live = Exists(Assignment.objects.filter(slot_id=OuterRef("pk"), state__in=["leased", "submitted"]))
     for slot in Slot.objects.annotate(live=live).exclude(is_taken=F("live")).select_related("item")[:100]:
         wrong = "taken, but no" if slot.is_taken else "free, but an"
@@ -183,11 +183,11 @@ def _overdue() -> Iterator[str]:
 
 def _batches() -> Iterator[str]:
     for batch in Batch.objects.all():
-        items, places = batch.items.count(), batch.slots.count()
-        if (batch.items_count, batch.slots_count) != (items, places):
+        items, slots = batch.items.count(), batch.slots.count()
+        if (batch.items_count, batch.slots_count) != (items, slots):
             yield (
                 f"batch {batch.name} counts {batch.items_count} items and {batch.slots_count} slots; "
-                f"actual: {items} and {places}"
+                f"actual: {items} and {slots}"
             )
         decisions = Decision.objects.filter(item__batch=batch)
         accepted = decisions.filter(kind=Decision.Kind.ACCEPTED).count()
@@ -199,18 +199,18 @@ def _batches() -> Iterator[str]:
             )
 
 
-def _tallies() -> Iterator[str]:
+def _person_counts() -> Iterator[str]:
     states = [state.value for state in Assignment.State]
     counted = Assignment.objects.values_list("batch_id", "person_id", "state").annotate(n=Count("pk"))
     counts = {(batch, person, state): n for batch, person, state, n in counted}
     seen = set()
-    for tally in PersonBatchCounts.objects.select_related("batch"):
+    for row in PersonBatchCounts.objects.select_related("batch"):
         for state in states:
-            key = (tally.batch_id, tally.person_id, state)
+            key = (row.batch_id, row.person_id, state)
             seen.add(key)
-            stored, actual = getattr(tally, state), counts.get(key, 0)
+            stored, actual = getattr(row, state), counts.get(key, 0)
             if stored != actual:
-                yield f"person {tally.person_id} in batch {tally.batch.name}: {state} is {stored}, not {actual}"
+                yield f"person {row.person_id} in batch {row.batch.name}: {state} is {stored}, not {actual}"
     for batch_id, person_id, state in counts.keys() - seen:
         yield f"person {person_id} in batch {batch_id} has {state} assignments but no counts"
 
@@ -293,8 +293,8 @@ def _people() -> Iterator[str]:
     member = Membership.objects.filter(
         project_id=OuterRef("batch__project_id"), person_id=OuterRef("person_id")
     )
-    for tally in PersonBatchCounts.objects.filter(~Exists(member)).select_related("batch")[:100]:
-        yield f"person {tally.person_id} has work in batch {tally.batch.name}, but was never a member"
+    for row in PersonBatchCounts.objects.filter(~Exists(member)).select_related("batch")[:100]:
+        yield f"person {row.person_id} has work in batch {row.batch.name}, but was never a member"
 
 
 def _answers() -> Iterator[str]:

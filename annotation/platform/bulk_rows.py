@@ -20,7 +20,7 @@ from typing import Any
 from django.db import connection, models
 from django.db.models import Value
 
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 
 ROWS = 2_000
 """Rows that are in memory as text at once."""
@@ -133,7 +133,7 @@ def insert(model: type[models.Model], names: Sequence[str], rows: Iterable[Seque
     makers: list[Callable[[], Any]] = [field.default for field in drawn]
 
     def columns() -> Iterator[list[Sequence[Any]]]:
-        for page in in_lists(rows, ROWS):
+        for page in chunks(rows, ROWS):
             yield [
                 *zip(*page, strict=True),
                 *([make() for _ in page] for make in makers),
@@ -270,7 +270,7 @@ def add_missing(model: type[models.Model], names: Sequence[str], rows: Iterable[
     placeholders = ", ".join(f"%s{cast}" if isinstance(field, models.JSONField) else "%s" for field in fields)
     columns = ", ".join(quote(field.column) for field in fields)
     with connection.cursor() as cursor:
-        for some in in_lists(rows, AT_ONCE):
+        for some in chunks(rows, AT_ONCE):
             cursor.execute(
                 f"INSERT INTO {quote(model._meta.db_table)} ({columns}) "
                 f"VALUES {', '.join([f'({placeholders})'] * len(some))} ON CONFLICT DO NOTHING",  # nosec B608: names of our own tables

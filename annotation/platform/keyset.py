@@ -12,7 +12,7 @@ PAGE = 500
 Row = TypeVar("Row")
 
 
-def in_lists(rows: Iterable[Row], size: int = PAGE) -> Iterator[list[Row]]:
+def chunks(rows: Iterable[Row], size: int = PAGE) -> Iterator[list[Row]]:
     """What there is, in lists of at most `size`."""
     iterator = iter(rows)
     while page := list(itertools.islice(iterator, size)):
@@ -21,7 +21,7 @@ def in_lists(rows: Iterable[Row], size: int = PAGE) -> Iterator[list[Row]]:
 
 def pages(keys: Iterable[int]) -> Iterator[list[int]]:
     """Keys in lists of at most `PAGE`."""
-    return in_lists(keys)
+    return chunks(keys)
 
 
 def fields(rows: QuerySet[Any], *names: str) -> Iterator[tuple[Any, ...]]:

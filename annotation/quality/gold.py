@@ -113,7 +113,7 @@ def mark_all(*, batch: Batch, golds: Sequence[Gold]) -> None:
         keys = dict(here.select_for_update(no_key=True).order_by("pk").values_list("example", "pk"))
         _require_untouched(batch, here)
         if batch.purpose == Batch.Purpose.WORK:
-            _without_places(batch, here.filter(is_gold=False))
+            _delete_planned_slots(batch, here.filter(is_gold=False))
         for gold, example in zip(golds, examples, strict=True):
             gold.pk = None
             gold.item_id = keys[example.pk] if example.pk in keys else _item(batch, example, None).pk
@@ -126,7 +126,7 @@ def make_items(batch: Batch, examples: Iterable[Example]) -> None:
     last = here.aggregate(last=Max("position"))["last"] or 0
     lineage.make_items(batch=batch, examples=[example.pk for example in examples])
     if batch.purpose == Batch.Purpose.WORK:
-        _without_places(batch, here.filter(position__gt=last))
+        _delete_planned_slots(batch, here.filter(position__gt=last))
 
 
 def preview(*, batch: Batch, example: Example) -> PlainItem:
@@ -343,7 +343,7 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
         if not item.is_gold:
             _require_untouched(batch, mine.filter(pk=item.pk))
     if batch.purpose == Batch.Purpose.WORK and not item.is_gold:
-        _without_places(batch, mine.filter(pk=item.pk))
+        _delete_planned_slots(batch, mine.filter(pk=item.pk))
     return Item.objects.select_related("batch", "example__stored_table").get(pk=item.pk)
 
 
@@ -392,7 +392,7 @@ def _why_no_item(batch: Batch, example: Example) -> str:
     return gettext(batch.task().without or gettext_noop("The batch already contains it."))
 
 
-def _without_places(batch: Batch, items: QuerySet[Item]) -> None:
+def _delete_planned_slots(batch: Batch, items: QuerySet[Item]) -> None:
     """Gold items have no planned places, and no decision waits for them."""
     gone, _ = Slot.objects.filter(item__in=items).delete()
     items.update(is_gold=True, slots_count=0, due_at=None)

@@ -20,7 +20,7 @@ from annotation.access.roles import Role
 from annotation.models import Assignment, Batch, Exclusion, Membership, Person, Project, Slot
 from annotation.platform.refusals import refuse
 from annotation.queue import reservations, strategies
-from annotation.queue.slots import chunks, reserve
+from annotation.queue.slots import key_chunks, reserve
 
 State = Assignment.State
 
@@ -65,10 +65,12 @@ def hand_out(
     """
     people = [person.pk for person in annotators(batch.project)]
     free: dict[int, list[int]] = {}
-    places = Slot.objects.filter(batch=batch, is_taken=False, reserved_for__isnull=True, item__is_gold=False)
+    free_slots = Slot.objects.filter(
+        batch=batch, is_taken=False, reserved_for__isnull=True, item__is_gold=False
+    )
     if items is not None:
-        places = places.filter(item_id__in=list(items))
-    for pk, item in places.order_by("position", "number").values_list("pk", "item_id"):
+        free_slots = free_slots.filter(item_id__in=list(items))
+    for pk, item in free_slots.order_by("position", "number").values_list("pk", "item_id"):
         free.setdefault(item, []).append(pk)
     loads = _loads(batch)
     slots_by_person: dict[int, list[int]] = {}
@@ -88,7 +90,7 @@ def hand_out(
             for pk, person in zip(free[item], who, strict=False):
                 slots_by_person.setdefault(person, []).append(pk)
                 loads[person] = loads.get(person, 0) + 1
-    return sum(reserve(batch, places, person, by=by, now=now) for person, places in slots_by_person.items())
+    return sum(reserve(batch, slots, person, by=by, now=now) for person, slots in slots_by_person.items())
 
 
 def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
@@ -136,7 +138,7 @@ def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime
         rows = list(free.order_by("-position", "-number").values_list("item_id", "pk"))
         first = dict(rows)  # of the places of an item the one with the lowest number
         slot_ids: list[int] = []
-        for items in chunks(reversed(first)):
+        for items in key_chunks(reversed(first)):
             barred = _excluded_by_item(items)
             slot_ids += [first[item] for item in items if person.pk not in barred.get(item, ())]
             if len(slot_ids) >= most:
@@ -169,7 +171,7 @@ def move(
     with transaction.atomic():
         # Leases first: they lock a tally, which comes before places.
         returned = 0
-        places = set()
+        slots = set()
         if leases:
             for assignment in leases_of(batch, [person]):
                 if reservations.give_back(
@@ -181,13 +183,13 @@ def move(
                 ):
                     returned += 1
                     if not _is_personal(assignment):
-                        places.add(assignment.slot_id)
+                        slots.add(assignment.slot_id)
         reserved_slots = Slot.objects.filter(
             batch=batch, is_taken=False, reserved_for=person, item__is_gold=False
         )
         if batch.purpose != Batch.Purpose.QUALIFICATION:
-            places |= set(reserved_slots.values_list("pk", flat=True))
-        rows = dict(Slot.objects.filter(pk__in=places, is_taken=False).values_list("item_id", "pk"))
+            slots |= set(reserved_slots.values_list("pk", flat=True))
+        rows = dict(Slot.objects.filter(pk__in=slots, is_taken=False).values_list("item_id", "pk"))
         split = strategies.split(
             list(rows),
             [recipient.pk for recipient in to],
@@ -219,7 +221,7 @@ def release(*, project: Project, person: Person, by: Person, now: datetime) -> i
         slots_by_batch.setdefault(batch, []).append(pk)
     batches = Batch.objects.in_bulk(slots_by_batch)
     return sum(
-        reserve(batches[batch], places, None, by=by, now=now) for batch, places in slots_by_batch.items()
+        reserve(batches[batch], slots, None, by=by, now=now) for batch, slots in slots_by_batch.items()
     )
 
 
@@ -315,7 +317,7 @@ def _loads(batch: Batch) -> Counter[int]:
 def _excluded_by_item(items: Sequence[int]) -> Mapping[int, set[int]]:
     """Who may not have which of the items: makers, whoever had it already, whoever another place is kept for."""
     people_by_item: dict[int, set[int]] = {}
-    for some in chunks(items):
+    for some in key_chunks(items):
         rows = (
             Exclusion.objects.filter(item__in=some).values_list("item_id", "person_id"),
             Assignment.objects.filter(item__in=some).values_list("item_id", "person_id"),

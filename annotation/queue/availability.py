@@ -49,11 +49,9 @@ def is_open_to(person: int) -> Q:
     return Q(reserved_for__isnull=True) | Q(reserved_for_id=person)
 
 
-def open_to(person: int, places: QuerySet[Slot]) -> QuerySet[Slot]:
+def open_to(person: int, slots: QuerySet[Slot]) -> QuerySet[Slot]:
     """Those of the slots that the person (by id) may have, of items that they neither had nor helped to make."""
-    return places.filter(
-        is_open_to(person), ~was_assigned(person, "item_id"), ~is_excluded(person, "item_id")
-    )
+    return slots.filter(is_open_to(person), ~was_assigned(person, "item_id"), ~is_excluded(person, "item_id"))
 
 
 def never_assigned(items: QuerySet[Item], person: int) -> QuerySet[Item]:

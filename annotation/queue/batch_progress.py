@@ -16,12 +16,12 @@ def slot_counts(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
     """
     ids = [batch.pk for batch in batches]
     columns = ("submitted", "leased", "skipped", "returned")
-    tallies = (
+    sums_by_batch = (
         PersonBatchCounts.objects.filter(batch_id__in=ids)
         .values_list("batch_id")
         .annotate(*map(Sum, columns))
     )
-    endings = {batch_id: dict(zip(columns, sums, strict=True)) for batch_id, *sums in tallies}
+    endings = {batch_id: dict(zip(columns, sums, strict=True)) for batch_id, *sums in sums_by_batch}
     golds = _count(Item.objects.filter(batch_id__in=ids, is_gold=True), "batch_id")
     slots = {}
     for batch in batches:

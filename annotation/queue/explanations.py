@@ -14,7 +14,7 @@ from annotation.access.visibility import Fact, Visibility, why_no_counts, why_no
 from annotation.models import Assignment, Batch, Exclusion, Item, Person, PersonBatchCounts, Slot
 from annotation.platform.refusals import refuse
 from annotation.queue import availability, draws, entry_requirements
-from annotation.queue.person_counts import turns_of
+from annotation.queue.person_counts import turn_count
 from annotation.queue.reservations import BY_A_MANAGER, MOST_HELD, NOT_OPEN, WINDOW
 
 State = Assignment.State
@@ -118,12 +118,12 @@ def upcoming(batch: Batch, person: Person) -> tuple[list[int], bool]:
 
     It is `reservations.take_next` turn by turn, in memory, without limits.
     """
-    tally = PersonBatchCounts.objects.filter(batch=batch, person=person).first() or PersonBatchCounts(
+    counts = PersonBatchCounts.objects.filter(batch=batch, person=person).first() or PersonBatchCounts(
         batch=batch, person=person
     )
-    turn, turns = turns_of(tally), draws.GoldTurns(batch, person.pk)
+    turn, turns = turn_count(counts), draws.GoldTurns(batch, person.pk)
     is_shuffled = batch.task().order == "shuffled"
-    begin = draws.start_of(batch, person.pk) if is_shuffled else tally.cursor
+    begin = draws.start_of(batch, person.pk) if is_shuffled else counts.cursor
     slots = _free(person, Slot.objects.filter(batch=batch, is_taken=False), begin)
     is_cut, expired = len(slots) == MOST_SLOTS, availability.expired_leases(batch)
     remaining, again = dict[int, None](), list[int]()

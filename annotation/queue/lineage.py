@@ -33,10 +33,10 @@ from annotation.models import (
 from annotation.models.sources import LONGEST_EXAMPLE_ID
 from annotation.platform import bulk_rows
 from annotation.platform.bulk_rows import among
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 from annotation.platform.refusals import refuse
 from annotation.queue import allocation, orphaned_slots, resources, slots
-from annotation.queue.slots import NewItem, chunks
+from annotation.queue.slots import NewItem, key_chunks
 from tableqa.core.disk_collections import Lines
 from tableqa.core.translation import pack_all
 from tableqa.perturbations import PERTURBATIONS, Instance
@@ -173,7 +173,7 @@ def new_items(
     last = here.aggregate(last=Max("position"))["last"] or 0
     if last:
         present_examples: set[int] = set()
-        for some in chunks(examples):
+        for some in key_chunks(examples):
             present_examples.update(here.filter(example__in=some).values_list("example_id", flat=True))
         examples = [key for key in examples if key not in present_examples]
     candidates = (
@@ -221,10 +221,10 @@ def leave_out(*, batch: Batch, required: Batch) -> int:
                 number,
             ).format(number=number, name=batch.name, qualification=required.name),
         )
-    places = Slot.objects.filter(item__in=twice).count()
+    slot_count = Slot.objects.filter(item__in=twice).count()
     twice.delete()
     Batch.objects.filter(pk=batch.pk).update(
-        items_count=F("items_count") - number, slots_count=F("slots_count") - places
+        items_count=F("items_count") - number, slots_count=F("slots_count") - slot_count
     )
     return number
 
@@ -239,7 +239,7 @@ def starting_point_of(task: TaskType, examples: Sequence[int]) -> dict[int, int]
     if not task.starts_from:
         return {key: key for key in examples}
     newest: dict[int | None, int] = {}
-    for some in chunks(examples):
+    for some in key_chunks(examples):
         derived = Example.objects.filter(
             parent__in=some, parent__parent__isnull=True, perturbation__in=task.starts_from
         ).exclude(outcome__decision__item__batch__set_aside_at__isnull=False)
@@ -259,7 +259,7 @@ class _ItemCandidate:
 def _new_items(
     task: TaskType, candidates: Iterable[_ItemCandidate], inputs: Mapping[str, str], first: int
 ) -> Iterator[NewItem]:
-    for some in in_lists(enumerate(candidates, first), AT_ONCE):
+    for some in chunks(enumerate(candidates, first), AT_ONCE):
         away = _excluded_people(task, [candidate for _, candidate in some])
         for position, candidate in some:
             frozen = {**inputs, **candidate.prepared.inputs}
@@ -290,12 +290,12 @@ def _item_candidates(
     enough = None if task.favourites else size
     looked = _prepare_examples(batch.project, task, examples, enough=enough, secret=batch.draw_key)
     together = task.together(looked, batch.settings)
-    places, priorities = list(range(len(looked))), looked.priorities
+    order, priorities = list(range(len(looked))), looked.priorities
     if together is not looked:
         priorities = array("d", [entry.priority if entry is not None else 0.0 for entry in together])
     if any(priorities):
-        places.sort(key=lambda index: -priorities[index])
-    for index in places:
+        order.sort(key=lambda index: -priorities[index])
+    for index in order:
         if (prepared := together[index]) is not None:
             beside = looked.beside(index, prepared.uses) if prepared.uses else ()
             yield _ItemCandidate(looked.examples[index], prepared, beside)
@@ -351,7 +351,7 @@ def _prepare_examples(
     context = resources.context_without_waiting(project, task.needs)
     imported: dict[tuple[str, str], list[Example]] | None = None
     looked = _PreparedExamples()
-    for some in chunks(order):
+    for some in key_chunks(order):
         if len(looked) == enough:
             break
         page = Example.objects.filter(among("pk", [examples[index] for index in some]))
@@ -383,7 +383,7 @@ def _prepare_examples(
 def _by_table(examples: Sequence[int]) -> list[int]:
     """The places of the examples, those over one table beside each other."""
     tables = array("q")
-    for some in chunks(examples):
+    for some in key_chunks(examples):
         table_by_example = dict(
             Example.objects.filter(among("pk", some)).values_list("pk", "stored_table_id")
         )

@@ -16,7 +16,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from annotation.models import Assignment, Batch, Event, Exclusion, Item, Membership, Slot
 from annotation.queue import reservations
 from annotation.queue.allocation import annotators
-from annotation.queue.slots import chunks, due_at, undecided
+from annotation.queue.slots import due_at, key_chunks, undecided
 
 State = Assignment.State
 GONE = Q(state=State.SKIPPED) | Q(state=State.RETURNED, reason__in=reservations.BY_A_MANAGER)
@@ -34,7 +34,7 @@ def trim(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> 
     incomplete_items = undecided(batch).filter(slots_count__gt=F("submitted_count"))
     pks = sorted(items) if items is not None else _items_to_trim(batch, incomplete_items)
     gone = 0
-    for some in chunks(pks):
+    for some in key_chunks(pks):
         with transaction.atomic():
             locked = incomplete_items.select_for_update(no_key=True).filter(pk__in=some).order_by("pk")
             gone += _trim(batch, list(locked.values_list("pk", flat=True)), people, now)
@@ -64,7 +64,7 @@ def orphaned_items(batch: Batch) -> list[int]:
     )
     candidate_ids = list(lacking.filter(theirs, ~Exists(leases)).order_by("pk").values_list("pk", flat=True))
     open_ends = []
-    for some in chunks(candidate_ids):
+    for some in key_chunks(candidate_ids):
         barred = _unavailable_people(some)
         open_ends += [pk for pk in some if not people - barred.get(pk, set())]
     return open_ends
@@ -88,7 +88,7 @@ def close_item(item: Item) -> list[dict[str, Any]]:
     _drop(item.batch_id, {item.pk: free})
     if free and not Assignment.objects.filter(item=item).exists():
         gone, _ = Slot.objects.filter(item=item, is_taken=False).delete()
-        _count_places(item, -gone)
+        _add_to_slots_count(item, -gone)
     return closed
 
 
@@ -114,7 +114,7 @@ def open_item(item: Item, closed: Sequence[Mapping[str, Any]]) -> None:
             )
         )
     Slot.objects.bulk_create(new)
-    _count_places(item, len(new))
+    _add_to_slots_count(item, len(new))
 
 
 def drop_added(item_id: int) -> None:
@@ -141,13 +141,13 @@ def _trim(batch: Batch, items: Sequence[int], people: Collection[int], now: date
     for slot in locked.order_by("pk"):
         free.setdefault(slot.item_id, []).append(slot)
     going = {}
-    for item, places in free.items():
+    for item, slots in free.items():
         expected = set(people) - had.get(item, set())
-        reserved_people = {slot.reserved_for_id for slot in places if slot.reserved_for_id in expected}
+        reserved_people = {slot.reserved_for_id for slot in slots if slot.reserved_for_id in expected}
         room = len(expected) - len(reserved_people)
         # What is kept for somebody who does not come goes first, then the last ones.
         order = sorted(
-            (slot for slot in places if slot.reserved_for_id not in reserved_people),
+            (slot for slot in slots if slot.reserved_for_id not in reserved_people),
             key=lambda slot: (slot.reserved_for_id is not None, -slot.number),
         )
         open_ones = [slot for slot in reversed(order) if slot.reserved_for_id is None]
@@ -170,13 +170,13 @@ def _items_to_trim(batch: Batch, incomplete_items: QuerySet[Item]) -> list[int]:
 
 def _drop(batch: int, going: Mapping[int, Sequence[Slot]]) -> int:
     """Delete these free places, by item; of an item that would have none left the first stays, kept for who had it."""
-    keys = [slot.pk for places in going.values() for slot in places]
+    keys = [slot.pk for slots in going.values() for slot in slots]
     rest: dict[int, int] = {}
     remaining = Slot.objects.filter(item__in=going).exclude(pk__in=keys).order_by("-number")
     rest.update(remaining.values_list("item_id", "pk"))
     gone = 0
-    for item, places in going.items():
-        last = list(places)
+    for item, slots in going.items():
+        last = list(slots)
         if item not in rest:
             first = min(last, key=lambda slot: slot.number)
             last.remove(first)
@@ -196,7 +196,7 @@ def _drop(batch: int, going: Mapping[int, Sequence[Slot]]) -> int:
     return gone
 
 
-def _count_places(item: Item, number: int) -> None:
+def _add_to_slots_count(item: Item, number: int) -> None:
     Item.objects.filter(pk=item.pk).update(slots_count=F("slots_count") + number)
     Batch.objects.filter(pk=item.batch_id).update(slots_count=F("slots_count") + number)
 

@@ -13,40 +13,38 @@ from django.db.models.functions import Coalesce
 from annotation.models import Assignment, Batch, PersonBatchCounts
 from annotation.platform.prepared_statements import Select, Update, param_int, param_time
 
-TALLY = ("id", "leased", "submitted", "skipped", "returned", "cursor")
-_locked_tally = Select(
+COUNT_COLUMNS = ("id", "leased", "submitted", "skipped", "returned", "cursor")
+_locked_person_counts = Select(
     lambda: PersonBatchCounts.objects.select_for_update(no_key=True).filter(
         batch_id=param_int("batch"), person_id=param_int("person")
     )
 )
-_add_to_tally = Update(
+_add_to_person_counts = Update(
     lambda: PersonBatchCounts.objects.filter(batch_id=param_int("batch"), person_id=param_int("person")),
-    returning=TALLY,
+    returning=COUNT_COLUMNS,
     **{name: F(name) + param_int(name) for name in ("leased", "submitted", "skipped", "returned")},
     ended_at=Coalesce(Value(param_time("ended"), output_field=DateTimeField()), F("ended_at")),
 )
 
 
-def lock_tally(batch_id: int, person_id: int) -> PersonBatchCounts:
+def lock_person_counts(batch_id: int, person_id: int) -> PersonBatchCounts:
     """The person's row in the batch, locked after the item: two requests of one person take turns."""
-    tally: PersonBatchCounts | None = _locked_tally.one(batch=batch_id, person=person_id)
-    if tally is None:
+    counts: PersonBatchCounts | None = _locked_person_counts.one(batch=batch_id, person=person_id)
+    if counts is None:
         # A batch that closes does not see this row yet: it waits, and takes back what the person gets now.
         Batch.objects.select_for_update(no_key=True).filter(pk=batch_id).values_list("pk").first()
         PersonBatchCounts.objects.get_or_create(batch_id=batch_id, person_id=person_id)
-        (tally,) = _locked_tally(batch=batch_id, person=person_id)
-    return tally
+        (counts,) = _locked_person_counts(batch=batch_id, person=person_id)
+    return counts
 
 
-def lock_tallies(batch: Batch) -> None:
+def lock_all_person_counts(batch: Batch) -> None:
     """Wait for all requests for items of the batch, in a transaction, after its items are locked."""
-    tallies = (
-        PersonBatchCounts.objects.select_for_update(no_key=True).filter(batch=batch).order_by("person_id")
-    )
-    list(tallies.values_list("pk"))
+    rows = PersonBatchCounts.objects.select_for_update(no_key=True).filter(batch=batch).order_by("person_id")
+    list(rows.values_list("pk"))
 
 
-def add_to_tally(
+def add_to_person_counts(
     assignment: Assignment,
     *,
     leased: int = 0,
@@ -56,7 +54,7 @@ def add_to_tally(
     ended: datetime | None = None,
 ) -> PersonBatchCounts:
     """Change the person's tally; gives what it is then. `ended` is when the person was done with an item."""
-    (row,) = _add_to_tally(
+    (row,) = _add_to_person_counts(
         batch=assignment.batch_id,
         person=assignment.person_id,
         leased=leased,
@@ -65,16 +63,18 @@ def add_to_tally(
         returned=returned,
         ended=ended,
     )
-    return as_tally(assignment, row)
+    return person_counts_from(assignment, row)
 
 
-def as_tally(assignment: Assignment, row: Sequence[int]) -> PersonBatchCounts:
-    """The tally of the assignment's person, from a row of the columns `TALLY`."""
+def person_counts_from(assignment: Assignment, row: Sequence[int]) -> PersonBatchCounts:
+    """The tally of the assignment's person, from a row of the columns `COUNT_COLUMNS`."""
     return PersonBatchCounts(
-        **dict(zip(TALLY, row, strict=True)), batch_id=assignment.batch_id, person_id=assignment.person_id
+        **dict(zip(COUNT_COLUMNS, row, strict=True)),
+        batch_id=assignment.batch_id,
+        person_id=assignment.person_id,
     )
 
 
-def turns_of(tally: PersonBatchCounts) -> int:
+def turn_count(counts: PersonBatchCounts) -> int:
     """How many items of the batch the person has had so far, those on the desk included."""
-    return tally.leased + tally.submitted + tally.skipped + tally.returned
+    return counts.leased + counts.submitted + counts.skipped + counts.returned

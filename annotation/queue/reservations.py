@@ -50,7 +50,7 @@ from annotation.queue.availability import (
     returned_by,
 )
 from annotation.queue.entry_requirements import first_closed_gate
-from annotation.queue.person_counts import add_to_tally, lock_tally, turns_of
+from annotation.queue.person_counts import add_to_person_counts, lock_person_counts, turn_count
 from annotation.queue.slots import reserve
 
 LEASE = timedelta(minutes=20)
@@ -96,7 +96,7 @@ _held = Select(
     ).order_by("pk")
 )
 _took = Update(
-    lambda: PersonBatchCounts.objects.filter(pk=param_int("tally")),
+    lambda: PersonBatchCounts.objects.filter(pk=param_int("counts")),
     leased=F("leased") + 1,
     cursor=param_int("position"),
 )
@@ -109,7 +109,7 @@ _leased = Select(
         .filter(public_id=param_text("assignment"))
     )
 )
-_one_more_place = Update(
+_one_more_slot = Update(
     lambda: Item.objects.filter(
         pk=Subquery(
             Item.objects.select_for_update(skip_locked=True, of=("self",), no_key=True)
@@ -121,7 +121,7 @@ _one_more_place = Update(
     slots_count=F("slots_count") + 1,
     due_at=None,
 )
-_add_place = Insert(
+_add_slot = Insert(
     Slot,
     number=Coalesce(
         Subquery(Slot.objects.filter(item_id=param_int("item")).order_by("-number").values("number")[:1]),
@@ -129,7 +129,7 @@ _add_place = Insert(
     )
     + 1,
 )
-_count_place = Update(lambda: Batch.objects.filter(pk=param_int("batch")), slots_count=F("slots_count") + 1)
+_count_slot = Update(lambda: Batch.objects.filter(pk=param_int("batch")), slots_count=F("slots_count") + 1)
 _golds = Select(
     lambda: (
         never_assigned(Item.objects.filter(batch_id=param_int("batch"), is_gold=True), param_int("person"))
@@ -204,19 +204,19 @@ def take_next(
     person: Person,
     holding: Sequence[str],
     now: datetime,
-    tally: PersonBatchCounts | None = None,
+    counts: PersonBatchCounts | None = None,
 ) -> Assignment | None:
     """`next_assignment` within the caller's transaction, for an open batch and a person whom no gate keeps out.
 
-    Leases are not taken back from others. `tally` is the person's row where the caller has changed, and thereby locked, it.
+    Leases are not taken back from others. `counts` is the person's row where the caller has changed, and thereby locked, it.
     """
-    tally = tally or lock_tally(batch.pk, person.pk)
-    held_assignments = _held(batch=batch.pk, person=person.pk) if tally.leased else []
+    counts = counts or lock_person_counts(batch.pk, person.pk)
+    held_assignments = _held(batch=batch.pk, person=person.pk) if counts.leased else []
     if (again := _first_unlisted(held_assignments, holding)) is not None:
         return again
     if len(held_assignments) >= MOST_HELD:
         return None
-    slot, everybodys = _claim_in_turn(batch, person, tally), is_for_everybody(batch)
+    slot, everybodys = _claim_in_turn(batch, person, counts), is_for_everybody(batch)
     if slot is not None and everybodys and not slot.made:
         # Theirs alone from now on, as a place that is made for somebody is: nobody else can do the item in their place.
         Slot.objects.filter(pk=slot.pk).update(reserved_for=person)
@@ -224,7 +224,7 @@ def take_next(
         slot = _claim_new(batch, person)
         if slot is None:
             return _lease_returned_item(batch, person, now)
-    return None if slot is None else _lease(slot, person=person, batch=batch, tally=tally, now=now)
+    return None if slot is None else _lease(slot, person=person, batch=batch, counts=counts, now=now)
 
 
 def _release_reservations(batch: Batch, person: Person, now: datetime) -> None:
@@ -233,7 +233,7 @@ def _release_reservations(batch: Batch, person: Person, now: datetime) -> None:
     if limit is None or is_for_everybody(batch):
         return
     with transaction.atomic():
-        if lock_tally(batch.pk, person.pk).submitted < limit:
+        if lock_person_counts(batch.pk, person.pk).submitted < limit:
             return
         reserved_slots = Slot.objects.filter(
             batch=batch, is_taken=False, reserved_for=person, item__is_gold=False
@@ -303,7 +303,7 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
     require_no_gate(assignment.batch, assignment.person, now=now)
     with transaction.atomic():
         lock_item(assignment.item_id)
-        lock_tally(assignment.batch_id, assignment.person_id)
+        lock_person_counts(assignment.batch_id, assignment.person_id)
         slot = (
             Slot.objects.select_for_update(of=("self",), no_key=True)
             .filter(is_open_to(assignment.person_id), item_id=assignment.item_id, is_taken=False)
@@ -355,7 +355,7 @@ def _take_back_up(assignment: Assignment, slot_id: int, now: datetime) -> None:
     )
     if not changed:
         refuse("place_taken", "This assignment is no longer open.")
-    add_to_tally(assignment, returned=-1, leased=1)
+    add_to_person_counts(assignment, returned=-1, leased=1)
     audit_log.log(assignment, State.RETURNED, State.LEASED, by=assignment.person, now=now)
     assignment.slot_id, assignment.state = slot_id, State.LEASED
 
@@ -371,7 +371,7 @@ def give_back(
 ) -> bool:
     """End a lease without a submission and free its place. False when it had already ended."""
     with transaction.atomic():
-        lock_tally(assignment.batch_id, assignment.person_id)
+        lock_person_counts(assignment.batch_id, assignment.person_id)
         changed = Assignment.objects.filter(pk=assignment.pk, state=State.LEASED).update(
             state=state, reason=reason, ended_at=now
         )
@@ -384,7 +384,7 @@ def give_back(
         else:
             slot.update(is_taken=False)
         # What they look at next they look at from now on, unless it was somebody else who ended this.
-        add_to_tally(
+        add_to_person_counts(
             assignment,
             leased=-1,
             ended=now if actor is not None and actor.pk == assignment.person_id else None,
@@ -401,12 +401,12 @@ def give_back(
 def skip_returned(assignment: Assignment, *, reason: str, now: datetime) -> None:
     """A skip after the lease was taken back: the place is free already, the person's reason is kept."""
     with transaction.atomic():
-        lock_tally(assignment.batch_id, assignment.person_id)
+        lock_person_counts(assignment.batch_id, assignment.person_id)
         changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
             state=State.SKIPPED, reason=reason, ended_at=now
         )
         if changed:
-            add_to_tally(assignment, returned=-1, skipped=1)
+            add_to_person_counts(assignment, returned=-1, skipped=1)
             audit_log.log(assignment, State.RETURNED, State.SKIPPED, by=assignment.person, now=now)
             _enter_in_ledger(assignment, State.SKIPPED, now)
     assignment.state = State.SKIPPED
@@ -439,7 +439,7 @@ def _first(rows: QuerySet[Any, Any], field: str, default: float) -> Coalesce:
 
 def reopen(assignment: Assignment, *, now: datetime) -> None:
     """Undo of a submission: the person holds the place again. The caller holds the item's lock."""
-    add_to_tally(assignment, submitted=-1, leased=1)
+    add_to_person_counts(assignment, submitted=-1, leased=1)
     Assignment.objects.filter(pk=assignment.pk, state=State.SUBMITTED).update(
         state=State.LEASED,
         annotation=None,
@@ -494,7 +494,7 @@ def take_back_all(*, batch: Batch, reason: str, now: datetime, actor: Person | N
 
 
 def _lease(
-    slot: ClaimedSlot, *, person: Person, batch: Batch, tally: PersonBatchCounts, now: datetime
+    slot: ClaimedSlot, *, person: Person, batch: Batch, counts: PersonBatchCounts, now: datetime
 ) -> Assignment:
     """The place is the person's. The assignment comes with all that `assignments.payload` shows of it (`is_complete`)."""
     public_id = new_public_id()
@@ -508,7 +508,7 @@ def _lease(
             leased_at=now,
             seen_at=now,
         ),
-        _took.step(tally=tally.pk, position=tally.cursor if slot.made else slot.position),
+        _took.step(counts=counts.pk, position=counts.cursor if slot.made else slot.position),
         audit_log.recording(
             project_id=batch.project_id,
             actor=person,
@@ -520,7 +520,7 @@ def _lease(
         _leased.step(assignment=public_id),
     )
     assignment.batch, assignment.person = batch, person
-    assignment.submitted_before = tally.submitted
+    assignment.submitted_before = counts.submitted
     _DRAFT.set_cached_value(assignment, None)  # nobody can have written one yet
     return cast("Assignment", assignment)
 
@@ -530,25 +530,25 @@ def is_complete(assignment: Assignment) -> bool:
     return hasattr(assignment, "submitted_before")
 
 
-def _claim(batch: Batch, person: Person, tally: PersonBatchCounts) -> ClaimedSlot | None:
+def _claim(batch: Batch, person: Person, counts: PersonBatchCounts) -> ClaimedSlot | None:
     """A free place in the order of the batch: behind what the person had, else one that somebody gave back."""
-    slot = _claim_free(batch, person, tally.cursor)
-    return _claim_free(batch, person, 0) if slot is None and tally.cursor else slot
+    slot = _claim_free(batch, person, counts.cursor)
+    return _claim_free(batch, person, 0) if slot is None and counts.cursor else slot
 
 
-def _claim_in_turn(batch: Batch, person: Person, tally: PersonBatchCounts) -> ClaimedSlot | None:
+def _claim_in_turn(batch: Batch, person: Person, counts: PersonBatchCounts) -> ClaimedSlot | None:
     """A place as it comes; in a batch with gold, one on a gold item where the turn is a gold one."""
     take = _claim_drawn if batch.task().order == "shuffled" else _claim
     if not batch.gold_percent:
-        return take(batch, person, tally)
-    had, turns = turns_of(tally), draws.GoldTurns(batch, person.pk)
+        return take(batch, person, counts)
+    had, turns = turn_count(counts), draws.GoldTurns(batch, person.pk)
     golds = _golds(batch=batch.pk, person=person.pk)
     # Where turns are independent, gold that came after the last ordinary item would be known as gold.
     if had in turns and (not turns.are_independent or _has_ordinary(batch, person)):
         for (item,) in draws.order_of_gold(batch, person.pk, had, golds):
-            if slot := _make_place(item, batch, person):
+            if slot := _create_slot(item, batch, person):
                 return slot
-    return take(batch, person, tally)
+    return take(batch, person, counts)
 
 
 def _has_ordinary(batch: Batch, person: Person) -> bool:
@@ -570,7 +570,7 @@ def _lease_returned_item(batch: Batch, person: Person, now: datetime) -> Assignm
             theirs = free.select_for_update(skip_locked=True, of=("self",), no_key=True).order_by(
                 F("reserved_for").asc(nulls_last=True), "number"
             )
-            free_slot = theirs.first() or _make_place(assignment.item_id, batch, person)
+            free_slot = theirs.first() or _create_slot(assignment.item_id, batch, person)
             if free_slot is None:
                 return None
             slot_id = free_slot.pk
@@ -584,16 +584,16 @@ def _lease_returned_item(batch: Batch, person: Person, now: datetime) -> Assignm
 def _claim_new(batch: Batch, person: Person) -> ClaimedSlot | None:
     """A place of their own on the next item that the person never had, nobody has decided, and has no room left."""
     item_ids = items_left(batch, person).order_by("position").values_list("pk", flat=True)[:WINDOW]
-    return next((slot for pk in list(item_ids) if (slot := _make_place(pk, batch, person))), None)
+    return next((slot for pk in list(item_ids) if (slot := _create_slot(pk, batch, person))), None)
 
 
-def _make_place(item: int, batch: Batch, person: Person) -> ClaimedSlot | None:
+def _create_slot(item: int, batch: Batch, person: Person) -> ClaimedSlot | None:
     """A planned place for this person alone; None where somebody else is changing the item this moment.
 
     The item comes after the tally here, out of order: so nobody waits for it.
     """
-    for (position,) in _one_more_place(item=item):
-        slot_id = _add_place.only(
+    for (position,) in _one_more_slot(item=item):
+        slot_id = _add_slot.only(
             item=item,
             item_id=item,
             batch_id=batch.pk,
@@ -601,7 +601,7 @@ def _make_place(item: int, batch: Batch, person: Person) -> ClaimedSlot | None:
             is_taken=True,
             reserved_for_id=person.pk,
         )
-        _count_place(batch=batch.pk)
+        _count_slot(batch=batch.pk)
         return ClaimedSlot(slot_id, item, position, made=True)
     return None
 
@@ -613,14 +613,14 @@ def _claim_free(batch: Batch, person: Person, position: int) -> ClaimedSlot | No
     )
 
 
-def _claim_drawn(batch: Batch, person: Person, tally: PersonBatchCounts) -> ClaimedSlot | None:
+def _claim_drawn(batch: Batch, person: Person, counts: PersonBatchCounts) -> ClaimedSlot | None:
     """A free place in an order of the person's own: from a point drawn for them on, one of the next `WINDOW`.
 
     The order follows from the batch's key, the person and what they had so far; two requests of one person take
     turns on their tally, so each draws anew.
     """
     window = partial(_ahead, batch=batch.pk, person=person.pk)
-    for (key,) in draws.order_of_slots(batch, person.pk, turns_of(tally), window):
+    for (key,) in draws.order_of_slots(batch, person.pk, turn_count(counts), window):
         for row in _take_this(slot=key):
             return ClaimedSlot(*row)
     return None

@@ -127,9 +127,9 @@ def append_steps(
         detail=WAY_BACK if actor.let_back_in_at is not None else None,
         now=now,
     )
-    places = {"assignment": assignment.pk, "project": batch.project_id, "type": batch.task_type}
-    places |= {"handed": assignment.leased_at, "person": assignment.person_id}
-    return values, [event, _add.step(**values, **places)]
+    keys = {"assignment": assignment.pk, "project": batch.project_id, "type": batch.task_type}
+    keys |= {"handed": assignment.leased_at, "person": assignment.person_id}
+    return values, [event, _add.step(**values, **keys)]
 
 
 def written_revision(values: Mapping[str, Any], key: int, revision: int) -> Annotation:

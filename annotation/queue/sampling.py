@@ -14,7 +14,7 @@ import tableqa
 from annotation.models import Batch, Example, Project, Source, StoredTable
 from annotation.models.sources import ExampleQuerySet
 from annotation.platform import bulk_rows
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 from annotation.platform.refusals import refuse
 from annotation.queue import lineage, strategies
 from tasks.contract import PreparingTask, TaskType
@@ -207,7 +207,7 @@ def _examples_by_id(sources: Iterable[Source], only: Sequence[str]) -> list[int]
     """The examples (keys) with these ids, in this order. Raises ActionRefused naming the ids that no source has."""
     keys = [source.pk for source in sources]
     keys_by_id: dict[str, int] = {}
-    for names in in_lists(only, MOST_CHECKED):
+    for names in chunks(only, MOST_CHECKED):
         named = Example.objects.filter(source__in=keys, external_id__in=names)
         keys_by_id.update(named.values_list("external_id", "pk"))
     if missing := [id for id in only if id not in keys_by_id]:

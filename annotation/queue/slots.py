@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, F, Max, Model, OuterRef, Q, QuerySet
 
 from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Exclusion, Item, Person, Slot
 from annotation.platform import bulk_rows
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 from tasks.contract import decision_rules
 
 AT_ONCE = 500
@@ -29,7 +29,7 @@ def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
     if overlap == before:
         return
     items = list(undecided(batch).order_by("pk").values_list("pk", flat=True))
-    for some in chunks(items):
+    for some in key_chunks(items):
         if overlap > before:
             _widen(batch, some, overlap)
         else:
@@ -53,9 +53,9 @@ def analyze_tables(*counted: type[Model]) -> None:
             cursor.execute(f"ANALYZE {tables}")  # names of our own tables
 
 
-def chunks(keys: Iterable[int]) -> Iterator[list[int]]:
+def key_chunks(keys: Iterable[int]) -> Iterator[list[int]]:
     """Many keys in lists that one statement can name."""
-    return in_lists(keys, AT_ONCE)
+    return chunks(keys, AT_ONCE)
 
 
 def undecided(batch: Batch) -> QuerySet[Item]:
@@ -121,7 +121,7 @@ class NewItem:
 def add_items(batch: Batch, items: Iterable[NewItem]) -> list[int]:
     """Write new items with their planned places and exclusions, some at a time. Returns their keys."""
     added: list[int] = []
-    for some in in_lists(items, ITEMS_AT_ONCE):
+    for some in chunks(items, ITEMS_AT_ONCE):
         added += _add_some(batch, some)
     Batch.objects.filter(pk=batch.pk).update(
         items_count=F("items_count") + len(added), slots_count=F("slots_count") + len(added) * batch.overlap
@@ -156,7 +156,7 @@ def _add_some(batch: Batch, items: Sequence[NewItem]) -> list[int]:
     return keys
 
 
-def add_place(item: Item) -> Slot:
+def add_slot(item: Item) -> Slot:
     """Room for one more person, marked as added. The caller holds the item's lock."""
     # Behind the highest number there is: places that were taken away leave gaps.
     last = Slot.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0
@@ -192,15 +192,15 @@ def _widen(batch: Batch, items: Sequence[int], overlap: int) -> None:
 
 def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> None:
     """Bring the planned places of the items down to `overlap`, as far as they are free. What is left keeps its number."""
-    places: dict[int, list[Slot]] = {}
+    slots_by_item: dict[int, list[Slot]] = {}
     # Locked, so that nobody takes one that goes; whoever is taking one now is waited for.
     locked = Slot.objects.select_for_update().filter(item__in=items)
     for slot in locked.order_by("pk"):
-        places.setdefault(slot.item_id, []).append(slot)
+        slots_by_item.setdefault(slot.item_id, []).append(slot)
     used = set(Assignment.objects.filter(item__in=items).values_list("slot_id", flat=True))
     gone: list[int] = []
     narrower: dict[int, list[int]] = {}
-    for item, item_slots in places.items():
+    for item, item_slots in slots_by_item.items():
         planned = [slot for slot in item_slots if not slot.added]
         free = [slot for slot in planned if not slot.is_taken]
         # Last those that are kept for somebody.
@@ -214,7 +214,7 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
             Assignment.objects.filter(slot__in=going).update(slot=remaining_slot)
         gone += going
         narrower.setdefault(len(going), []).append(item)
-    for some in chunks(gone):
+    for some in key_chunks(gone):
         Slot.objects.filter(pk__in=some).delete()
     for less, found_items in narrower.items():
         Item.objects.filter(pk__in=found_items).update(slots_count=F("slots_count") - less)
@@ -223,11 +223,11 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
 
 
 def reserve(
-    batch: Batch, places: Sequence[int], person: int | None, *, by: Person | None, now: datetime
+    batch: Batch, slots: Sequence[int], person: int | None, *, by: Person | None, now: datetime
 ) -> int:
     """Keep free places for a person (None: for nobody), with an event each. Returns how many changed."""
     changed = 0
-    for some in chunks(sorted(places)):
+    for some in key_chunks(sorted(slots)):
         free = Slot.objects.select_for_update(no_key=True).filter(pk__in=some, is_taken=False)
         rows = [(pk, before) for pk, before in free.order_by("pk").values_list("pk", "reserved_for_id")]
         Slot.objects.filter(pk__in=[pk for pk, _ in rows]).update(reserved_for_id=person)

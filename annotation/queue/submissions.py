@@ -18,7 +18,7 @@ from annotation.platform.prepared_statements import (
     param_text,
     param_time,
 )
-from annotation.queue.person_counts import TALLY, add_to_tally, as_tally
+from annotation.queue.person_counts import COUNT_COLUMNS, add_to_person_counts, person_counts_from
 from tableqa.core.canonical_json import canonical
 
 State = Assignment.State
@@ -44,16 +44,18 @@ _end_with = Update(
     active_seconds=param_float("seconds"),
     ended_at=param_time("now"),
 )
-_submitted = Select(lambda: _tally_with(Annotation.objects.filter(public_id=param_text("annotation"))))
+_submitted = Select(
+    lambda: _person_counts_with(Annotation.objects.filter(public_id=param_text("annotation")))
+)
 
 
-def _tally_with(annotations: QuerySet[Annotation]) -> QuerySet[PersonBatchCounts, Any]:
+def _person_counts_with(annotations: QuerySet[Annotation]) -> QuerySet[PersonBatchCounts, Any]:
     """The person's tally, with key and revision of their annotation where its assignment was submitted with it."""
     theirs = annotations.filter(assignment__state=State.SUBMITTED, assignment__annotation=F("pk"))
     return (
         PersonBatchCounts.objects.filter(batch_id=param_int("batch"), person_id=param_int("person"))
         .annotate(key=Subquery(theirs.values("pk")), revision=Subquery(theirs.values("revision")))
-        .values_list(*TALLY, "key", "revision")
+        .values_list(*COUNT_COLUMNS, "key", "revision")
     )
 
 
@@ -94,16 +96,16 @@ def finished(
     None when the lease had been taken back or was ended by another request, the item is decided, or the batch has another
     version of its definition: then the caller undoes its transaction.
     """
-    for *tally, key, revision in rows:
+    for *counts, key, revision in rows:
         if key is not None and revision is not None:
-            return key, revision, as_tally(assignment, cast("list[int]", tally))
+            return key, revision, person_counts_from(assignment, cast("list[int]", counts))
     return None
 
 
 def finish(assignment: Assignment, *, annotation: Annotation, now: datetime) -> bool:
     """The same for an annotation that was written before. Says whether the assignment is submitted with it now."""
     decided = Decision.objects.filter(item_id=assignment.item_id)
-    add_to_tally(assignment, leased=-1, submitted=1, ended=now)
+    add_to_person_counts(assignment, leased=-1, submitted=1, ended=now)
     return bool(
         Assignment.objects.filter(~Exists(decided), pk=assignment.pk, state=State.LEASED).update(
             state=State.SUBMITTED,

@@ -395,8 +395,12 @@ def _renumbered(record: Mapping[str, Any], number: int) -> dict[str, Any]:
 def _path(part: str, raw: Raw, name: str, format: str) -> str:
     split = raw.sources[name]["split"]
     # The name of a source may hold braces: what stands for it is looked for in the part alone.
-    places = {"_{split}": f"_{split}" if split else "", "{reader}": raw.datasets[name], "{source}": name}
-    return _PLACES.sub(lambda match: _as_file_name(places[match[0]]), part) + _ending(raw, format)
+    placeholders = {
+        "_{split}": f"_{split}" if split else "",
+        "{reader}": raw.datasets[name],
+        "{source}": name,
+    }
+    return _PLACES.sub(lambda match: _as_file_name(placeholders[match[0]]), part) + _ending(raw, format)
 
 
 def _ending(raw: Raw, format: str) -> str:

@@ -103,19 +103,19 @@ def datasets(sources: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 class Tables(Mapping[str, tableqa.Table]):
     """The source tables by their digests; some stay in memory."""
 
-    def __init__(self, files: RecordFiles, path: Path, places: Shelf[str, tuple[int]]) -> None:
-        self._files, self._path, self._places = files, path, places
+    def __init__(self, files: RecordFiles, path: Path, offsets: Shelf[str, tuple[int]]) -> None:
+        self._files, self._path, self._offsets = files, path, offsets
         self._cache: LRUCache[Any, tableqa.Table] = LRUCache(CELLS_KEPT, _cells)
 
     @cachedmethod(attrgetter("_cache"))
     def __getitem__(self, key: str) -> tableqa.Table:
-        return tableqa.Table.from_dict(self._files.at(self._path, *self._places[key])["content"])
+        return tableqa.Table.from_dict(self._files.at(self._path, *self._offsets[key])["content"])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
+        return iter(self._offsets)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._offsets)
 
 
 class Raw:
@@ -249,7 +249,7 @@ class Raw:
 
     def task_type_of(self, source: str, example: str) -> str:
         """The task type whose response made a derived example; KeyError."""
-        offset, number, _ = self.derived.places[source, example]
+        offset, number, _ = self.derived.offsets[source, example]
         response = self._files.at(self.folder / DECISIONS, offset)["outcomes"][number]["response"]
         return str(response["type"])
 

@@ -106,20 +106,20 @@ class Records(Mapping[Key, Record]):
         self,
         files: RecordFiles,
         path: Path,
-        places: Shelf[Key, tuple[Any, ...]],
+        offsets: Shelf[Key, tuple[Any, ...]],
         within: Callable[..., Record] = lambda record: record,
     ) -> None:
-        self._files, self._path, self.places, self._within = files, path, places, within
+        self._files, self._path, self.offsets, self._within = files, path, offsets, within
 
     def __getitem__(self, key: Key) -> Record:
-        offset, *more = self.places[key]
+        offset, *more = self.offsets[key]
         return self._within(self._files.at(self._path, offset), *more)
 
     def __contains__(self, key: object) -> bool:
-        return key in self.places
+        return key in self.offsets
 
     def __iter__(self) -> Iterator[Key]:
-        return iter(self.places)
+        return iter(self.offsets)
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.offsets)

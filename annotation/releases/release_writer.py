@@ -167,7 +167,11 @@ def batch_record(release: Release, batch: Batch) -> dict[str, Any]:
         **({"definition": batch.definition.task().published()} if batch.definition else {}),
         **{name: getattr(batch, name) for name in ("version", "variant", "settings", "settings_digest")},
         "overlap": batch.overlap,
-        **({"places": places} if (places := _highest_planned_slot(release, batch)) > batch.overlap else {}),
+        **(
+            {"places": highest_slot}
+            if (highest_slot := _highest_planned_slot(release, batch)) > batch.overlap
+            else {}
+        ),
         **({"resolve": batch.resolve} if batch.resolve else {}),
         "seed": batch.seed,
         "feeds_from": batch.feeds_from.public_id if batch.feeds_from else None,
@@ -295,7 +299,7 @@ def _sources(
             record["reports"] = [*record.get("reports", []), *map(for_release, reports)]
     yield from by_name.values()
     yield from _item_records(release, items)
-    for page in keyset.in_lists(used.distinct(4), TABLES):
+    for page in keyset.chunks(used.distinct(4), TABLES):
         rows = StoredTable.objects.filter(digest__in=[digest_of for (digest_of,) in page])
         for digest_of, content in sorted(rows.values_list("digest", "content")):
             yield {"kind": "table", "digest": digest_of, "content": content}
@@ -314,7 +318,7 @@ def _item_records(release: Release, items: SortedTuples) -> Iterator[dict[str, A
     decided = Decision.objects.filter(event_id__lte=release.watermark, item=OuterRef("pk"))
     is_named = Exists(named) | Exists(decided)
     origin_fields = ("batch__public_id", "example__source__name", "example__external_id")
-    for page in keyset.in_lists(items.distinct(4, 3)):
+    for page in keyset.chunks(items.distinct(4, 3)):
         rows = Item.objects.filter(among("pk", [pk for _, pk in page])).annotate(is_named=is_named)
         stored = {pk: fields for pk, *fields in rows.values_list("pk", "is_named", "inputs", *origin_fields)}
         for id, pk in page:

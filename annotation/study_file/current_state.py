@@ -34,7 +34,7 @@ from annotation.models import (
 )
 from annotation.models.batch_options import TERMS
 from annotation.payments import data_statement, ledger
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 from annotation.queue import allocation, metering
 from annotation.study_file.schema import (
     EVERYONE,
@@ -467,8 +467,8 @@ def _old_sampling(batch: Batch) -> dict[str, Any]:
 
 
 def _counts(batches: list[Batch], with_remaining: bool) -> dict[str, Counts]:
-    tallies = PersonBatchCounts.objects.filter(batch__in=batches).order_by()
-    submitted = dict(tallies.values_list("batch_id").annotate(n=Sum("submitted")))
+    person_counts = PersonBatchCounts.objects.filter(batch__in=batches).order_by()
+    submitted = dict(person_counts.values_list("batch_id").annotate(n=Sum("submitted")))
     golds = Item.objects.filter(batch__in=batches, is_gold=True).order_by().values_list("batch_id")
     gold = {
         batch: (number, gold_submitted)
@@ -478,14 +478,14 @@ def _counts(batches: list[Batch], with_remaining: bool) -> dict[str, Counts]:
     if with_remaining:
         rows = Item.objects.filter(batch__in=batches, is_gold=False, decision__isnull=True).order_by()
         free = Sum(F("slots_count") - F("submitted_count"))
-        for batch, number, places in rows.values_list("batch_id").annotate(n=Count("pk"), free=free):
-            waiting[batch] = (number, places)
+        for batch, number, slots in rows.values_list("batch_id").annotate(n=Count("pk"), free=free):
+            waiting[batch] = (number, slots)
     counts = {}
     for batch in batches:
         number, gold_submitted = gold.get(batch.pk, (0, 0))
-        undecided, places = waiting.get(batch.pk, (0, 0)) if with_remaining else (None, None)
+        undecided, slots = waiting.get(batch.pk, (0, 0)) if with_remaining else (None, None)
         size = (batch.state, batch.items_count, batch.slots_count, submitted.get(batch.pk, 0))
-        counts[batch.name] = Counts(*size, number, gold_submitted, undecided, places, batch.accepted_count)
+        counts[batch.name] = Counts(*size, number, gold_submitted, undecided, slots, batch.accepted_count)
     return counts
 
 
@@ -493,7 +493,7 @@ def _named(sources: list[Source], names: Collection[str]) -> dict[str, dict[str,
     """The examples of these ids, by source, in the order in which the sources were imported."""
     examples: dict[str, dict[str, tableqa.Example]] = {}
     of = {source.pk: source.name for source in sources}
-    for example_ids in in_lists(sorted(names)):
+    for example_ids in chunks(sorted(names)):
         rows = Example.objects.usable().filter(source__in=sources, external_id__in=example_ids)
         for row in rows.select_related("stored_table").order_by("source_id", "pk"):
             examples.setdefault(row.external_id, {})[of[row.source_id]] = row.example()
@@ -504,7 +504,7 @@ def _items(batches: list[Batch], names: Collection[str]) -> dict[str, dict[ItemN
     """The items of the batches about these examples (ids), by the name of the batch."""
     states: dict[str, dict[ItemName, ItemState]] = {}
     of = {batch.pk: batch for batch in batches}
-    for example_ids in in_lists(sorted(names)):
+    for example_ids in chunks(sorted(names)):
         rows = Item.objects.filter(batch__in=batches, example__external_id__in=example_ids)
         for row in rows.select_related("example__source", "decision", "pinned").order_by("-pk"):
             name = ItemName(row.example.external_id, row.example.source.name)

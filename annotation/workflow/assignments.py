@@ -238,12 +238,12 @@ def submit_and_next(
             refuse("place_taken", "You skipped this item.")
         try:
             with transaction.atomic():
-                annotation, tally = _store(
+                annotation, counts = _store(
                     assignment, stored, now, unmet=codes, unsure=unsure, scripts=scripts
                 )
                 if at_once:
                     following = reservations.take_next(
-                        batch=batch, person=person, holding=holding, now=now, tally=tally
+                        batch=batch, person=person, holding=holding, now=now, counts=counts
                     )
         except (IntegrityError, _SlotLost) as late:
             # Somebody was faster: another tab of this person, a retry, or a colleague after the lease ran out.
@@ -338,7 +338,7 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
         reservations.lock_item(assignment.item_id)  # undo and decision of one item take turns
         if assignment.batch.purpose == Batch.Purpose.QUALIFICATION:
             # With the submission that makes the result.
-            person_counts.lock_tally(assignment.batch_id, assignment.person_id)
+            person_counts.lock_person_counts(assignment.batch_id, assignment.person_id)
         assignment.refresh_from_db(fields=["state", "annotation"])
         if assignment.state == State.LEASED and annotation.response is not None:
             return assignment
@@ -508,13 +508,13 @@ def _store(
     result = submissions.finished(assignment, rows)
     if result is None:
         raise _SlotLost
-    key, revision, tally = result
+    key, revision, counts = result
     annotation = revisions.written_revision(values, key, revision)
     model_checks.record_submission(annotation, assignment=assignment, now=now)
     if assignment.batch.help:
         impressions.attribute(annotation, assignment=assignment)
     qualification.after_submission(assignment, now)
-    return annotation, tally
+    return annotation, counts
 
 
 def _require_confirmed(unmet: Sequence[Problem], confirmed: Collection[str]) -> None:

@@ -167,7 +167,7 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
         if one_more:
             Adjudication.objects.filter(item=item).delete()
             resolutions.mark([item.pk], Item.Resolution.NONE)
-            slots.add_place(item)
+            slots.add_slot(item)
             before = "adjudication" if waits else "complete"
             audit_log.log(item, before, "one more", by=None, now=now, detail={"reason": resolution.reason})
             return True
@@ -229,7 +229,7 @@ def reopen_waiting(*, batch: Batch, overlap: int, by: Person, now: datetime) -> 
     caller's transaction, before `slots.set_overlap` adds the slots.
     """
     items = list(slots.waiting_below(batch, overlap).select_related("batch").order_by("pk"))
-    for some in slots.chunks(item.pk for item in items):
+    for some in slots.key_chunks(item.pk for item in items):
         resolutions.reopen(some)
     for item in items:
         audit_log.log(item, "adjudication", "open", by=by, now=now)
@@ -285,9 +285,9 @@ def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
 
 def _missing_response_reason(item: Item, why: str) -> str:
     """Why an adjudicator is asked about an item that lacks answers."""
-    places = Slot.objects.filter(item=item)
+    item_slots = Slot.objects.filter(item=item)
     answered = Assignment.objects.filter(item=item).submitted().values("slot")
-    missing = places.exclude(pk__in=answered)
+    missing = item_slots.exclude(pk__in=answered)
     if missing.exists() and not missing.filter(added=False).exists():
         return ONE_MORE_LACKS.format(why=why)
     reason_message = {0: NOBODY_ANSWERED, 1: ONE_ANSWERED}.get(item.submitted_count, SOME_ANSWERED)

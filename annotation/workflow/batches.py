@@ -317,7 +317,7 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     with transaction.atomic():
         # In the order of `annotation.queue.reservations`, so that nobody who submits or decides waits for this in a circle.
         slots.lock_items([batch.pk])
-        person_counts.lock_tallies(batch)
+        person_counts.lock_all_person_counts(batch)
         before = batch.state
         if Batch.objects.filter(pk=batch.pk, closed_at__isnull=False).exists():
             return

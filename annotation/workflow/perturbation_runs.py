@@ -35,7 +35,7 @@ from annotation.models import (
 )
 from annotation.platform.refusals import refuse
 from annotation.queue import lineage
-from annotation.queue.slots import chunks
+from annotation.queue.slots import key_chunks
 from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts, count
 from tableqa.perturbations.instances import NOTHING_DRAWN, instance_id
 from tableqa.perturbations.question_selection import KINDS, RULES, Kind, Rules, SelectionError
@@ -217,7 +217,7 @@ def _accepted_originals(run: PerturbationRun, feeding: Batch, keys: Sequence[int
     outcomes = dict(rows.values_list("pk", "decision__item__example_id"))
     pending = [pk for pk, original in outcomes.items() if original not in done]
     responses = (
-        Outcome.objects.filter(pk__in=some).values_list("pk", "response") for some in chunks(pending)
+        Outcome.objects.filter(pk__in=some).values_list("pk", "response") for some in key_chunks(pending)
     )
     counting = (
         pk

@@ -139,12 +139,12 @@ class CellRelevance(LabelTask, PreparingTask, ModelInTheLoop):
         if format == "freb_tqa":
             table = item.example.table
             # FREB-TQA counts rows from below the header, and has no place for a cell of the header.
-            places = [
+            positions = [
                 [table.row_index(r), table.column_index(c)]
                 for r, c in marked_cells(item)
                 if r in table.row_ids
             ]
-            record = {**freb_example(item.example), "label": CODES[response.label], "rel_cell": places}
+            record = {**freb_example(item.example), "label": CODES[response.label], "rel_cell": positions}
             yield ReleaseRecord("cell_relevance", record)
 
     def weights(self, field: Question, item: Item) -> Sequence[int]:

@@ -132,9 +132,9 @@ class RelevantCells(JudgingTask):
             yield ReleaseRecord("relevant_cells", {**askew_record(item.example), "relevant_cells": cells})
         elif format == "freb_tqa":
             table = item.example.table
-            places = [[table.row_index(row), table.column_index(column)] for row, column in response.cells]
+            positions = [[table.row_index(row), table.column_index(column)] for row, column in response.cells]
             rows = [list(table.header), *map(list, table.rows)]
-            record = {**freb_example(item.example), "table": rows, "rel_cell": places}
+            record = {**freb_example(item.example), "table": rows, "rel_cell": positions}
             yield ReleaseRecord(PART, record)
 
     def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:

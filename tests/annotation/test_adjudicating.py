@@ -603,7 +603,7 @@ def test_who_has_read_the_responses_of_an_item_never_gets_it_as_an_annotator(
 
     membership = Membership.objects.select_related("project", "person").get(person=world.ivo)
     projects.change_roles(membership=membership, roles=[Role.ANNOTATOR], by=world.mara, now=LATER)
-    slots.add_place(item)
+    slots.add_slot(item)
 
     assert world.take(batch, "ivo") is None
     assert availability.left_for(world.ivo, [batch.pk]) == {batch.pk: 0}

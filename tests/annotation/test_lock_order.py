@@ -95,7 +95,7 @@ def test_who_holds_an_item_gets_its_batch_while_the_batch_changes(
         Item.objects.select_for_update(no_key=True).get(pk=item.pk)
         other = ActionThread(lambda: action(world, Batch.objects.select_related("project").get(pk=batch.pk)))
         wait_until(somebody_waits_for_a_lock)
-        slots.add_place(item)  # as a decision that asks one more person does
+        slots.add_slot(item)  # as a decision that asks one more person does
     other.join(60)
 
     assert other.error == ""

@@ -259,7 +259,7 @@ def test_a_new_place_is_numbered_behind_the_highest(world: World) -> None:
     batch = world.batch(overlap=3, size=1)
     Slot.objects.filter(batch=batch, number=2).delete()
     Item.objects.filter(batch=batch).update(slots_count=2)
-    assert slots.add_place(Item.objects.get(batch=batch)).number == 4
+    assert slots.add_slot(Item.objects.get(batch=batch)).number == 4
 
 
 def _all_of(world: World, batch: Batch, name: str) -> list[Item]:

@@ -151,8 +151,8 @@ def publish(batch: Batch, staged: LabelImport, labels: CheckResult, by: Person |
         refuse("decided", "An item was decided meanwhile. Check the file again. No labels were imported.")
     people = {name: _person(batch, name, name in labels.simulated, now) for name in sorted(labels.annotators)}
     for name, person in sorted(people.items(), key=lambda named: named[1].pk):
-        tally, _ = PersonBatchCounts.objects.get_or_create(batch=batch, person=person)
-        PersonBatchCounts.objects.filter(pk=tally.pk).update(
+        counts, _ = PersonBatchCounts.objects.get_or_create(batch=batch, person=person)
+        PersonBatchCounts.objects.filter(pk=counts.pk).update(
             submitted=F("submitted") + labels.annotators[name]
         )
         staged.annotators.filter(name=name).update(person_key=person.pk)

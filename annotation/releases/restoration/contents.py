@@ -30,7 +30,7 @@ from annotation.models import (
     Try,
 )
 from annotation.platform import bulk_rows
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 from annotation.platform.public_ids import new_public_id
 from annotation.quality import guidelines
 from annotation.queue import lineage
@@ -138,7 +138,7 @@ class Contents:
         return any(
             model._default_manager.filter(public_id__in=chunk).exists()
             for model, ids in ids_by_model
-            for chunk in in_lists(ids)
+            for chunk in chunks(ids)
         )
 
     @cached_property
@@ -256,7 +256,7 @@ class Contents:
 
     def _automatic(self, run: PerturbationRun) -> Iterator[Example]:
         """The examples of a run that are not there yet; each attempt at one is a record of the release."""
-        for chunk in in_lists(run.chosen):
+        for chunk in chunks(run.chosen):
             originals = Example.objects.select_related("stored_table", "source").in_bulk(chunk)
             for original in (originals[pk] for pk in chunk):
                 for instance in lineage.instances(run, original):
@@ -358,7 +358,7 @@ def stored_tables(digests: Any) -> dict[str, int]:
     """The keys of stored tables by their digests."""
     return {
         digest: pk
-        for chunk in in_lists(set(digests))
+        for chunk in chunks(set(digests))
         for digest, pk in StoredTable.objects.filter(digest__in=chunk).values_list("digest", "pk")
     }
 

@@ -204,7 +204,7 @@ class Responses(Contents):
         for keys in self.pages.in_pages(submitted):
             Assignment.objects.filter(pk__in=keys).update(state=State.SUBMITTED, annotation=Subquery(newest))
         self._send_back(work)
-        self._write_tallies()
+        self._write_person_counts()
 
     def _note_work(self, work: Mapping[tuple[str, str], Work]) -> dict[str, int]:
         """Note the changes of every assignment. Returns the number of the event of each annotation (id)."""
@@ -262,15 +262,15 @@ class Responses(Contents):
                 rows.append((of_person.key, sent, "", made_by, moment(revisions[after]["made_at"])))
         self.pages.insert(RevisionRequest, "assignment_id annotation_id note made_by_id made_at", rows)
 
-    def _write_tallies(self) -> None:
+    def _write_person_counts(self) -> None:
         """How much each person submitted and gave back, by batch."""
         submitted = Q(state=State.SUBMITTED)
         counts = {"submitted": Count("pk", filter=submitted), "returned": Count("pk", filter=~submitted)}
         for batch in self.batches.values():
             work = Assignment.objects.filter(batch=batch).order_by().values("batch_id", "person_id")
-            tallies = [PersonBatchCounts(**counted) for counted in work.annotate(**counts)]
+            rows = [PersonBatchCounts(**counted) for counted in work.annotate(**counts)]
             with self.pages.page():
-                PersonBatchCounts.objects.bulk_create(tallies, batch_size=500)
+                PersonBatchCounts.objects.bulk_create(rows, batch_size=500)
 
     # -- decisions ----------------------------------------------------------------------------------
 

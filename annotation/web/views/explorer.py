@@ -28,7 +28,7 @@ from annotation.explorer.links import list_url, with_query
 from annotation.explorer.rows import Row, items_to_decide, rows
 from annotation.explorer.selection import STATES, BadSelection, Selection, parse, query
 from annotation.models import Batch, Gold, Item, Project
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 from annotation.platform.refusals import ActionRefused
 from annotation.quality import compared_responses
 from annotation.queue import candidates
@@ -111,7 +111,7 @@ def _read_records(
     request: PageRequest, rows_with_records: Iterator[tuple[Row, list[export.Record]]]
 ) -> Iterator[export.Record]:
     """The records; that their responses were read is noted."""
-    for some in in_lists(rows_with_records, export.PAGE):
+    for some in chunks(rows_with_records, export.PAGE):
         _note_reading(request, [row for row, _ in some])
         for _, several in some:
             yield from several

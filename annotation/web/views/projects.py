@@ -92,8 +92,8 @@ def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
     batches = list(opened.order_by("opened_at", "pk"))
     items_left = availability.left_for(request.user, [batch.pk for batch in batches])
     after = entry_requirements.qualifications_ahead(request.user, batches)
-    tallies = PersonBatchCounts.objects.filter(person=request.user, batch__in=batches)
-    submitted = dict(tallies.values_list("batch", "submitted"))
+    person_counts = PersonBatchCounts.objects.filter(person=request.user, batch__in=batches)
+    submitted = dict(person_counts.values_list("batch", "submitted"))
     return [
         {
             "batch": batch,

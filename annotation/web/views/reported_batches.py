@@ -30,8 +30,10 @@ def compared_measures(batch: Batch) -> Sequence[Measure]:
 
 def started_batches(batches: Sequence[Batch]) -> set[int]:
     """Those of the batches (ids) in which anything was submitted, skipped or returned: of the others nothing can be said."""
-    tallies = PersonBatchCounts.objects.filter(batch__in=batches).exclude(submitted=0, skipped=0, returned=0)
-    return set(tallies.values_list("batch_id", flat=True).distinct())
+    person_counts = PersonBatchCounts.objects.filter(batch__in=batches).exclude(
+        submitted=0, skipped=0, returned=0
+    )
+    return set(person_counts.values_list("batch_id", flat=True).distinct())
 
 
 def names_of(project: Project, may: frozenset[Permission]) -> dict[str, str]:

@@ -102,9 +102,9 @@ def _work(actor: authorization.Actor, projects: Sequence[Project]) -> list[dict[
     after = entry_requirements.qualifications_ahead(
         actor.person, [batch for batch in batches if batch.pk in items_left]
     )
-    tallies = {
-        tally.batch_id: tally
-        for tally in PersonBatchCounts.objects.filter(person=actor.person, batch__in=mine)
+    counts_by_batch = {
+        counts.batch_id: counts
+        for counts in PersonBatchCounts.objects.filter(person=actor.person, batch__in=mine)
     }
     return [
         {
@@ -114,21 +114,21 @@ def _work(actor: authorization.Actor, projects: Sequence[Project]) -> list[dict[
             "annotates": batch.pk in items_left,
             "left": items_left.get(batch.pk, 0),
             "total": items_left.get(batch.pk, 0)
-            + (tallies[batch.pk].submitted if batch.pk in tallies else 0),
+            + (counts_by_batch[batch.pk].submitted if batch.pk in counts_by_batch else 0),
             "after": after.get(batch.pk, ""),
-            "standing": _availability(batch, tallies.get(batch.pk), items_left, after),
+            "standing": _availability(batch, counts_by_batch.get(batch.pk), items_left, after),
         }
         for batch in batches
     ]
 
 
 def _availability(
-    batch: Batch, tally: PersonBatchCounts | None, items_left: Counts, after: Mapping[int, str]
+    batch: Batch, counts: PersonBatchCounts | None, items_left: Counts, after: Mapping[int, str]
 ) -> next_batch.BatchAvailability:
     return next_batch.BatchAvailability(
         left=items_left.get(batch.pk, 0),
-        held=tally.leased if tally else 0,
-        ended_at=tally.ended_at if tally else None,
+        held=counts.leased if counts else 0,
+        ended_at=counts.ended_at if counts else None,
         locked=batch.pk in after,
         admits=batch.purpose == Batch.Purpose.QUALIFICATION,
     )
