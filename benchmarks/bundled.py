@@ -28,7 +28,7 @@ from benchmarks.figures import keep  # noqa: E402
 from predictor import load_bundled  # noqa: E402
 from predictor.architectures import ModelError  # noqa: E402
 from predictor.bundled import WEIGHTS  # noqa: E402
-from predictor.bundled.calibration import expected_error  # noqa: E402
+from predictor.bundled.score_calibration import expected_error  # noqa: E402
 from tableqa.data.answers import compare  # noqa: E402
 from tableqa.readers import READERS  # noqa: E402
 

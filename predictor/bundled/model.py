@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from predictor.bundled.calibration import Calibration
 from predictor.bundled.decode import (
     OPERATIONS,
     OUTPUTS,
@@ -38,6 +37,7 @@ from predictor.bundled.features import (
     collate,
 )
 from predictor.bundled.question_features import encode_question, special_tokens
+from predictor.bundled.score_calibration import Calibration
 from predictor.bundled.table_features import TableReading, read_table
 from predictor.checkpoints import ModelError, Stop, never_stop, weights_sha
 from predictor.protocol import Alternative, Prediction, PredictRequest, ProtocolError

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from predictor.bundled.calibration import Calibration
+from predictor.bundled.score_calibration import Calibration
 from predictor.training import TrainingError
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table

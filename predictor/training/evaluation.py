@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from predictor.bundled.calibration import Calibration, expected_error, fit
 from predictor.bundled.decode import OPERATIONS, Answer, Balance, Candidate, candidates, combine_candidates
 from predictor.bundled.features import Input, collate
+from predictor.bundled.score_calibration import Calibration, expected_error, fit
 from predictor.bundled.table_features import TableReading
 from predictor.training.supervision import supervise
 from tableqa.data.answers import compare

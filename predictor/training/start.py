@@ -17,8 +17,8 @@ import numpy as np
 import torch
 
 from predictor.bundled import WEIGHTS
-from predictor.bundled.calibration import Calibration
 from predictor.bundled.decode import Balance
+from predictor.bundled.score_calibration import Calibration
 from predictor.checkpoints import find, weights_sha
 from predictor.training import TrainingError
 from predictor.training.network import Network, Shape

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from benchmarks.bundled import CALIBRATION, QUESTIONS
 from predictor.bundled import WEIGHTS, load_bundled
-from predictor.bundled.calibration import Calibration, expected_error, fit
 from predictor.bundled.decode import candidates, difference
 from predictor.bundled.question_features import encode_question
+from predictor.bundled.score_calibration import Calibration, expected_error, fit
 from predictor.bundled.table_features import read_table
 from predictor.training.card import rewrite_quality
 from predictor.training.evaluation import LEAST_HELD_OUT, Verdict, fit_calibration
