@@ -13,12 +13,12 @@ ROOT = Path(__file__).resolve().parent.parent
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 
-class Blocked:
+class ImportBlocker:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in ("django", "rest_framework", "annotation", "config"):
             raise ImportError(f"{name} is blocked", name=name)
 
-sys.meta_path.insert(0, Blocked())
+sys.meta_path.insert(0, ImportBlocker())
 count, missing = 0, set()
 for package in sys.argv[1:]:
     for module in pkgutil.walk_packages(importlib.import_module(package).__path__, package + "."):
