@@ -20,7 +20,7 @@ from django.utils.translation import gettext
 
 from annotation.models import Assignment, Batch, Decision, Example, Item
 from annotation.payments import costs, earnings, ledger
-from annotation.platform.keyset import in_lists
+from annotation.platform.keyset import chunks
 from annotation.quality import compared_responses
 from tableqa.data.tables import Table
 from tableqa.quality_control.annotation_artifacts import (
@@ -201,7 +201,7 @@ Rows = tuple[frozenset[int], int]
 
 def _examples_of(items: Sequence[int], path: str, **conditions: str) -> Iterator[Shown]:
     """The examples with one of these items (keys) at the end of the path."""
-    for some in in_lists(items, AT_ONCE):
+    for some in chunks(items, AT_ONCE):
         examples = Example.objects.annotate(of_item=F(path)).filter(of_item__in=some, **conditions)
         for example in examples.select_related("stored_table").order_by("pk"):
             table = example.table()
@@ -226,7 +226,7 @@ def _response_figures(
     if cells is None and operations is None and not asks:
         return [], [], [], {}
     submitted = Assignment.objects.filter(batch=batch, slot__added=False).submitted()
-    for some in in_lists(items, AT_ONCE):
+    for some in chunks(items, AT_ONCE):
         tables = {
             item.pk: item.example.table()
             for item in Item.objects.filter(pk__in=some).select_related("example__stored_table")

@@ -347,7 +347,7 @@ class Raw:
         """The examples that a derived one was made of, the nearest first."""
         seen = {key}
         while key in self.derived:
-            key = key[0], self.derived.places[key][2]
+            key = key[0], self.derived.offsets[key][2]
             if key in seen:
                 return
             seen.add(key)

@@ -53,7 +53,7 @@ class Plan:
         return tuple(change for change in self.changes if change.verb == "cannot")
 
     def require_possible(self) -> None:
-        """Refused(invalid_request) with every obstacle where something stands in the way."""
+        """ActionRefused(invalid_request) with every obstacle where something stands in the way."""
         if self.cannot:
             raise ActionRefused("invalid_request", "\n".join(change.with_line() for change in self.cannot))
 
