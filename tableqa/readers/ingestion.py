@@ -162,7 +162,7 @@ def reader_with_fields(reader: str, fields: Mapping[str, str]) -> Reader:
     """
     read = READERS[reader]
     check_options(fields)
-    if fields.keys() <= READING.keys() and not isinstance(read, Mapped):
+    if fields.keys() <= READING.keys() and not isinstance(read, MappedReader):
         return read
     if not isinstance(read, MappedReader):
         able = ", ".join(
