@@ -8,6 +8,7 @@ the value whose digest was taken cannot change afterwards.
 import hashlib
 import json
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -45,14 +46,16 @@ def _refuse_other_keys(value: object) -> None:
                 raise TypeError(f"the key {key!r} of a JSON object is not a string")
             if type(inner) not in _SCALARS:
                 _refuse_other_keys(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
+    elif isinstance(value, list | tuple) and not (types := set(map(type, value))) <= _SCALARS:
+        # The rows of a table are looked at together.
+        for inner in [list(chain.from_iterable(value))] if types <= _LISTS else value:
             if type(inner) not in _SCALARS:
                 _refuse_other_keys(inner)
 
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))
-_SIMPLE = _SCALARS | {list, tuple}
+_LISTS = frozenset((list, tuple))
+_SIMPLE = _SCALARS | _LISTS
 
 
 def digest(value: object) -> str:

@@ -6,9 +6,10 @@ cell *means* is a view, in `tableqa.cells`. What is *done* to a table is an oper
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import chain, product
 from operator import itemgetter
 from typing import Any
 
@@ -103,13 +104,8 @@ class Table:
     ) -> None:
         header = _texts(header, gettext_noop("the header"))
         width = len(header)
-        rows = tuple(
-            _row(row, width, _ROW, i + 1) for i, row in enumerate(_sequence(rows, gettext_noop("the rows")))
-        )
-        above = tuple(
-            _row(row, width, _HEADER_ROW, i + 1)
-            for i, row in enumerate(_sequence(header_rows, gettext_noop("the header rows")))
-        )
+        rows = _rows(_sequence(rows, gettext_noop("the rows")), width, _ROW)
+        above = _rows(_sequence(header_rows, gettext_noop("the header rows")), width, _HEADER_ROW)
         put = object.__setattr__
         put(self, "header", header)
         put(self, "rows", rows)
@@ -130,6 +126,13 @@ class Table:
             _check_ids(self.column_ids, width, gettext_noop("column"))
         if self.spans:
             _check_spans(self)
+
+    def titled(self, title: str, caption: str) -> "Table":
+        """The same table with another title and caption."""
+        table = self._like()
+        table["title"] = _text(title, gettext_noop("the title"))
+        table["caption"] = _text(caption, gettext_noop("the caption"))
+        return self._made(table)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -340,6 +343,15 @@ _HEADER_ROW = gettext_noop("header row {number}")
 
 def _where(where: str, number: int) -> Message:
     return sentence(where, {"number": number} if number else {})
+
+
+def _rows(rows: Iterable[Any], width: int, where: str) -> tuple[tuple[str, ...], ...]:
+    rows = tuple(rows)
+    if all(type(row) in (tuple, list) and len(row) == width for row in rows):
+        with suppress(TypeError):  # all cells at once, as nearly no table has a fault
+            if not unstorable_part("\x1f".join(chain.from_iterable(rows))):
+                return tuple(map(tuple, rows))
+    return tuple(_row(row, width, where, i + 1) for i, row in enumerate(rows))
 
 
 def _row(cells: Any, width: int, where: str, number: int) -> tuple[str, ...]:

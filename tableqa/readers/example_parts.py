@@ -1,13 +1,14 @@
 """The parts of an example made of the fields of a record: table, marked cells, turns and context, each checked."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import chain
 from typing import Any
 
 from tableqa.core.foreign_values import NUMBER, unstorable_part
 from tableqa.core.translation import joined, phrase, reason_of
 from tableqa.data.examples import Context, Example, ExampleError, Turn
-from tableqa.data.tables import HEADER, Table, TableError
+from tableqa.data.tables import HEADER, MAX_TEXT, Table, TableError
 from tableqa.readers.interface import ReaderError, check_cells, check_size, unparted_hint
 from tableqa.readers.json_values import cell_text, kind
 from tableqa.readers.reading_options import offering
@@ -27,12 +28,22 @@ def table_of(
         check_size(location.file, location.line, len(rows), len(names))
     except ReaderError as error:
         raise location.error(error.what, error.mend, error.command) from None
-    body = [_cells(location, row, i + 1) for i, row in enumerate(rows)]
+    if set(map(type, rows)) <= {list} and _are_short_texts(chain.from_iterable(rows)):
+        body: list[list[str]] = rows  # as nearly every table
+    else:
+        body = [_cells(location, row, i + 1) for i, row in enumerate(rows)]
     try:
         return Table(names, body, title=title, caption=caption, **more)
     except TableError as error:
         mend = phrase("Correct the table or remove the record")
         raise _as_storable(location.error(reason_of(error), mend), [names, *body]) from error
+
+
+def _are_short_texts(cells: Iterable[Any]) -> bool:
+    """Whether all cells together are texts of no more characters than one of them may have."""
+    with suppress(TypeError):
+        return len("".join(cells)) <= MAX_TEXT
+    return False
 
 
 def check_parted(location: Location, table: Table) -> None:

@@ -560,14 +560,15 @@ def numbered(names: Sequence[str]) -> list[str]:
 
 def check_size(path: Path, line: int, rows: int, columns: int) -> None:
     """ReaderError if a table is larger than what is taken (`tableqa.data.tables`); rows are counted without the header."""
-    limits = (
-        (rows, MAX_ROWS, phrase("the table has more than {most} rows", most=grouped(MAX_ROWS))),
-        (columns, MAX_COLUMNS, phrase("the table has more than {most} columns", most=grouped(MAX_COLUMNS))),
-        (rows * columns, MAX_CELLS, phrase("the table has more than {most} cells", most=grouped(MAX_CELLS))),
-    )
-    for number, limit, what in limits:
-        if number > limit:
-            raise ReaderError(path, line, what, phrase("Split or remove the table"))
+    if rows > MAX_ROWS:
+        what = phrase("the table has more than {most} rows", most=grouped(MAX_ROWS))
+    elif columns > MAX_COLUMNS:
+        what = phrase("the table has more than {most} columns", most=grouped(MAX_COLUMNS))
+    elif rows * columns > MAX_CELLS:
+        what = phrase("the table has more than {most} cells", most=grouped(MAX_CELLS))
+    else:
+        return
+    raise ReaderError(path, line, what, phrase("Split or remove the table"))
 
 
 def check_cells(path: Path, line: int, cells: list[str]) -> None:

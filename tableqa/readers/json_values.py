@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from tableqa.core.foreign_values import decimal
-from tableqa.core.json_text import check_depth
+from tableqa.core.json_text import DEEPEST, check_depth
 from tableqa.core.translation import gettext_noop, grouped, phrase, reason_of, word
 from tableqa.readers.interface import ReaderError, numbered
 from tableqa.readers.reading_options import offering, option
@@ -160,7 +160,8 @@ def _no_number(text: str) -> Any:
 class _Decoder(json.JSONDecoder):
     def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
         value, end = super().raw_decode(s, idx)
-        check_depth(value)
+        if s.count("[", idx, end) + s.count("{", idx, end) > DEEPEST:
+            check_depth(value)
         return value, end
 
 

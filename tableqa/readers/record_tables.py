@@ -11,7 +11,6 @@ import io
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from tableqa.core.translation import phrase, reason_of
@@ -189,7 +188,7 @@ def _without_links(row: object) -> object:
 
 def with_titles(table: Table, title: str, caption: str) -> Table:
     """The same table with the title and caption of its record, where that has any."""
-    return replace(table, title=_title(title, table.title), caption=_title(caption, table.caption))
+    return table.titled(_title(title, table.title), _title(caption, table.caption))
 
 
 def _title(first: str, second: str) -> str:
