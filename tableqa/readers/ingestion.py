@@ -205,6 +205,7 @@ class Rows:
     """Checked records on disk, as they will be written: of examples each table once, at least until a thousand others came.
 
     A row of an example is [id, question, answers, what lies beside, digest of the table, the table as JSON if it is new].
+    In the file this last text stands behind a tab, which JSON writes as \\t: it is not encoded twice.
     """
 
     def __init__(self, file: TextIO) -> None:
@@ -225,14 +226,13 @@ class Rows:
         row = [example.id, example.question, list(example.answers), example.beside(), digest]
         is_new = digest not in self._tables
         if is_new:
-            row.append(json.dumps(example.table.to_dict()))
             self._tables[digest] = None
-        self.write(row)
+        self.write(row, f"\t{json.dumps(example.table.to_dict())}" if is_new else "")
         return is_new
 
-    def write(self, row: Any) -> None:
+    def write(self, row: Any, more: str = "") -> None:
         """Add a row of another kind."""
-        self._file.write(json.dumps(row) + "\n")
+        self._file.write(f"{json.dumps(row)}{more}\n")
         self.number += 1
 
     @staticmethod
@@ -240,7 +240,8 @@ class Rows:
         """All rows of a file, `ROWS` at a time."""
         with path.open(encoding="utf-8") as file:
             while lines := list(itertools.islice(file, ROWS)):
-                yield [json.loads(line) for line in lines]
+                parts = (line.rstrip("\n").split("\t") for line in lines)
+                yield [[*json.loads(row), *table] if table else json.loads(row) for row, *table in parts]
 
 
 def _reader_and_columns(
