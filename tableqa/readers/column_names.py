@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 USUAL: Mapping[str, tuple[str, ...]] = {
@@ -52,7 +53,12 @@ def is_header(row: Sequence[Any], fields: Mapping[str, str]) -> bool:
 
 def guess_columns(columns: Iterable[str], chosen_parts: Mapping[str, str] | None = None) -> dict[str, str]:
     """Which column is probably which part of an example, {part: column}, without the columns of `chosen_parts`."""
-    chosen_parts = chosen_parts or {}
+    return dict(_guess(tuple(columns), tuple((chosen_parts or {}).items())))
+
+
+@lru_cache(maxsize=4)  # nearly every record has the columns of the one before
+def _guess(columns: tuple[str, ...], chosen: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    chosen_parts = dict(chosen)
     free = {_plain_name(name): name for name in columns if name not in chosen_parts.values()}
     guess: dict[str, str] = {}
     if "task_hash" in free:

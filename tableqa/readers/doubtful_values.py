@@ -13,7 +13,7 @@ from tableqa.readers.report import Notes, current_notes
 _BETWEEN = "\0"
 """Between texts that are searched together: no text holds it."""
 _PLACEHOLDER = re.compile(
-    r"(?<=\0)[ \t]*(nan|NaN|NAN|null|Null|NULL|None|NA|<NA>|NaT|\\N"
+    r"\0[ \t]*(nan|NaN|NAN|null|Null|NULL|None|NA|<NA>|NaT|\\N"
     r"|#(?:REF!|N/A|VALUE!|DIV/0!|NAME\?|NUM!|NULL!|SPILL!|CALC!)"
     r"|=[A-Za-z$(+-][^\0]*)[ \t]*(?=\0)"
 )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice, takewhile
+from itertools import islice, takewhile, tee
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -359,7 +359,12 @@ def detected_separator(path: Path, encoding: str, columns: Sequence[str] = (), c
     Of several, a tab, then the one that gives one of `columns` in the first row, is taken; otherwise ReaderError. Where
     none does, the one that the first row has most of: reading then says which row differs.
     """
-    shapes = {separator: _first_row(path, encoding, separator, comments) for separator in SEPARATORS}
+    lines: Iterable[Iterator[str]]
+    if path.stat().st_size <= SAMPLE:  # as of most tables
+        lines = tee(text_lines(path, encoding, comments), len(SEPARATORS))
+    else:
+        lines = (text_lines(path, encoding, comments) for _ in SEPARATORS)
+    shapes = {sign: _shape(each, sign) for sign, each in zip(SEPARATORS, lines, strict=True)}
     fitting = [separator for separator, (header, even) in shapes.items() if even and len(header) > 1]
     if "\t" in fitting or len(fitting) == 1:
         return "\t" if "\t" in fitting else fitting[0]
@@ -408,10 +413,13 @@ def has_columns(path: Path, form: TextForm) -> bool:
 
 def _first_row(path: Path, encoding: str, separator: str, comments: int = 0) -> tuple[list[str], bool]:
     """The first row that a separator gives, and whether the rows after it are as long."""
-    rows = fields_of_lines(text_lines(path, encoding, comments), separator)
+    return _shape(text_lines(path, encoding, comments), separator)
+
+
+def _shape(lines: Iterable[str], separator: str) -> tuple[list[str], bool]:
     header: list[str] = []
     try:
-        for row in islice(rows, ROWS_COMPARED):
+        for row in islice(fields_of_lines(lines, separator), ROWS_COMPARED):
             if not header:
                 header = row
             elif row and len(row) != len(header):
