@@ -26,6 +26,17 @@ def test_lists_become_tuples(medals: Table) -> None:
     assert medals.rows == (("1", "Ann", "x"), ("2", "Bob", ""))
 
 
+def test_another_title_changes_nothing_else(medals: Table) -> None:
+    digest = medals.digest()
+
+    titled = medals.titled("Cups", "of 1992")
+
+    assert titled == dataclasses.replace(medals, title="Cups", caption="of 1992")
+    assert titled.digest() == dataclasses.replace(titled).digest() != digest
+    with pytest.raises(TableError, match="the title contains a NUL"):
+        medals.titled("\0", "")
+
+
 def test_a_source_table_has_the_ids_of_its_places(medals: Table) -> None:
     assert medals.row_ids == ("r0", "r1")
     assert medals.column_ids == ("c0", "c1", "c2")
