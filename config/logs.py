@@ -113,6 +113,6 @@ class JsonFormatter(logging.Formatter):
             fields["request"] = current_id
         fields |= getattr(record, "said", {})
         if record.exc_info and record.exc_info[1] is not None:
-            *calls, words = traceback_lines(record.exc_info[1])
-            fields |= {"error": words, "at": calls}
+            *calls, message = traceback_lines(record.exc_info[1])
+            fields |= {"error": message, "at": calls}
         return json.dumps(fields, ensure_ascii=False, default=str)

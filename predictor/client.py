@@ -464,8 +464,8 @@ class Model:
         stated, state = _usage(data)
         usage = stated or ()
         if status in (413, 422):
-            words = _sentence(message or "the model cannot read this example")
-            return PredictionError("too_large", words, usage=usage, state=state)
+            sentence = _sentence(message or "the model cannot read this example")
+            return PredictionError("too_large", sentence, usage=usage, state=state)
         if status == 409:
             return PredictionError("superseded", "A newer question has replaced this one.", usage=stated)
         if status == 429:  # said to one who types, not to everybody
@@ -477,8 +477,8 @@ class Model:
         if status == 504:
             return PredictionError("late", "The model did not answer in time.", usage=stated)
         if code == "cannot_answer":
-            words = _sentence(message) if state else "The model failed on this question."
-            return PredictionError("gone", words, usage=usage, state=state)
+            sentence = _sentence(message) if state else "The model failed on this question."
+            return PredictionError("gone", sentence, usage=usage, state=state)
         # Without a protocol error it may have asked the language model.
         is_unknown = status >= 500 and not code
         return PredictionError(

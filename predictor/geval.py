@@ -49,7 +49,7 @@ def messages(answer: RatedAnswer, dimension: str) -> list[dict[str, str]]:
     """The conversation that asks for the score of an answer. KeyError for an unknown dimension."""
     if answer.table is None:
         raise ValueError(f"the table of {answer.example} is not available, so the answer cannot be checked")
-    steps = "\n".join(f"{number}. {step}" for number, step in enumerate(STEPS, start=1))
+    steps = "\n".join(f"{position}. {step}" for position, step in enumerate(STEPS, start=1))
     task = (
         "You rate an answer that somebody gave to a question about a table, on one dimension.\n"
         f'{MEANINGS[dimension]}\n{steps}\nReply with JSON alone: {{"score": N}}.'
@@ -78,8 +78,8 @@ def read_score(reply: str) -> float | None:
 
 def implementation(model: str, dimension: str, samples: int, temperature: float) -> str:
     """What is named with the scores: the model, how often it was asked, and which words it was asked with."""
-    words = canonical([MEANINGS[dimension], STEPS])
-    digest = hashlib.sha256(words.encode()).hexdigest()[:12]
+    wording = canonical([MEANINGS[dimension], STEPS])
+    digest = hashlib.sha256(wording.encode()).hexdigest()[:12]
     return (
         f"G-Eval of {dimension}: {model}, {samples} samples at temperature {temperature:g}, prompt {digest}"
     )

@@ -269,9 +269,9 @@ COUNTED = {
 def exposition(served: Sequence[ServedModel]) -> str:
     """What /metrics says, in Prometheus' text format."""
     lines = []
-    for name, words in COUNTED.items():
+    for name, help_text in COUNTED.items():
         lines += [
-            f"# HELP askew_predictor_{name}_total {words}",
+            f"# HELP askew_predictor_{name}_total {help_text}",
             f"# TYPE askew_predictor_{name}_total counter",
         ]
         lines += [
@@ -286,9 +286,9 @@ def exposition(served: Sequence[ServedModel]) -> str:
         f'askew_predictor_waiting{{model="{served_model.info.id}"}} {served_model.batcher.waiting}'
         for served_model in served
     ]
-    for name, words in (("queue", "Seconds spent waiting."), ("compute", "Seconds spent in the model.")):
+    for name, help_text in (("queue", "Seconds spent waiting."), ("compute", "Seconds spent in the model.")):
         metric = f"askew_predictor_{name}_seconds"
-        lines += [f"# HELP {metric} {words}", f"# TYPE {metric} histogram"]
+        lines += [f"# HELP {metric} {help_text}", f"# TYPE {metric} histogram"]
         for served_model in served:
             times, label = served_model.batcher.times[name], f'model="{served_model.info.id}"'
             lines += [
@@ -314,8 +314,8 @@ def _test_usage(served: Sequence[ServedModel]) -> list[str]:
     lines += [f"# HELP {tokens} Tokens of test questions to a language model.", f"# TYPE {tokens} counter"]
     for served_model in served:
         usage = served_model.test_usage
-        for direction, number in (("input", usage.prompt_tokens), ("output", usage.completion_tokens)):
-            lines.append(f'{tokens}{{model="{served_model.info.id}",direction="{direction}"}} {number}')
+        for direction, count in (("input", usage.prompt_tokens), ("output", usage.completion_tokens)):
+            lines.append(f'{tokens}{{model="{served_model.info.id}",direction="{direction}"}} {count}')
     usd = "askew_predictor_test_usd_total"
     lines += [
         f"# HELP {usd} Price of test questions in USD, by the price in askew.json.",

@@ -400,7 +400,7 @@ def require_nothing_to_judge(person: Person, release: Release) -> None:
         is_gold=False,
         assignments__annotations__event_id__lte=release.watermark,
     )
-    if number := adjudicable(person, waiting).values("pk").distinct().count():
+    if count := adjudicable(person, waiting).values("pk").distinct().count():
         refuse(
             "still_involved",
             ngettext(
@@ -410,6 +410,6 @@ def require_nothing_to_judge(person: Person, release: Release) -> None:
                 "{number} items of this release are not final, and you may be asked to decide them. The files name "
                 "the author of each response. Download them once a release contains the decisions, or ask a "
                 "manager who is not an adjudicator.",
-                number,
-            ).format(number=number),
+                count,
+            ).format(number=count),
         )

@@ -322,8 +322,8 @@ def _known_person(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> 
 
 
 def _create_person(link: CrowdLink, ids: Ids, now: datetime) -> Person:
-    number = link.entries.count() + 1
-    person = Person.objects.create_person(f"{link.name[:100]} {number}")
+    entry_number = link.entries.count() + 1
+    person = Person.objects.create_person(f"{link.name[:100]} {entry_number}")
     projects.add_member(project=link.project, person=person, roles=[Role.ANNOTATOR], by=None, now=now)
     entry = CrowdEntry.objects.create(
         link=link,

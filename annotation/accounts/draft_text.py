@@ -33,23 +33,23 @@ NAMES: Final[Mapping[str, str]] = {
 
 def draft_in_words(task: TaskType, data: Mapping[str, Any], item: Item) -> list[str]:
     """A sentence or two for each field of a draft in which something was entered; a draft may hold anything."""
-    words: list[str] = []
+    sentences: list[str] = []
     for spec in task.fields:
         value = data.get(spec.name)
         if value in (None, "", False, [], {}):
             continue
         if spec.kind == "operations":
-            words += _operations(value, item.example.table)
+            sentences += _operations(value, item.example.table)
         elif spec.kind == "cells":
-            words += _cells(value)
+            sentences += _cells(value)
         else:
             name = gettext(NAMES.get(spec.name) or spec.name.replace("_", " ").capitalize())
             text = _text(spec, value, item.example.table)
             if text:
-                words.append(gettext("{name}: {value}").format(name=name, value=text))
+                sentences.append(gettext("{name}: {value}").format(name=name, value=text))
             elif spec.kind == "flag":
-                words.append(f"{name}.")
-    return words
+                sentences.append(f"{name}.")
+    return sentences
 
 
 def _operations(value: Any, table: Table) -> list[str]:
@@ -62,8 +62,8 @@ def _operations(value: Any, table: Table) -> list[str]:
 def _cells(value: Any) -> list[str]:
     if not isinstance(value, list):
         return []
-    number = len(value)
-    return [ngettext("{number} cell marked", "{number} cells marked", number).format(number=number)]
+    count = len(value)
+    return [ngettext("{number} cell marked", "{number} cells marked", count).format(number=count)]
 
 
 def _text(spec: Field, value: Any, table: Table) -> str:
@@ -77,8 +77,8 @@ def _text(spec: Field, value: Any, table: Table) -> str:
         return " | ".join(_texts(value))
     if isinstance(value, Mapping):
         return _program(value, table)
-    number = len(value) if isinstance(value, Sequence) and not isinstance(value, str) else 1
-    return ngettext("{number} entry", "{number} entries", number).format(number=number)
+    count = len(value) if isinstance(value, Sequence) and not isinstance(value, str) else 1
+    return ngettext("{number} entry", "{number} entries", count).format(number=count)
 
 
 def _titles(spec: Field) -> dict[str, str]:

@@ -50,13 +50,13 @@ def read(text: str) -> Invitees:
     people: dict[str, Invitee] = {}
     problems: list[str] = []
     repeated: dict[str, None] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
+    for line_number, line in enumerate(text.splitlines(), start=1):
         for entry in filter(None, map(str.strip, _ENTRY.findall(line))):
             try:
                 invitee = _read_entry(entry)
             except ValidationError as error:
                 problems.append(
-                    gettext("Line {number}: {problem}").format(number=number, problem=error.message)
+                    gettext("Line {number}: {problem}").format(number=line_number, problem=error.message)
                 )
                 continue
             if invitee.email in people:
@@ -74,9 +74,9 @@ def read(text: str) -> Invitees:
 def _read_entry(entry: str) -> Invitee:
     first, *others = entry.split()
     is_behind = "@" in first and others and "@" not in others[-1]
-    *words, address = [*others, first] if is_behind else [first, *others]
+    *name_parts, address = [*others, first] if is_behind else [first, *others]
     email = address.removeprefix("<").removesuffix(">").removeprefix("mailto:").lower()
-    name = " ".join(words).strip('"').strip()
+    name = " ".join(name_parts).strip('"').strip()
     if "@" not in email:
         raise ValidationError(gettext("“{entry}” has no e-mail address.").format(entry=entry[:80]))
     if "@" in name:

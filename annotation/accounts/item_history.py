@@ -247,8 +247,8 @@ def detail_in_words(detail: Mapping[str, Any] | None, *, named: bool = False) ->
     if not detail:
         return []
     parts = [detail["reason"]] if detail.get("reason") else []
-    if number := detail.get("items"):
-        parts.insert(0, ngettext("{number} item", "{number} items", number).format(number=f"{number:,}"))
+    if count := detail.get("items"):
+        parts.insert(0, ngettext("{number} item", "{number} items", count).format(number=f"{count:,}"))
     if detail.get("way_back"):
         parts.append(gettext("in a session opened by a manager's link, after using a return link"))
     if "to" in detail:
@@ -325,10 +325,10 @@ def _assignment_entries(
     }
     for event in Event.objects.filter(thing="assignment", thing_id__in=assignments).order_by("pk"):
         assignment = assignments[event.thing_id]
-        words: list[str] = []
+        notes: list[str] = []
         annotation = written.get(event.pk)
         if annotation is not None and annotation.response is not None:
-            words = [
+            notes = [
                 gettext("Revision {revision}, under version {number} of the guidelines").format(
                     revision=annotation.revision, number=annotation.guidelines.number
                 ),
@@ -336,16 +336,16 @@ def _assignment_entries(
                 *detail_in_words(event.detail),
             ]
         elif event.after in ("skipped", "returned") and assignment.state == event.after and assignment.reason:
-            words = [assignment.reason]
+            notes = [assignment.reason]
         else:
-            words = detail_in_words(event.detail)
+            notes = detail_in_words(event.detail)
         what = in_words(event.before, event.after)
         if event.before == "" and assignment.slot.added:
             what += gettext(" (added slot)")
         who = names(assignment.person_id)
         if event.actor_id != assignment.person_id:
             what = gettext("{what}, by {names}").format(what=what, names=names(event.actor_id))
-        yield HistoryEntry(event.at, who, what, tuple(words))
+        yield HistoryEntry(event.at, who, what, tuple(notes))
     for draft in Draft.objects.filter(assignment__in=assignments, revision__gt=0):
         assignment = assignments[draft.assignment_id]
         if assignment.state != Assignment.State.SUBMITTED:
@@ -389,19 +389,19 @@ def _decision_entries(item: Item, names: Names) -> Iterable[HistoryEntry]:
     )
     adjudication = getattr(item, "adjudication", None)
     for event in Event.objects.filter(thing="item", thing_id=item.pk).order_by("pk"):
-        words: list[str] = []
+        notes: list[str] = []
         if event.after in ("sent back", "flagged"):
             continue  # told with the note that went with it
         if decision is not None and decision.event_id == event.pk:
             reasons = (decision.reason, gettext(decision.listed_reason or " ").strip(), decision.note)
-            words = list(filter(None, dict.fromkeys(reasons)))
+            notes = list(filter(None, dict.fromkeys(reasons)))
             for outcome in sorted(decision.outcomes.all(), key=lambda outcome: outcome.number):
                 rests = sorted({names(a.assignment.person_id) for a in outcome.annotations.all()})
                 response_in_words = task.describe(
                     compared_responses.restore_response(task, outcome.response), plain
                 )
                 on = gettext(" (based on {rests})").format(rests=", ".join(rests)) if rests else ""
-                words.append(
+                notes.append(
                     gettext("Outcome {number}: {said}{on}").format(
                         number=outcome.number, said="; ".join(response_in_words), on=on
                     )
@@ -411,14 +411,14 @@ def _decision_entries(item: Item, names: Names) -> Iterable[HistoryEntry]:
                 authors = {
                     names(person_id) for person_id in basis.values_list("assignment__person_id", flat=True)
                 }
-                words.append(
+                notes.append(
                     gettext("Based on the responses of {whose}").format(whose=", ".join(sorted(authors)))
                 )
         elif event.detail:
-            words = detail_in_words(event.detail)
+            notes = detail_in_words(event.detail)
         elif event.after == "adjudication" and adjudication is not None:
-            words = [adjudication.reason]
-        yield HistoryEntry(event.at, names(event.actor_id), in_words(event.before, event.after), tuple(words))
+            notes = [adjudication.reason]
+        yield HistoryEntry(event.at, names(event.actor_id), in_words(event.before, event.after), tuple(notes))
 
 
 # -- the log of a project ---------------------------------------------------------------------------
@@ -624,17 +624,17 @@ def _event_subjects(events: Sequence[Event], names: Names) -> dict[tuple[str, in
         )
     for pk, public_id, name in rows("source", Source.objects.all(), "public_id", "name"):
         subjects["source", pk] = EventSubject(name, reverse("source", args=[public_id]))
-    for pk, kind, number in rows("guidelines", Guidelines.objects.all(), "task_type", "number"):
+    for pk, kind, version in rows("guidelines", Guidelines.objects.all(), "task_type", "number"):
         subjects["guidelines", pk] = EventSubject(
-            gettext("{kind}, version {number}").format(kind=kind, number=number)
+            gettext("{kind}, version {number}").format(kind=kind, number=version)
         )
     for pk, item, batch, question in rows("gold", Gold.objects.all(), *OF_ITEM):
         subjects["gold", pk] = _item_subject(item, batch, question)
-    for pk, kind, number in rows(
+    for pk, kind, version in rows(
         "reading", Reading.objects.all(), "guidelines__task_type", "guidelines__number"
     ):
         subjects["reading", pk] = EventSubject(
-            gettext("{kind}, version {number}").format(kind=kind, number=number)
+            gettext("{kind}, version {number}").format(kind=kind, number=version)
         )
     for pk, kind in rows("practicedone", PracticeResult.objects.all(), "task_type"):
         subjects["practicedone", pk] = EventSubject(kind)
@@ -658,5 +658,5 @@ def _item_subject(item: str, batch: str, question: str, annotator: str = "") -> 
     )
 
 
-def _shorten(words: str) -> str:
-    return words if len(words) <= SHORT else f"{words[:SHORT]}…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= SHORT else f"{text[:SHORT]}…"

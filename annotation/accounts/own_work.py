@@ -87,9 +87,9 @@ def _past_item(assignment: Assignment, can_change: bool, now: datetime) -> PastI
         reason = gettext(assignment.reason) if assignment.reason else ""
         summary = gettext("Skipped: {reason}").format(reason=reason)
         return PastItem(assignment, summary, (summary,), False, gettext("You skipped this item."))
-    summary, words = _read(assignment)
+    summary, lines = _read(assignment)
     note = changeable_until(assignment, now) if can_change else why_final(assignment)
-    return PastItem(assignment, summary, words, can_change, note)
+    return PastItem(assignment, summary, lines, can_change, note)
 
 
 def _read(assignment: Assignment) -> tuple[str, tuple[str, ...]]:
@@ -99,7 +99,7 @@ def _read(assignment: Assignment) -> tuple[str, tuple[str, ...]]:
     try:
         task, item = assignment.batch.task(), assignment.plain_item
         response = task.read(annotation.response, item)
-        words, label = tuple(task.for_author(response, item)), task.label(response, item)
+        lines, label = tuple(task.for_author(response, item)), task.label(response, item)
     except (UnknownTaskType, InvalidResponse):
         return "", ()
-    return label, words
+    return label, lines

@@ -41,11 +41,11 @@ def rows_of(person: Person, part: str) -> QuerySet[Any]:
 
 def _rows(person: Person, part: str) -> Iterator[dict[str, Any]]:
     named: dict[str, str] = {}
-    for word in inventory.EXPORTED[part].partition(":")[2].split():
-        if word.startswith("@"):
-            named |= {f"{word[1:]}{path}": name for path, name in WHERE.items()}
+    for spec in inventory.EXPORTED[part].partition(":")[2].split():
+        if spec.startswith("@"):
+            named |= {f"{spec[1:]}{path}": name for path, name in WHERE.items()}
         else:
-            name, _, path = word.partition("=")
+            name, _, path = spec.partition("=")
             named[path or name] = name
     for row in rows_of(person, part).values(*named):
         yield _plain({named[path]: value for path, value in row.items()})

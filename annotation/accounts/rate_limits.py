@@ -97,11 +97,11 @@ def begin_sign_in(*, account: str, address: str, now: datetime) -> Callable[[], 
         counted.append((SIGN_IN_ADDRESS, (address,)))
     if not Attempts.objects.filter(key=known_key, free_at__gt=now).exists():
         counted.append((SIGN_IN_ACCOUNT, (account,)))
-    for number, (limit, whose) in enumerate(counted):
+    for index, (limit, whose) in enumerate(counted):
         try:
             count_attempt(limit, *whose, now=now)
         except ActionRefused:
-            for counted_limit, of in counted[:number]:
+            for counted_limit, of in counted[:index]:
                 refund_attempt(counted_limit, *of)
             raise
 

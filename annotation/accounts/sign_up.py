@@ -116,11 +116,11 @@ def reset_password(*, key: str, token: str, password: str, now: datetime) -> Per
 # -- for administrators -----------------------------------------------------------------------------
 
 
-def search(words: str) -> QuerySet[Person]:
+def search(query: str) -> QuerySet[Person]:
     """Accounts whose name or e-mail address has the words in it; everybody where there are none."""
     accounts = Person.objects.order_by("name", "pk")
-    words = words.replace("\0", "").strip()
-    return accounts.filter(Q(name__icontains=words) | Q(email__icontains=words)) if words else accounts
+    query = query.replace("\0", "").strip()
+    return accounts.filter(Q(name__icontains=query) | Q(email__icontains=query)) if query else accounts
 
 
 def rename(*, person: Person, name: str, email: str | None, by: Person, now: datetime) -> None:

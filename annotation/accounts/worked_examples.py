@@ -64,10 +64,10 @@ def _accepted(batch: Batch, person: Person, task: TaskType) -> Iterator[WorkedEx
     shown_count = 0
     for outcome in outcomes[:LOOKED_THROUGH]:
         item = outcome.decision.item.plain()
-        words = _in_words(task, outcome.response, item)
-        if words and shown_count < (MOST_PINNED if outcome.is_pinned else ACCEPTED):
+        lines = _in_words(task, outcome.response, item)
+        if lines and shown_count < (MOST_PINNED if outcome.is_pinned else ACCEPTED):
             shown_count += 1
-            yield WorkedExample("accepted", item.example.question, words, is_own=outcome.is_own)
+            yield WorkedExample("accepted", item.example.question, lines, is_own=outcome.is_own)
 
 
 def _sent_back(batch: Batch, person: Person, task: TaskType) -> Iterator[WorkedExample]:
@@ -89,8 +89,8 @@ def _sent_back(batch: Batch, person: Person, task: TaskType) -> Iterator[WorkedE
         item = note.assignment.item
         item.batch = note.assignment.batch
         plain = item.plain()
-        words = _in_words(task, note.annotation.response or {}, plain)
-        yield WorkedExample("sent_back", plain.example.question, words, note.note, note.is_own)
+        lines = _in_words(task, note.annotation.response or {}, plain)
+        yield WorkedExample("sent_back", plain.example.question, lines, note.note, note.is_own)
 
 
 def _from_practice(batch: Batch, task: TaskType) -> list[WorkedExample]:

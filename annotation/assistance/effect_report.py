@@ -311,12 +311,12 @@ def _of_cost(batch: Batch, rows: Sequence[ResponseRow]) -> Report:
     for reply_row in replies.annotate(
         n=Count("pk"), asked=Sum("prompt_tokens"), said=Sum("completion_tokens")
     ):
-        number = proposed.get(reply_row["maker"], 0)
+        count = proposed.get(reply_row["maker"], 0)
         tokens = [
-            round(100 * reply_row[name] / number) if number and reply_row[name] is not None else None
+            round(100 * reply_row[name] / count) if count and reply_row[name] is not None else None
             for name in ("asked", "said")
         ]
-        lines.append((reply_row["maker"], number, None, *tokens, _money(reply_row["maker"], tokens)))
+        lines.append((reply_row["maker"], count, None, *tokens, _money(reply_row["maker"], tokens)))
     columns = (
         gettext("Made by"),
         "Responses",

@@ -207,7 +207,7 @@ def lines(checks: Iterable[FoolingCheck], by: Sequence[str]) -> list[Line]:
             proportion(counts["fooled"], counts["right_before"]),
             counts["checked"],
             proportion(counts["verified"], counts["right_before"]),
-            {state: number for state in reply_states.WORDS if (number := counts[f"state {state}"])},
+            {state: count for state in reply_states.WORDS if (count := counts[f"state {state}"])},
         )
         for names, counts in sorted(tallies.items())
     ]
@@ -326,7 +326,7 @@ def csv_rows(checks: Sequence[FoolingCheck]) -> Iterator[tuple[str | int | float
     """The head and every group of person, kind, model and week; shares have six decimals, none where nothing counts."""
     yield (*CSV, *STATES)
     models = {(_field_title(submission, "model")): submission for submission in checks}
-    origins = {words: name for name, words in WHOSE.items()}
+    origins = {title: name for name, title in WHOSE.items()}
     for line in lines(checks, ("annotator", "kind", "model", "week", "origin")):
         who, kind, model, week, whose = line.names
         yield (

@@ -318,8 +318,8 @@ def _show_more(assignment: Assignment, impressions: Sequence[ProposalImpression]
         ]
     )
     rows = [
-        ProposalImpression(assignment=assignment, proposal_id=entry.key, number=number, shown_at=now)
-        for number, entry in enumerate(candidates[: MAX_SHOWN - len(impressions)], start=len(impressions) + 1)
+        ProposalImpression(assignment=assignment, proposal_id=entry.key, number=index, shown_at=now)
+        for index, entry in enumerate(candidates[: MAX_SHOWN - len(impressions)], start=len(impressions) + 1)
     ]
     ProposalImpression.objects.bulk_create(rows, ignore_conflicts=True)
 

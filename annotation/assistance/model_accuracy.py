@@ -216,8 +216,8 @@ def by_source(sources: Collection[Source]) -> dict[tuple[str, str, str], tuple[i
         grouped = rows.filter(model=newest).order_by().values_list("example__source__name", "purpose")
         correct = Count("example", filter=Q(data__right=True), distinct=True)
         answered_count = Count("example", distinct=True)
-        for name, purpose, *numbers in grouped.annotate(correct=correct, asked=answered_count):
-            counts[name, predictor, purpose] = (numbers[0], numbers[1])
+        for name, purpose, *totals in grouped.annotate(correct=correct, asked=answered_count):
+            counts[name, predictor, purpose] = (totals[0], totals[1])
     return counts
 
 

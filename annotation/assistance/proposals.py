@@ -84,13 +84,13 @@ def count_by_maker(batch: Batch) -> list[dict[str, Any]]:
     for maker, proposals, items in proposal_rows.annotate(n=Count("pk"), of=Count("item", distinct=True)):
         line_by_maker[maker] = _new_line(maker) | {"proposals": proposals, "items": items}
     replies = Reply.objects.filter(item__batch=batch).order_by()
-    for maker, outcome, number in replies.values_list("maker", "outcome").annotate(n=Count("pk")):
+    for maker, outcome, count in replies.values_list("maker", "outcome").annotate(n=Count("pk")):
         line = line_by_maker.setdefault(maker, _new_line(maker))
         for name in COUNTED:
             line[name] = line[name] or 0
-        line["requests"] += number
+        line["requests"] += count
         if outcome != Reply.Outcome.PROPOSED:
-            line[outcome] += number
+            line[outcome] += count
     for line in line_by_maker.values():
         line["unusable"] = {name: line[name] for name in UNUSABLE if line[name]}
     return [line_by_maker[maker] for maker in sorted(line_by_maker)]

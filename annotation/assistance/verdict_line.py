@@ -41,7 +41,7 @@ def confidence(score: float | None) -> str:
     """A score between 0 and 1 as a word in the reader's language; "" for a model that gives none."""
     if score is None:
         return ""
-    return next(gettext(word) for least, word in CONFIDENCE if score >= least or least == 0.0)
+    return next(gettext(label) for least, label in CONFIDENCE if score >= least or least == 0.0)
 
 
 def next_best(score: float | None, others: Sequence[tuple[Sequence[str], float]]) -> str:
@@ -102,8 +102,8 @@ def parts(
         line.append(("expected", gettext("expected: {answer}").format(answer=gold_answers.in_words(gold))))
     line.append(("confidence", confidence(score)))
     if perturbed is not None and of_meaning:
-        words = gettext(MEANING_IN_SHORT[of_meaning])
-        line.append(("verified", words) if of_meaning == "program" else ("unverified", words))
+        text = gettext(MEANING_IN_SHORT[of_meaning])
+        line.append(("verified", text) if of_meaning == "program" else ("unverified", text))
     return [part for part in line if part[1]]
 
 

@@ -234,10 +234,10 @@ def run(job_id: int) -> str:
         if failures.is_unavailable(error):
             return _retry(job)
         log.exception("job %s (%s) failed", job.public_id, job.kind)
-        words = INTERNAL.format(name=type(error).__name__)
+        text = INTERNAL.format(name=type(error).__name__)
         if isinstance(error, OSError) and error.errno in NO_ROOM:
-            words = DISK_FULL
-        return _finish(job, Job.State.FAILED, error=words)
+            text = DISK_FULL
+        return _finish(job, Job.State.FAILED, error=text)
     finally:
         _under_way.discard(job_id)
     return _end_and_tidy(job, Job.State.DONE, result=result)
@@ -259,8 +259,8 @@ def _retry(job: Job) -> str:
     if not connection.in_atomic_block:
         connection.close_if_unusable_or_obsolete()
     again = job.attempts < MOST_ATTEMPTS
-    words = NO_DATABASE.format(attempts=job.attempts)
-    state = _finish(job, Job.State.QUEUED if again else Job.State.FAILED, error="" if again else words)
+    text = NO_DATABASE.format(attempts=job.attempts)
+    state = _finish(job, Job.State.QUEUED if again else Job.State.FAILED, error="" if again else text)
     if state == Job.State.QUEUED:
         _queue(job)
     return state

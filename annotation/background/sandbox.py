@@ -98,7 +98,7 @@ def refusing_faults(
 def call(
     task: str,
     request: ReadRequest,
-    beat: Callable[[int], None] = lambda number: None,
+    beat: Callable[[int], None] = lambda done: None,
     *,
     name: str,
     seconds: int,

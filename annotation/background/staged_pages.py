@@ -141,10 +141,10 @@ class HiddenPages(Pages):
         for chunk in self.in_pages(rows, records=records):
             bulk_rows.insert(model, names.split(), chunk)
 
-    def keys(self, model: type[Model], number: int) -> list[int]:
+    def keys(self, model: type[Model], count: int) -> list[int]:
         """Keys for so many new rows."""
         with transaction.atomic():
-            return bulk_rows.keys(model, number)
+            return bulk_rows.keys(model, count)
 
     def abandon(self, until: float = math.inf) -> None:
         """Remove all pages, some of them until a moment of the monotonic clock; the project is then as it was before."""

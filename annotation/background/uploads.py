@@ -227,7 +227,7 @@ class InputFile:
     def read(self, reader: str, **options: Any) -> ReadResult:
         """Read and check all records into `rows`. Raises ActionRefused(import_failed)."""
         request = ReadRequest(reader, str(self.path), str(self.rows), **options, **self.about)
-        return sandbox.refusing_faults(self.reading, request, lambda number: self.progress(number, 0))
+        return sandbox.refusing_faults(self.reading, request, lambda done: self.progress(done, 0))
 
     @property
     def name(self) -> str:

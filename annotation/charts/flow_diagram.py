@@ -139,9 +139,9 @@ def draw(
 
 def _rows(boxes: Sequence[Box], ends: Sequence[End], wide: int) -> list[tuple[int, int]]:
     """Top and height of each row."""
-    number = 1 + max([box.row for box in boxes] + [end.last for end in ends], default=0)
+    row_count = 1 + max([box.row for box in boxes] + [end.last for end in ends], default=0)
     rows, top = [], 1
-    for row in range(number):
+    for row in range(row_count):
         heights = [_height(box, wide) for box in boxes if box.row == row]
         drops = any(box.drop for box in boxes if box.row == row)
         height = max([2 * ARROW, *heights])
@@ -163,8 +163,8 @@ def _width_of_ends(ends: Sequence[End]) -> int:
 
 def _gap(arrows: Sequence[Arrow]) -> int:
     """Columns are as far apart as the longest words on an arrow need."""
-    words = (line for arrow in arrows for line in (arrow.above, *(below for below, _ in arrow.below)))
-    longest = max(map(len, words), default=0)
+    lines = (line for arrow in arrows for line in (arrow.above, *(below for below, _ in arrow.below)))
+    longest = max(map(len, lines), default=0)
     return max(GAP, int(longest * LETTER * WIDE_SMALL) + TIP + BEND)
 
 
@@ -182,8 +182,8 @@ def _arrow(arrow: Arrow, rectangles: Mapping[str, _Rectangle], gap: int) -> Safe
     # At an end, which is as tall as all its rows, every row has an arrow of its own, straight ahead.
     from_line = end.line if start.is_end else start.line
     to_line = start.line if end.is_end else end.line
-    words = [(to_line - 5, arrow.above, arrow.address)] if arrow.above else []
-    words += [(to_line + 13 + 13 * number, *line) for number, line in enumerate(arrow.below)]
+    lines = [(to_line - 5, arrow.above, arrow.address)] if arrow.above else []
+    lines += [(to_line + 13 + 13 * index, *line) for index, line in enumerate(arrow.below)]
     at = start.right + gap - TIP if end.is_end else end.left - TIP
     return format_html(
         '<path class="{}" d="{}"/><path class="tip" d="M{} {}l-7 -4v8z"/>{}',
@@ -191,7 +191,7 @@ def _arrow(arrow: Arrow, rectangles: Mapping[str, _Rectangle], gap: int) -> Safe
         _path(start.right, from_line, end.left - 2, to_line),
         end.left - 2,
         to_line,
-        _join(_with_link(_text("small end", at, y, line), address) for y, line, address in words),
+        _join(_with_link(_text("small end", at, y, line), address) for y, line, address in lines),
     )
 
 
@@ -308,12 +308,12 @@ def _alert(box: Box, wide: int) -> list[str]:
     return _wrap(f"! {box.alert}", wide - 2 * PAD, SMALL, 2) if box.alert else []
 
 
-def _wrap(words: str, room: float, size: float, most: int) -> list[str]:
+def _wrap(text: str, room: float, size: float, most: int) -> list[str]:
     """The words in at most so many lines of this width in pixels; `size` 1 is that of a title."""
     if most < 1:
         return []
     return textwrap.wrap(
-        words, max(4, int(room / (LETTER * size))), max_lines=most, placeholder="…", break_on_hyphens=True
+        text, max(4, int(room / (LETTER * size))), max_lines=most, placeholder="…", break_on_hyphens=True
     )
 
 

@@ -214,18 +214,18 @@ def _height(chart: Any) -> float:
 def _bars(axes: Axes, chart: Bars) -> None:
     thick = 0.8 / max(1, len(chart.series))
     handles: dict[int, Any] = {}
-    for number, data_series in enumerate(chart.series):
-        colour, hatch = COLOURS[number % len(COLOURS)], HATCHES[number % len(HATCHES)]
+    for ordinal, data_series in enumerate(chart.series):
+        colour, hatch = COLOURS[ordinal % len(COLOURS)], HATCHES[ordinal % len(HATCHES)]
         style: Any = {"color": colour, "alpha": 0.85, "edgecolor": "white"}
         for index, point in enumerate(data_series.points):
-            at = index - 0.4 + thick * (number + 0.5)
+            at = index - 0.4 + thick * (ordinal + 0.5)
             if point is None or point.value is None:
                 _write(axes, max(0.0, chart.axis.low), at, f" {missing_text(point)}", 7)
                 continue
             shape = axes.barh(
                 at, point.value, thick * 0.86, hatch=hatch if len(chart.series) > 1 else "", **style
             )
-            handles.setdefault(number, shape)
+            handles.setdefault(ordinal, shape)
             if point.interval:
                 whiskers: Any = {"color": INK, "linewidth": 1.0, "marker": "|", "markersize": 4}
                 axes.plot(point.interval, [at, at], **whiskers)
@@ -246,19 +246,19 @@ def _write(axes: Axes, across: float, at: float, text: str, size: float) -> None
 def _lines_chart(axes: Axes, chart: Lines) -> None:
     apart = 0.5 / max(1, len(chart.series))
     handles: dict[int, Any] = {}
-    for number, data_series in enumerate(chart.series):
-        shift = (number - (len(chart.series) - 1) / 2) * min(apart, 0.08)
+    for ordinal, data_series in enumerate(chart.series):
+        shift = (ordinal - (len(chart.series) - 1) / 2) * min(apart, 0.08)
         across = [index + shift for index in range(len(data_series.points))]
         # A missing value breaks the line.
         values = [float("nan") if value is None else value for value in data_series.values]
-        colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
+        colour, dash = COLOURS[ordinal % len(COLOURS)], DASHES[ordinal % len(DASHES)]
         style: Any = {
-            "marker": MARKERS[number % len(MARKERS)],
+            "marker": MARKERS[ordinal % len(MARKERS)],
             "markersize": 4.5,
             "clip_on": False,
             "zorder": 3,
         }
-        [handles[number]] = axes.plot(across, values, color=colour, linestyle=dash, linewidth=1.4, **style)
+        [handles[ordinal]] = axes.plot(across, values, color=colour, linestyle=dash, linewidth=1.4, **style)
         for at, point in zip(across, data_series.points, strict=True):
             if point is not None and point.interval:
                 axes.plot([at, at], point.interval, color=colour, linewidth=0.9)
@@ -344,13 +344,13 @@ def _with_each_n(chart: Lines, index: int) -> str:
     """The label, and below it n: once where it is the same for all series, else for each in a line of its own."""
     if not chart.has_different_n(index):
         return _with_n(chart, index, "\n")
-    first, *others = (number or NOTHING for number in chart.n_at(index))
+    first, *others = (n or NOTHING for n in chart.n_at(index))
     return "\n".join([_short(chart.labels[index]), n_equals(first), *others])
 
 
 def _legend(axes: Axes, series: Sequence[Series], handles: Mapping[int, Any]) -> None:
     if len(series) > 1 and handles:
-        names = [_short(series[number].name, 70) for number in handles]
+        names = [_short(series[index].name, 70) for index in handles]
         columns = 2 if len(names) > 2 and max(map(len, names)) < 36 else 1
         options: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.4}
         axes.legend(list(handles.values()), names, frameon=False, ncols=columns, **options)

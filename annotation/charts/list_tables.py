@@ -146,7 +146,7 @@ def perturbations(name: str, title: str, lines: Sequence[Line]) -> Figure | None
     """What a run made of each kind: a line has kind, made, no_ops, refused and reasons (with their numbers)."""
 
     def reasons(line: Line) -> str:
-        return "; ".join(f"{number}: {display_text.shown(reason)}" for reason, number in line["reasons"])
+        return "; ".join(f"{count}: {display_text.shown(reason)}" for reason, count in line["reasons"])
 
     fields = (
         *texts(kind=gettext("Perturbation")),

@@ -157,8 +157,8 @@ def _learning_agreement(steps: Sequence[Data]) -> Figure | None:
     points = [study_figures.share_point(share) if share else None for share in shares]
     undecided = [step.get("undecided", 0) for step in steps]
     records = [
-        {**_step(step), "point": point, "undecided": number}
-        for step, point, number in zip(steps, points, undecided, strict=True)
+        {**_step(step), "point": point, "undecided": count}
+        for step, point, count in zip(steps, points, undecided, strict=True)
     ]
     equal = gettext("Equal to the others' decision")
     fields = (
@@ -277,7 +277,7 @@ def attrition(
     steps = [(title, sum(line[name] or 0 for line in lines)) for name, title in titles.items()]
     if released is not None:
         steps.append((gettext("accepted, in the newest release"), min(released, planned)))
-    shares = [(label, proportion(min(number, planned), planned)) for label, number in steps]
+    shares = [(label, proportion(min(count, planned), planned)) for label, count in steps]
     targets = [addresses.get(name, "") for name in (*titles, "released")[: len(steps)]]
     title = gettext("From planned to released items")
     note = gettext(

@@ -146,8 +146,8 @@ class Bars:
 
     def common_n(self, index: int) -> str:
         """The n that holds for all points at one label, "n = 12"; "" where they differ or nobody knows."""
-        numbers = set(filter(None, self.n_at(index)))
-        return n_equals(*numbers) if len(numbers) == 1 else ""
+        sizes = set(filter(None, self.n_at(index)))
+        return n_equals(*sizes) if len(sizes) == 1 else ""
 
 
 @dataclass(frozen=True)
@@ -195,16 +195,16 @@ class Bin:
         return f"{between}: {display_text.number(f'{self.count:,}')}"
 
 
-def bins(values: Sequence[float], axis: Axis, number: int = 20) -> list[Bin]:
+def bins(values: Sequence[float], axis: Axis, count: int = 20) -> list[Bin]:
     """Values counted: each different value for itself where there are few different ones, else in equal steps."""
     counts = Counter(round(value, 9) for value in values)
-    step = (axis.high - axis.low) / number
+    step = (axis.high - axis.low) / count
     if len(counts) <= FEW:
         return [Bin(value, value, counts[value]) for value in sorted(counts)]
-    bin_counts = Counter(min(int(axis.part(value) * number), number - 1) for value in values)
+    bin_counts = Counter(min(int(axis.part(value) * count), count - 1) for value in values)
     return [
         Bin(axis.low + index * step, axis.low + (index + 1) * step, bin_counts[index])
-        for index in range(number)
+        for index in range(count)
     ]
 
 
@@ -254,9 +254,9 @@ class Distribution:
     def strips(self) -> list[Strip]:
         """By label, then by series; without empty ones."""
         return [
-            Strip(label, number, values, bins(values, self.axis))
+            Strip(label, ordinal, values, bins(values, self.axis))
             for label in range(len(self.labels))
-            for number, spread in enumerate(self.spreads)
+            for ordinal, spread in enumerate(self.spreads)
             if (values := spread.values[label])
         ]
 
@@ -375,9 +375,9 @@ def missing_text(point: Point | None) -> str:
     return gettext("undefined") if point is not None else gettext("not asked")
 
 
-def n_equals(number: str) -> str:
+def n_equals(n: str) -> str:
     """A number of units, "n = 12"."""
-    return gettext("n = {n}").format(n=number)
+    return gettext("n = {n}").format(n=n)
 
 
 def value_text(value: float) -> str:

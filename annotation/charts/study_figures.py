@@ -199,8 +199,8 @@ def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Fig
 
 def _items_per_pair(pair_figures: Sequence[Mapping[str, Any]]) -> str:
     """How many items two people share, from the fewest to the most."""
-    numbers = sorted(pair["units"] for pair in pair_figures)
-    fewest, most = (display_text.number(f"{number:,}") for number in (numbers[0], numbers[-1]))
+    counts = sorted(pair["units"] for pair in pair_figures)
+    fewest, most = (display_text.number(f"{count:,}") for count in (counts[0], counts[-1]))
     if fewest == most:
         return gettext("n = {n} items per pair").format(n=most)
     return gettext("n = {low} to {high} items per pair").format(low=fewest, high=most)
@@ -237,10 +237,7 @@ def confusion(
         if (link := address(matrix["labels"][row_index], matrix["labels"][column_index]))
     }
     halved = [
-        [
-            number / 2 if row_index == column_index else float(number)
-            for column_index, number in enumerate(row)
-        ]
+        [count / 2 if row_index == column_index else float(count) for column_index, count in enumerate(row)]
         for row_index, row in enumerate(counts)
     ]
     fields = (
@@ -281,7 +278,7 @@ def by_day(
         ),
     )
     short = [date_format(day, gettext("j M")) for day in days]
-    chart = Columns(short, [Series(title, [Point(number) for number in counts])], axis_over(counts))
+    chart = Columns(short, [Series(title, [Point(count) for count in counts])], axis_over(counts))
     basis = gettext("n = {n} submissions").format(n=display_text.number(f"{sum(counts):,}"))
     newest_first = reversed([*zip(days, counts, strict=True)])
     return table("days", title, fields, newest_first, chart=chart, basis=basis)

@@ -66,9 +66,9 @@ def draw(name: str, title: str, chart: Chart) -> SafeString:
 def _legend(series: Sequence[Series], sample: str) -> SafeString:
     """The name of each series with its letter and a sample: as its bars are, or as its line and its mark."""
     entries = []
-    for number, data_series in enumerate(series):
-        drawn = format_html(sample, dash=DASHES[number % len(DASHES)], mark=MARKS[number % len(MARKS)])
-        entries.append((_colour(number), drawn, _letter(number), data_series.name))
+    for index, data_series in enumerate(series):
+        drawn = format_html(sample, dash=DASHES[index % len(DASHES)], mark=MARKS[index % len(MARKS)])
+        entries.append((_colour(index), drawn, _letter(index), data_series.name))
     entry = '<li class="{}">{}<b>{}</b> <span>{}</span></li>'
     return format_html('<ul class="legend">{}</ul>', format_html_join("", entry, entries))
 
@@ -87,9 +87,9 @@ def _bars(chart: Bars) -> Drawing:
     for index, label in enumerate(chart.labels):
         drawn.append(_label(label, height, _n_of_group(chart, index)))
         height += LABEL
-        for number, data_series in enumerate(chart.series):
-            letter = _key(number, height + BAR // 2 + 4) if len(chart.series) > 1 else SafeString()
-            head = _colour(number), letter
+        for ordinal, data_series in enumerate(chart.series):
+            letter = _key(ordinal, height + BAR // 2 + 4) if len(chart.series) > 1 else SafeString()
+            head = _colour(ordinal), letter
             drawn.append(_bar(data_series, data_series.points[index], height, chart.axis, head))
             height += BAR
         height += GAP
@@ -122,12 +122,12 @@ def _n_of_group(chart: Bars, index: int) -> str:
     """How many units the bars at one label are of, "n = 12", or "n = 3 (A), 12 (B)" by the letters of the series."""
     if not chart.has_different_n(index):
         return chart.common_n(index)
-    numbers = chart.n_at(index)
-    return n_equals(", ".join(f"{number} ({_letter(at)})" for at, number in enumerate(numbers) if number))
+    sizes = chart.n_at(index)
+    return n_equals(", ".join(f"{n} ({_letter(at)})" for at, n in enumerate(sizes) if n))
 
 
-def _key(number: int, down: int) -> SafeString:
-    return format_html('<text class="key" x="0" y="{}">{}</text>', down, _letter(number))
+def _key(index: int, down: int) -> SafeString:
+    return format_html('<text class="key" x="0" y="{}">{}</text>', down, _letter(index))
 
 
 def _horizontal_interval(point: Point, middle: int, axis: Axis) -> SafeString:
@@ -175,7 +175,7 @@ APART, ABREAST = 11, 56
 def _lines(chart: Lines) -> Drawing:
     """Lines with standing intervals, and n below the labels."""
     below, counts = _sample_sizes_below(chart, TOP + PLOT + 18)
-    drawn = [_line(chart, number) for number in range(len(chart.series))]
+    drawn = [_line(chart, index) for index in range(len(chart.series))]
     return TOP + PLOT + FOOT + below, [*_horizontal_grid(chart, PLOT), *counts, *drawn]
 
 
@@ -218,13 +218,13 @@ def _sample_sizes_below(chart: Lines, top: int) -> Drawing:
 
     One line where all series have the same n at each label, else one for each series. A line begins with what it is.
     """
-    numbers = {index: chart.n_at(index) for index in chart.written}
-    if not any(map(any, numbers.values())):
+    sizes = {index: chart.n_at(index) for index in chart.written}
+    if not any(map(any, sizes.values())):
         return 0, []
-    heads = {"n": {index: next(filter(None, ns), "") for index, ns in numbers.items()}}
+    heads = {"n": {index: next(filter(None, ns), "") for index, ns in sizes.items()}}
     if any(map(chart.has_different_n, chart.written)):
-        of_each = enumerate(zip(*numbers.values(), strict=True))
-        heads = {f"n ({_letter(at)})": dict(zip(numbers, ns, strict=True)) for at, ns in of_each}
+        of_each = enumerate(zip(*sizes.values(), strict=True))
+        heads = {f"n ({_letter(at)})": dict(zip(sizes, ns, strict=True)) for at, ns in of_each}
     texts: list[tuple[str, str, int, int, str]] = []
     for line, (head, row) in enumerate(heads.items(), start=1):
         down = top + line * COUNT
@@ -234,8 +234,8 @@ def _sample_sizes_below(chart: Lines, top: int) -> Drawing:
     return len(heads) * COUNT, [format_html(drawn, *text) for text in texts]
 
 
-def _line(chart: Lines, number: int) -> SafeString:
-    data_series, of = chart.series[number], len(chart.series)
+def _line(chart: Lines, ordinal: int) -> SafeString:
+    data_series, of = chart.series[ordinal], len(chart.series)
     points = [
         (_column_percent(chart, index), _y_of(chart.axis, point.value, PLOT), point)
         if point is not None and point.value is not None
@@ -243,7 +243,7 @@ def _line(chart: Lines, number: int) -> SafeString:
         for index, point in enumerate(data_series.points)
     ]
     between = [
-        (first[0], second[0], first[1], second[1], DASHES[number % len(DASHES)])
+        (first[0], second[0], first[1], second[1], DASHES[ordinal % len(DASHES)])
         for first, second in pairwise(points)
         if first is not None and second is not None
     ]
@@ -254,16 +254,16 @@ def _line(chart: Lines, number: int) -> SafeString:
         if point.interval
     ]
     marks = [
-        (across, down, MARKS[number % len(MARKS)], f"{data_series.name}: {point.text}")
+        (across, down, MARKS[ordinal % len(MARKS)], f"{data_series.name}: {point.text}")
         for across, down, point in drawn_points
     ]
     line = '<line class="line" x1="{}%" x2="{}%" y1="{}" y2="{}" stroke-dasharray="{}"/>'
     interval = '<line class="interval standing" x1="{}%" x2="{}%" y1="{}" y2="{}"/>'
     mark = '<svg class="mark" x="{}%" y="{}" width="1" height="1" overflow="visible"><path d="{}"/><title>{}</title></svg>'
-    shift = round((number - (of - 1) / 2) * min(APART, ABREAST / of), 2)
+    shift = round((ordinal - (of - 1) / 2) * min(APART, ABREAST / of), 2)
     rows: list[tuple[str, Sequence[Any]]] = [(line, between), (interval, intervals), (mark, marks)]
     parts = _join(format_html_join("", markup, of_markup) for markup, of_markup in rows)
-    return format_html('<g class="{}" transform="translate({} 0)">{}</g>', _colour(number), shift, parts)
+    return format_html('<g class="{}" transform="translate({} 0)">{}</g>', _colour(ordinal), shift, parts)
 
 
 def _column_percent(chart: Lines, index: int) -> str:
@@ -378,12 +378,12 @@ def _join(parts: Iterable[SafeString]) -> SafeString:
     return format_html_join("", "{}", ((part,) for part in parts))
 
 
-def _letter(number: int) -> str:
-    return ascii_uppercase[number % 26] + (str(number // 26 + 1) if number >= 26 else "")
+def _letter(index: int) -> str:
+    return ascii_uppercase[index % 26] + (str(index // 26 + 1) if index >= 26 else "")
 
 
-def _colour(number: int) -> str:
-    return f"s{number % COLOURS + 1}"
+def _colour(index: int) -> str:
+    return f"s{index % COLOURS + 1}"
 
 
 def _bar_percent(axis: Axis, value: float) -> float:

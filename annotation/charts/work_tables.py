@@ -74,7 +74,7 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure | None:
     return table("batches", gettext("Progress by batch"), fields, lines, note)
 
 
-def counts(numbers: Mapping[str, int]) -> Figure | None:
+def counts(batch_counts: Mapping[str, int]) -> Figure | None:
     """The counts of one batch (`batch_progress.counts`), a row for each."""
     names = {
         "places": gettext("Planned responses"),
@@ -91,7 +91,7 @@ def counts(numbers: Mapping[str, int]) -> Figure | None:
         "excluded": gettext("Items excluded"),
     }
     fields = (*texts(title=gettext("Count")), *integers(number=gettext("Number")))
-    records = [{"title": title, "number": numbers[key]} for key, title in names.items()]
+    records = [{"title": title, "number": batch_counts[key]} for key, title in names.items()]
     return table("counts", gettext("Counts of the batch"), fields, records)
 
 
@@ -237,7 +237,7 @@ def model_costs(rows: Sequence[Line], states: Sequence[str]) -> Figure | None:
 
 
 def confusion(
-    number: int,
+    person_number: int,
     name: str,
     labels: Sequence[str],
     shares: Sequence[Sequence[float]],
@@ -245,7 +245,7 @@ def confusion(
 ) -> Figure | None:
     """How likely a person gives each label to an item of each class.
 
-    `number`: of the person, for the name; `shares`: a row for each class, from 0 to 1; `seen`: the expected number
+    `person_number`: of the person, for the name; `shares`: a row for each class, from 0 to 1; `seen`: the expected number
     of labels behind each row. A row with less than half a label says nothing about the person.
     """
 
@@ -266,7 +266,7 @@ def confusion(
     ]
     title = gettext("Estimated label confusion of {name}").format(name=name)
     note = gettext("Wilson's intervals, 95 %, given the estimated classes.")
-    return table(f"confusion-{number}", title, fields, records, note)
+    return table(f"confusion-{person_number}", title, fields, records, note)
 
 
 def _of_expected(share: float, n: float) -> Cell:

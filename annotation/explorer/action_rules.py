@@ -168,9 +168,9 @@ def _rests(item: Facts) -> Refusal | None:
     return None
 
 
-def refused_in_words(refused: Refusal, number: int) -> str:
+def refused_in_words(refused: Refusal, count: int) -> str:
     """How many items cannot be changed, and why, as a sentence."""
-    items = ngettext("{number} item", "{number} items", number).format(number=f"{number:,}")
+    items = ngettext("{number} item", "{number} items", count).format(number=f"{count:,}")
     why = {
         "kept": gettext("you worked on it or annotate in its open batch, or it is never decided"),
         "own": gettext("you worked on it, or annotate in its open batch"),
@@ -195,43 +195,43 @@ def refused_in_words(refused: Refusal, number: int) -> str:
     return f"{items}: {why}"
 
 
-def done_in_words(action: str, number: int) -> str:
+def done_in_words(action: str, count: int) -> str:
     """What an action did, as a sentence."""
     sentence = {
-        "exclude": ngettext("{number} item excluded.", "{number} items excluded.", number),
+        "exclude": ngettext("{number} item excluded.", "{number} items excluded.", count),
         "adjudicate": ngettext(
-            "{number} item moved to adjudication.", "{number} items moved to adjudication.", number
+            "{number} item moved to adjudication.", "{number} items moved to adjudication.", count
         ),
-        "send_back": ngettext("{number} item sent back.", "{number} items sent back.", number),
-        "flag": ngettext("{number} item flagged.", "{number} items flagged.", number),
+        "send_back": ngettext("{number} item sent back.", "{number} items sent back.", count),
+        "flag": ngettext("{number} item flagged.", "{number} items flagged.", count),
         "example": ngettext(
             "{number} item added to the guideline examples.",
             "{number} items added to the guideline examples.",
-            number,
+            count,
         ),
     }[action]
-    return sentence.format(number=f"{number:,}")
+    return sentence.format(number=f"{count:,}")
 
 
-def planned_in_words(action: str, number: int) -> str:
+def planned_in_words(action: str, count: int) -> str:
     """What an action would do, as a sentence."""
     sentence = {
-        "exclude": ngettext("{number} item will be excluded.", "{number} items will be excluded.", number),
+        "exclude": ngettext("{number} item will be excluded.", "{number} items will be excluded.", count),
         "adjudicate": ngettext(
-            "{number} item will need adjudication.", "{number} items will need adjudication.", number
+            "{number} item will need adjudication.", "{number} items will need adjudication.", count
         ),
         "send_back": ngettext(
             "The responses to {number} item will go back to their authors.",
             "The responses to {number} items will go back to their authors.",
-            number,
+            count,
         ),
-        "flag": ngettext("{number} item will be flagged.", "{number} items will be flagged.", number),
+        "flag": ngettext("{number} item will be flagged.", "{number} items will be flagged.", count),
         "example": ngettext(
             "{number} item will be a guideline example. Annotators of its task type see its response without names. It is "
             "hidden while a planned or open batch has an item on the same table.",
             "{number} items will be guideline examples. Annotators of their task type see their responses without names. "
             "Each is hidden while a planned or open batch has an item on the same table.",
-            number,
+            count,
         ),
     }[action]
-    return sentence.format(number=f"{number:,}")
+    return sentence.format(number=f"{count:,}")

@@ -55,22 +55,20 @@ def facets(who: Reader, chosen: Selection) -> list[Facet]:
     candidates = [_states(who, items)]
     if len(who.listed) > 1:
         rows: QuerySet[Any, Any] = items.order_by().values_list("batch_id").annotate(number=Count("pk"))
-        candidates.append(_facet("batch", ((who.batches[key].public_id, number) for key, number in rows)))
+        candidates.append(_facet("batch", ((who.batches[key].public_id, count) for key, count in rows)))
     candidates += _response_facets(who, keys)
     assignments = Assignment.objects.filter(item__in=keys)
     named = Assignment.objects.filter(who.sight.condition(Fact.NAMES, "item__"), item__in=keys)
     by_person: QuerySet[Any, Any] = (
         named.submitted().order_by().values_list("person_id").annotate(number=Count("pk"))
     )
-    candidates.append(_facet("person", ((people[key], number) for key, number in by_person if key in people)))
+    candidates.append(_facet("person", ((people[key], count) for key, count in by_person if key in people)))
     skipped = assignments.filter(state=Assignment.State.SKIPPED).order_by().values_list("reason")
     reasons = skipped.annotate(number=Count("item", distinct=True))
-    candidates.append(_facet("skipped", ((reason, number) for reason, number in reasons if reason)))
+    candidates.append(_facet("skipped", ((reason, count) for reason, count in reasons if reason)))
     differing = IndexedItem.objects.filter(item__in=keys, differs__isnull=False).order_by()
     compared: QuerySet[Any, Any] = differing.values_list("differs").annotate(number=Count("pk"))
-    candidates.append(
-        _facet("differs", (("yes" if differs else "no", number) for differs, number in compared))
-    )
+    candidates.append(_facet("differs", (("yes" if differs else "no", count) for differs, count in compared)))
     return [replace(facet, at_least=at_least) for facet in candidates if facet.values]
 
 
@@ -95,10 +93,10 @@ def _response_facets(who: Reader, keys: Any) -> list[Facet]:
     facts = ResponseFact.objects.filter(project=who.project, item__in=keys, is_first=True).order_by()
     counted: dict[tuple[str, str], list[tuple[str, int]]] = {}
     rows = facts.values_list("kind", "name", "value").annotate(number=Count("pk"))
-    for kind, name, value, number in rows:
-        counted.setdefault((kind, name), []).append((value, number))
+    for kind, name, value, count in rows:
+        counted.setdefault((kind, name), []).append((value, count))
     label_facets = [
-        _facet("label", ((f"{name}{SEPARATOR}{value}", number) for value, number in values), name)
+        _facet("label", ((f"{name}{SEPARATOR}{value}", count) for value, count in values), name)
         for (kind, name), values in sorted(counted.items())
         if kind == kinds.LABEL
     ]
@@ -109,7 +107,7 @@ def _response_facets(who: Reader, keys: Any) -> list[Facet]:
 def _facet(name: str, values: Iterable[tuple[str, int]], measure: str = "") -> Facet:
     """The most frequent values first; a label that cannot be written in an address is left out."""
     usable = [
-        (value, number) for value, number in values if number and (name != "label" or BETWEEN not in value)
+        (value, count) for value, count in values if count and (name != "label" or BETWEEN not in value)
     ]
     ordered = sorted(usable, key=lambda pair: (-pair[1], pair[0]))
     return Facet(name, measure, ordered[:MOST_VALUES], len(ordered[MOST_VALUES:]))

@@ -85,7 +85,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     state, _ = SearchIndex.objects.get_or_create(project_id=job.project_id)
     changes = _changes(state)
     total = len(changes.items) + max(_count_new(state), 0)
-    done = _update(state, changes, has_new=True, progress=lambda number: progress(min(number, total), total))
+    done = _update(state, changes, has_new=True, progress=lambda count: progress(min(count, total), total))
     others = Job.objects.filter(project=job.project_id, kind=KIND).exclude(pk=job.pk)
     others.filter(state__in=[Job.State.DONE, Job.State.FAILED]).delete()
     return {"items": done}
@@ -93,22 +93,22 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 def index_items(keys: Iterable[int]) -> int:
     """Index these items anew, page by page. Returns how many. One that cannot be indexed is found by nothing, and logged."""
-    number = 0
+    count = 0
     for some in chunks(keys, PAGE):
         try:
             with transaction.atomic():
-                number += _index_some(some)
+                count += _index_some(some)
         except Exception as error:
             if failures.stops_others(error):
                 raise
             if len(some) > 1:
-                number += sum(index_items([key]) for key in some)
+                count += sum(index_items([key]) for key in some)
                 continue
             log.exception("item %s could not be indexed", some[0])
             ResponseFact.objects.filter(item__in=some).delete()
             IndexedItem.objects.update_or_create(item_id=some[0], defaults={"given": "", "responded": ""})
-            number += 1
-    return number
+            count += 1
+    return count
 
 
 # -- what changed -----------------------------------------------------------------------------------
@@ -177,21 +177,21 @@ def _count_new(state: SearchIndex) -> int:
 
 
 def _update(
-    state: SearchIndex, changes: _Changes, *, has_new: bool, progress: Any = lambda number: None
+    state: SearchIndex, changes: _Changes, *, has_new: bool, progress: Any = lambda done: None
 ) -> int:
     """Index what changed, and what is new; then note how far the index is."""
-    number, changed = 0, changes.items
+    count, changed = 0, changes.items
     of_project = Item.objects.filter(batch__project=state.project_id)
     if has_new:
         last, lacking = 0, of_project.filter(indexed__isnull=True).order_by("pk").values_list("pk", flat=True)
         while some := list(lacking.filter(pk__gt=last)[:PAGE]):
-            number += index_items(some)
+            count += index_items(some)
             changed -= set(some)
             last = some[-1]
-            progress(number)
+            progress(count)
     for some in chunks(sorted(changed), PAGE):
-        number += index_items(some)
-        progress(number)
+        count += index_items(some)
+        progress(count)
     # All or none: what is ahead counts from the keys beside it.
     columns = (
         changes.columns if any(getattr(state, n) != value for n, value in changes.columns.items()) else {}
@@ -203,7 +203,7 @@ def _update(
             columns = {**columns, "items_count": indexed.count()}
         if columns:
             SearchIndex.objects.filter(pk=state.pk).update(**columns)
-    return number
+    return count
 
 
 # -- what an item says ------------------------------------------------------------------------------

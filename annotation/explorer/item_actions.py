@@ -147,10 +147,10 @@ def _run_act(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     refused = _in_parts(
         keys, partial(_change, who, row), lambda done: progress(len(before) + done, len(job.ids["items"]))
     )
-    number = row.changes.count()
-    if number and not _is_logged(row, job, ACTIONS[row.kind].state):
-        _log(row, number, timezone.now())
-    return {**_result(row, number, refused), **({} if number else {"acted": ""})}
+    count = row.changes.count()
+    if count and not _is_logged(row, job, ACTIONS[row.kind].state):
+        _log(row, count, timezone.now())
+    return {**_result(row, count, refused), **({} if count else {"acted": ""})}
 
 
 @jobs.afterwards(ACT)
@@ -164,10 +164,10 @@ def _run_undo(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     who, row = _reader(job), ItemAction.objects.get(pk=job.ids["action"])
     keys = list(row.changes.filter(undone_at__isnull=True).order_by("item").values_list("item_id", flat=True))
     refused = _in_parts(keys, partial(_restore, who, row), lambda done: progress(done, len(keys)))
-    number = row.changes.filter(undone_at__gte=job.made_at).count()
-    if number and not _is_logged(row, job, "undone"):
-        _log(row, number, timezone.now(), is_undone=True, by=who.actor.person)
-    return _result(row, number, refused)
+    count = row.changes.filter(undone_at__gte=job.made_at).count()
+    if count and not _is_logged(row, job, "undone"):
+        _log(row, count, timezone.now(), is_undone=True, by=who.actor.person)
+    return _result(row, count, refused)
 
 
 def _in_parts(
@@ -200,10 +200,10 @@ def _reader(job: Job) -> Reader:
     return item_access.reader(actor, job.project)
 
 
-def _result(row: ItemAction, number: int, refused: Mapping[Refusal, Sequence[int]]) -> dict[str, Any]:
+def _result(row: ItemAction, count: int, refused: Mapping[Refusal, Sequence[int]]) -> dict[str, Any]:
     """The result of a job: what was done (`acted`), to how many items, and to how many not, by reason."""
     refusals = [[why.code, why.name, len(keys)] for why, keys in sorted(refused.items())]
-    return {"acted": row.public_id, "kind": row.kind, "number": number, "left": refusals}
+    return {"acted": row.public_id, "kind": row.kind, "number": count, "left": refusals}
 
 
 def _valid_note(action: str, keys: Sequence[int], note: str) -> str:
@@ -245,10 +245,10 @@ def _change(who: Reader, row: ItemAction, keys: Sequence[int], now: datetime) ->
 
 
 def _log(
-    row: ItemAction, number: int, now: datetime, *, is_undone: bool = False, by: Person | None = None
+    row: ItemAction, count: int, now: datetime, *, is_undone: bool = False, by: Person | None = None
 ) -> None:
     state = ACTIONS[row.kind].state
-    detail = {"items": number, **({"reason": row.note} if row.note and not is_undone else {})}
+    detail = {"items": count, **({"reason": row.note} if row.note and not is_undone else {})}
     before, after = (state, "undone") if is_undone else ("", state)
     audit_log.log(row, before, after, by=by or row.made_by, now=now, detail=detail)
 

@@ -30,11 +30,11 @@ class ChosenExamples:
 
     def in_words(self) -> str:
         """What the form begins with, as sentences."""
-        number = len(self.only)
+        count = len(self.only)
         selected = ngettext(
             "{number} example is selected. See Sampling.",
             "{number} examples are selected. See Sampling.",
-            number,
+            count,
         )
         decided = ngettext(
             "{number} of them is the result of a decision.",
@@ -47,7 +47,7 @@ class ChosenExamples:
             self.left_out,
         )
         further = [(words, n) for words, n in ((decided, self.made), (left_out, self.left_out)) if n]
-        return " ".join(words.format(number=f"{n:,}") for words, n in ((selected, number), *further))
+        return " ".join(words.format(number=f"{n:,}") for words, n in ((selected, count), *further))
 
 
 def examples_of(who: Reader, keys: Sequence[int], task: TaskType) -> ChosenExamples:

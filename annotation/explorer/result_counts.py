@@ -85,8 +85,8 @@ def _counted_in_releases(who: Reader, chosen: Selection) -> int:
     releases = release_filters.chosen_releases(who, chosen)
     if chosen.part == "contradicted":
         listed = set(items.values_list("public_id", flat=True))
-        numbers = [release_filters.contradicted_counts(release) for release in releases]
-        return sum(n for by_item in numbers for item, n in by_item.items() if item in listed)
+        counts = [release_filters.contradicted_counts(release) for release in releases]
+        return sum(n for by_item in counts for item, n in by_item.items() if item in listed)
     until = max((release.watermark for release in releases), default=0)
     rows: QuerySet[Any]
     rows, path = release_filters.outcomes(until), "decision__item"

@@ -120,25 +120,25 @@ def _without_names(row: Row) -> list[Response]:
 def _response(assignment: Assignment, row: Row) -> Response:
     annotation, label = assignment.annotation, ""
     if assignment.state == Assignment.State.SKIPPED or annotation is None or annotation.response is None:
-        words: tuple[str, ...] = (assignment.reason,) if assignment.reason else ()
+        lines: tuple[str, ...] = (assignment.reason,) if assignment.reason else ()
         data: Mapping[str, Any] = {}
     else:
         data = annotation.response.get("data") or {}
-        words = ()
+        lines = ()
         if row.task is not None and row.plain is not None:
             stored = compared_responses.restore_response(row.task, annotation.response)
-            words = tuple(row.task.describe(stored, row.plain))
+            lines = tuple(row.task.describe(stored, row.plain))
             if row.task.operations_field is None:
                 label = row.task.label(stored, row.plain)
     return Response(
         id=assignment.public_id,
         person=assignment.person_id,
         state=assignment.state,
-        words=words,
+        words=lines,
         data=data,
         seconds=assignment.active_seconds,
         at=assignment.ended_at,
         unsure=bool(annotation and annotation.unsure),
         added=assignment.slot.added,
-        brief=(label,) if label else words[:BRIEF],
+        brief=(label,) if label else lines[:BRIEF],
     )

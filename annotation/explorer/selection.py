@@ -221,12 +221,12 @@ class _Parser:
         value = self.among(name, ("yes", "no"), [choice] if (choice := self.one(name)) else [])
         return value[0] == "yes" if value else None
 
-    def parts(self, name: str, number: int, form: str) -> tuple[tuple[str, ...], ...]:
+    def parts(self, name: str, count: int, form: str) -> tuple[tuple[str, ...], ...]:
         parsed = []
         for value in self.many(name):
             measure, _, rest = value.partition(SEPARATOR)
-            labels = rest.split(BETWEEN) if number > 2 else [rest]
-            if not measure or len(labels) != number - 1 or not all(labels):
+            labels = rest.split(BETWEEN) if count > 2 else [rest]
+            if not measure or len(labels) != count - 1 or not all(labels):
                 self.problems.append(
                     gettext("{name}: write {value} as {form}.").format(name=name, value=value, form=form)
                 )

@@ -136,15 +136,15 @@ def import_examples(
         request = _read_request(
             folder, reader, path, choices, files, continued, known=known_checksums, **more
         )
-        read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
+        read = sandbox.refusing_faults(reading, request, lambda count: progress(count, 0))
         if read.checksum in request.known:
             same = earlier.filter(checksum=read.checksum).latest("ready_at")
             return ImportResult(same, same.examples_count, same.tables_count, new=False)
         _refuse_problems(read, choices.good_only and not only_check)
-        rows, number = Path(request.rows), read.number
+        rows, count = Path(request.rows), read.number
         if earlier.exists():
-            rows, number = _new_rows(project, choices.name, rows, path)
-            if not number and not only_check:
+            rows, count = _new_rows(project, choices.name, rows, path)
+            if not count and not only_check:
                 newest = earlier.latest("ready_at")
                 return ImportResult(newest, newest.examples_count, newest.tables_count, new=False)
         if only_check:
@@ -153,17 +153,17 @@ def import_examples(
         stated_credit = choices.credit
         if continued is not None:
             choices = _with_credit_of(continued, choices, read.credit)
-        with nullcontext(pages) if pages is not None else hidden_project(progress, number, job) as hidden:
+        with nullcontext(pages) if pages is not None else hidden_project(progress, count, job) as hidden:
             owner = hidden.project
             source = _begin(owner, reader, path, choices, read, declared_paths or {}, by, now)
             _write(source, rows, hidden)
             if pages is None:
                 with hidden.page():
                     publish(source=source, project=project, by=by)
-                    hidden.progress(number, number)
+                    hidden.progress(count, count)
     return ImportResult(
         source,
-        number,
+        count,
         source.tables_count,
         new=True,
         numbered=tuple(read.numbered),
@@ -200,7 +200,7 @@ def _new_rows(project: Project, name: str, rows: Path, path: Path) -> tuple[Path
 
     Raises ActionRefused(import_failed) for one that was imported with other contents.
     """
-    new, number = rows.with_suffix(".new"), 0
+    new, count = rows.with_suffix(".new"), 0
     with new.open("w", encoding="utf-8", newline="\n") as file:
         for chunk in Rows.read(rows):
             stored = _stored(project, name, [row[0] for row in chunk])
@@ -209,8 +209,8 @@ def _new_rows(project: Project, name: str, rows: Path, path: Path) -> tuple[Path
                     _compare(row, stored[row[0]], path)
                     continue
                 file.write(json.dumps(row) + "\n")
-                number += 1
-    return new, number
+                count += 1
+    return new, count
 
 
 def _with_credit_of(source: Source, choices: Choices, credit: Credit) -> Choices:
@@ -426,7 +426,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 def _complete_choices(job: Job, progress: jobs.Progress) -> None:
     """Work out the reader and the columns of a choice, once: they are kept with the job."""
-    preview = file_preview.read(job, lambda number: progress(number, 0))
+    preview = file_preview.read(job, lambda done: progress(done, 0))
     choice = job.ids.pop("choice")
     job.ids["reader"] = preview.reader
     if "chosen" in choice:

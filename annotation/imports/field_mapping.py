@@ -318,7 +318,7 @@ def name_of(text: str, existing: Iterable[str] = ()) -> str:
     used = {*TAKEN, *existing}
     if name in used:
         name = next(
-            f"{name}_{number}" for number in range(2, len(used) + 3) if f"{name}_{number}" not in used
+            f"{name}_{suffix}" for suffix in range(2, len(used) + 3) if f"{name}_{suffix}" not in used
         )
     return name
 

@@ -145,7 +145,7 @@ def read_any(job: Job, beat: Callable[[int], None]) -> Preview | dict[str, Any]:
 
 @jobs.kind(KIND)
 def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    preview = read_any(job, lambda number: progress(number, 0))
+    preview = read_any(job, lambda done: progress(done, 0))
     if isinstance(preview, dict):
         return {"release": preview}
     # As one text: a database keeps some characters in no other form.

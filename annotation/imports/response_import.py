@@ -146,7 +146,7 @@ def _result(done: Preview) -> dict[str, Any]:
         "items": done.items,
         "people": len(done.people),
         "proposals": done.proposals,
-        "losses": [f"{number} {what}" for number, what in done.losses],
+        "losses": [f"{count} {what}" for count, what in done.losses],
         **({"rejected": done.rejected, **done.rest} if done.rejected else {}),
     }
 
@@ -177,7 +177,7 @@ def _refuse_without_responses(name: str, tool: str, summary: Summary, prediction
         )
     if summary.losses:
         counts = sorted(summary.losses.items())
-        losses = [f"{loss_in_words(TOOLS[tool], key)} ({number})" for key, number in counts]
+        losses = [f"{loss_in_words(TOOLS[tool], key)} ({count})" for key, count in counts]
         refuse(
             "import_failed",
             "{name} has no responses that can be imported. Not read: {losses}. Choices, numbers, rankings "
@@ -189,21 +189,21 @@ def _refuse_without_responses(name: str, tool: str, summary: Summary, prediction
 
 
 def _refuse_problems(preview: Preview) -> NoReturn:
-    number = max(preview.rejected, len(preview.problems))
+    count = max(preview.rejected, len(preview.problems))
     good = {"good": preview.imported} if preview.imported else {}
     refuse(
         "import_failed",
         "{problem} No responses were imported. Problems: {number}.",
         problem=one_sentence(preview.problems[0]),
-        number=number,
-        more={"problems": to_json(list(preview.problems)), "rejected": number, **good},
+        number=count,
+        more={"problems": to_json(list(preview.problems)), "rejected": count, **good},
     )
 
 
 def _first(tasks: Sequence[CheckedTask]) -> list[CheckedTask]:
     """The first tasks, with `SAMPLE` responses or a few more."""
     before = itertools.accumulate((len(task.responses) for task in tasks), initial=0)
-    return [task for task, number in zip(tasks, before, strict=False) if number < SAMPLE]
+    return [task for task, count in zip(tasks, before, strict=False) if count < SAMPLE]
 
 
 def _by_example(tasks: Sequence[CheckedTask]) -> dict[str, CheckedTask]:
@@ -417,7 +417,7 @@ class _Import:
             batch=batch,
             labels=self._labels(answered.values(), source, task_type),
             rows=self.file.rows.with_suffix(".checked"),
-            progress=lambda number: pages.progress(pages.done + number, pages.total),
+            progress=lambda done: pages.progress(pages.done + done, pages.total),
             rejections=self.rejections,
             rejected=lambda label, what: rejected_response(*pairs[label.line - 1], what),
         )
@@ -509,11 +509,11 @@ class _Import:
         """The responses as labels, numbered from 1."""
         mapping, latest = self.preview.mapping, self.now + timedelta(days=1)
         pairs = ((task, response) for task in tasks for response in task.responses)
-        for number, (task, response) in enumerate(pairs, 1):
+        for position, (task, response) in enumerate(pairs, 1):
             at = response.at.isoformat() if response.at else None
             origin = {"tool": self.preview.tool, "file": self.read.checksum, "id": response.id}
             yield Label(
-                number,
+                position,
                 mapping.people[response.person],
                 response.is_simulated,
                 task.example or task.id,

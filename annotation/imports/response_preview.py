@@ -66,7 +66,7 @@ class Preview:
     def losses(self) -> list[tuple[int, str]]:
         """Number and kind of what the file has and the import does not bring in, as words."""
         tool = TOOLS[self.tool]
-        counted = [(number, loss_in_words(tool, key)) for key, number in sorted(self.summary.losses.items())]
+        counted = [(count, loss_in_words(tool, key)) for key, count in sorted(self.summary.losses.items())]
         fields = [
             (column.responses, gettext("values of the field {name}").format(name=name))
             for name, column in self.summary.columns.items()
@@ -83,7 +83,7 @@ class Preview:
     def people(self) -> list[tuple[str, str, int]]:
         """Each person of the file: name there, name here, number of responses."""
         counts = sorted(self.summary.people.items())
-        return [(name, self.mapping.people[name], number) for name, number in counts]
+        return [(name, self.mapping.people[name], count) for name, count in counts]
 
     def add_problem(self, what: str, column: str = "") -> None:
         """Note a problem of the whole file."""
@@ -109,7 +109,7 @@ class Preview:
             "responses": self.summary.responses,
             "tasks": self.summary.answered,
             "mapping": mapping_file.as_data(self.mapping),
-            "losses": [f"{number} {what}" for number, what in self.losses],
+            "losses": [f"{count} {what}" for count, what in self.losses],
             "problems": page["problems"],
             "report": page["report"],
             "is_sample": self.is_sample,

@@ -81,7 +81,7 @@ def in_python(source: str) -> Iterator[Message]:
             and isinstance(argument.value, str)
         ]
         if name == "words_of" and texts:
-            yield from ((" ".join(word.split()), "") for word in texts[0].split(";"))
+            yield from ((" ".join(phrase.split()), "") for phrase in texts[0].split(";"))
         elif texts and len(texts) == len(positions):
             yield texts[0], "".join(texts[1:])
 
@@ -107,7 +107,7 @@ def in_script(source: str) -> Iterator[Message]:
 
 def _template_literal(source: str, position: int) -> str:
     """The message of a template literal whose content begins at a position: {0}, {1} for its expressions."""
-    message, number = "", 0
+    message, index = "", 0
     while source[position] != "`":
         if source[position] == "\\":
             escaped = source[position : position + 2]
@@ -115,8 +115,8 @@ def _template_literal(source: str, position: int) -> str:
             position += 2
         elif source.startswith("${", position):
             position = _end_of_expression(source, position + 2)
-            message += f"{{{number}}}"
-            number += 1
+            message += f"{{{index}}}"
+            index += 1
         else:
             message += source[position]
             position += 1

@@ -173,9 +173,9 @@ def _overdue() -> Iterator[str]:
     late = Item.objects.filter(DECIDABLE, decision=None, due_at__lt=timezone.now() - OVERDUE)
     late = late.exclude(assignments__leased_until__gt=jobs.clock() - OVERDUE)
     by_batch = late.values_list("batch__name", "batch__project__slug")
-    for name, slug, number, since in by_batch.annotate(Count("pk"), Min("due_at")).order_by("batch"):
+    for name, slug, count, since in by_batch.annotate(Count("pk"), Min("due_at")).order_by("batch"):
         yield (
-            f"batch {name} of {slug}: {number} items are overdue for a decision, the first since "
+            f"batch {name} of {slug}: {count} items are overdue for a decision, the first since "
             f"{since:%Y-%m-%d %H:%M}. Start a worker. If there is one, check its log and that "
             "the task type is installed"
         )
@@ -272,7 +272,7 @@ def _log_of_states() -> Iterator[str]:
             *(["open"] if batch.opened_at else []),
             *(["closed"] if batch.closed_at else []),
         ]
-        if missing := " and ".join(word for word in expected if word not in logged):
+        if missing := " and ".join(entry for entry in expected if entry not in logged):
             yield f"batch {batch.name} is {batch.state}, but the log has no entry for {missing}"
         elif logged[-1] != batch.state:
             yield f"batch {batch.name} is {batch.state}, but the last entry of the log is {logged[-1]}"
@@ -337,9 +337,9 @@ def _requests() -> Iterator[str]:
     """What was reserved for a request to a model is settled with what it used, and totals are sums."""
     unsettled = ModelRequest.objects.filter(state="open", made_at__lt=jobs.clock() - OVERDUE)
     by_project = unsettled.values_list("project__slug").annotate(number=Count("pk"), since=Min("made_at"))
-    for slug, number, since in by_project.order_by("project__slug"):
+    for slug, count, since in by_project.order_by("project__slug"):
         yield (
-            f"{number} reservations for model requests of {slug} were never settled, the first since "
+            f"{count} reservations for model requests of {slug} were never settled, the first since "
             f"{since:%Y-%m-%d %H:%M}; they count against the budget with the most that they could use"
         )
     sums = ModelRequest.objects.values_list("project", "batch").annotate(

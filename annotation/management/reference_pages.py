@@ -141,9 +141,9 @@ def with_a_model() -> list[str]:
     """Which task types have a model in the loop, by when it answers."""
     when = {"live": "while the annotator works", "on_request": "on request, by a button"}
     rows = ["| task types | the model answers |", "|---|---|"]
-    for predicts, words in when.items():
+    for predicts, text in when.items():
         named = [f"`{task.key}`" for task in shipped() if task.predicts == predicts]
-        rows += [f"| {', '.join(named)} | {words} |"] if named else []
+        rows += [f"| {', '.join(named)} | {text} |"] if named else []
     return rows
 
 
@@ -305,8 +305,8 @@ def values(term: Term) -> str:
         return "a name from the [settings](settings.md)"
     schema = term.schema()
     if isinstance(term.choices, Mapping):
-        words = {name: text.removeprefix(f"{name}: ") for name, text in term.choices.items()}
-        return "; ".join(f"`{name}` ({words[name]})" for name in schema["enum"])
+        meanings = {name: text.removeprefix(f"{name}: ") for name, text in term.choices.items()}
+        return "; ".join(f"`{name}` ({meanings[name]})" for name in schema["enum"])
     if schema["type"] == "integer":
         return f"{schema['minimum']} to {schema['maximum']}"
     if schema["type"] == "array":
@@ -345,10 +345,10 @@ def _usage(action: argparse.Action) -> str:
     choices = list(map(str, action.choices or ()))
     value = action.metavar or ("|".join(choices) if 0 < len(choices) < 8 else action.dest.upper())
     several = " ..." * (action.nargs in ("+", "*"))
-    words = f"{name} {value if action.nargs != 0 else ''}{several}".strip()
+    usage = f"{name} {value if action.nargs != 0 else ''}{several}".strip()
     repeated = "..." * isinstance(action, argparse._AppendAction)
     is_needed = action.required if name else action.nargs not in ("?", "*")
-    return (words if is_needed else f"[{words}]") + repeated
+    return (usage if is_needed else f"[{usage}]") + repeated
 
 
 def benchmarks() -> list[str]:

@@ -58,14 +58,14 @@ def simulate(
     if required is not None and required.opened_at is not None and required.closed_at is None:
         simulate(batch=required, annotators=annotators, seed=seed, accuracy=accuracy, now=now, url=url)
     with _clients(url, len(people)) as clients, ExitStack() as tokens:
-        for number, (person, client) in enumerate(zip(people, clients, strict=True)):
+        for index, (person, client) in enumerate(zip(people, clients, strict=True)):
             meet_requirements(person=person, batch=batch, now=now)
             token, secret = projects.make_token(
                 person=person, project=batch.project, name="simulate", scopes=[Permission.ANNOTATE], now=now
             )
             tokens.callback(projects.revoke_token, token=token, by=token.person, now=now)
             client.headers["Authorization"] = f"Bearer {secret}"
-            crew.append(SimulatedAnnotator(person, client, number))
+            crew.append(SimulatedAnnotator(person, client, index))
         while any(not annotator.done for annotator in crew):
             for annotator in crew:
                 if not annotator.done:
@@ -83,7 +83,7 @@ def people_of(project: Project, annotators: int, now: datetime) -> list[Person]:
         if Role.ANNOTATOR.value in member.roles
     ]
     names = {member.person.name for member in members}
-    unused = (name for number in count(1) if (name := f"Simulated {number}") not in names)
+    unused = (name for index in count(1) if (name := f"Simulated {index}") not in names)
     while len(people) < annotators:
         person = Person.objects.create_person(next(unused), is_simulated=True)
         projects.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=None, now=now)
@@ -107,8 +107,8 @@ def meet_requirements(*, person: Person, batch: Batch, now: datetime) -> None:
 
 
 def _consent(batch: Batch, person: Person, now: datetime) -> None:
-    number = batch.project.consent_number
-    consent.agree(project=batch.project, person=person, number=number, now=now)
+    version = batch.project.consent_number
+    consent.agree(project=batch.project, person=person, version=version, now=now)
 
 
 def _confirm_guidelines(batch: Batch, person: Person, now: datetime) -> None:
@@ -119,16 +119,16 @@ def _confirm_guidelines(batch: Batch, person: Person, now: datetime) -> None:
 def _practise(batch: Batch, person: Person, now: datetime) -> None:
     """Answer each exercise of the practice set as expected."""
     task, session = batch.task(), dict[str, Any]()
-    for number, exercise in enumerate(practice.exercises(task, batch.variant), start=1):
-        right, words = task.feedback(exercise.item, exercise.expected, exercise.expected)
+    for position, exercise in enumerate(practice.exercises(task, batch.variant), start=1):
+        right, lines = task.feedback(exercise.item, exercise.expected, exercise.expected)
         practice.record_attempt(
             session=session,
             project=batch.project,
             person=person,
             task=task,
             variant=batch.variant,
-            number=number,
-            feedback=practice.Feedback(right, tuple(words), exercise.why),
+            position=position,
+            feedback=practice.Feedback(right, tuple(lines), exercise.why),
             now=now,
         )
 
@@ -186,7 +186,7 @@ def _item(assignment: dict[str, Any]) -> PlainItem:
 
 
 @contextmanager
-def _clients(url: str, number: int) -> Iterator[list[httpx.Client]]:
+def _clients(url: str, client_count: int) -> Iterator[list[httpx.Client]]:
     import httpx
 
     transport: httpx.BaseTransport | None = None
@@ -195,7 +195,7 @@ def _clients(url: str, number: int) -> Iterator[list[httpx.Client]]:
 
         transport = httpx.WSGITransport(app=get_wsgi_application())
     clients = [
-        httpx.Client(base_url=url or IN_PROCESS, transport=transport, timeout=30) for _ in range(number)
+        httpx.Client(base_url=url or IN_PROCESS, transport=transport, timeout=30) for _ in range(client_count)
     ]
     try:
         yield clients

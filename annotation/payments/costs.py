@@ -71,6 +71,6 @@ def rate_in_words(rate: Mapping[str, Any]) -> str:
     if not rate:
         return ""
     by_item = "per_item" in rate
-    words = gettext("{amount} {currency} an item") if by_item else gettext("{amount} {currency} an hour")
+    text = gettext("{amount} {currency} an item") if by_item else gettext("{amount} {currency} an hour")
     amount = Decimal(str(rate["per_item" if by_item else "per_hour"]))
-    return words.format(amount=_number(amount), currency=rate["currency"])
+    return text.format(amount=_number(amount), currency=rate["currency"])

@@ -204,14 +204,14 @@ def _pay(project: Project, batches: Sequence[Batch], until: datetime) -> list[st
     paid: defaultdict[str, list[str]] = defaultdict(list)
     for batch in batches:
         end = min(batch.closed_at or until, until)
-        words = _rates(in_force[batch.pk].periods(corrected=True), batch.opened_at or until, end, zone)
-        if words or not restored:
-            paid[words].append(batch.name)
+        rates_text = _rates(in_force[batch.pk].periods(corrected=True), batch.opened_at or until, end, zone)
+        if rates_text or not restored:
+            paid[rates_text].append(batch.name)
     if len(paid) == 1 and not restored:
-        return [words for words in paid if words]
+        return [rates_text for rates_text in paid if rates_text]
     return [
         *restored,
-        *sorted(f"{words or 'nothing'} ({', '.join(names)})" for words, names in paid.items()),
+        *sorted(f"{rates_text or 'nothing'} ({', '.join(names)})" for rates_text, names in paid.items()),
     ]
 
 
@@ -223,12 +223,12 @@ def _rates(
     for period in periods:
         if period.until is not None and period.until <= begin:
             continue
-        words = earnings.rate(period.pay) or "nothing"
+        rate = earnings.rate(period.pay) or "nothing"
         if period.until is None or period.until > end:
             if not parts:
                 return earnings.rate(period.pay)
-            return ", then ".join([*parts, words])
-        parts.append(f"{words} until {period.until.astimezone(zone).date().isoformat()}")
+            return ", then ".join([*parts, rate])
+        parts.append(f"{rate} until {period.until.astimezone(zone).date().isoformat()}")
     return ", then ".join(parts)
 
 

@@ -74,14 +74,14 @@ def rows(
         )
     )
     stretch = Case(
-        *(When(booked_at__lt=moment, then=Value(number)) for number, moment in enumerate(ends)),
+        *(When(booked_at__lt=moment, then=Value(index)) for index, moment in enumerate(ends)),
         default=Value(len(ends)),
         output_field=models.IntegerField(),
     )
     work: defaultdict[tuple[int, int], list[Work]] = defaultdict(list)
     which &= Q(of_batch__in=list(terms)) if end is None else Q(of_batch__in=list(terms), booked_at__lt=end)
-    for (batch, person, kind, number), done in sum_work(which, stretch=stretch).items():
-        work[batch, person].append(Work(number, kind, *done))
+    for (batch, person, kind, index), done in sum_work(which, stretch=stretch).items():
+        work[batch, person].append(Work(index, kind, *done))
     booked = (book(person, batch, done, terms[batch], ends) for (batch, person), done in sorted(work.items()))
     return within(chain.from_iterable(booked), ends, begin, end)
 
@@ -104,8 +104,8 @@ def book(
             again = bisect_right(ends, at)
             out = row._replace(micros=-row.micros, items=-row.items, rows=-row.rows, stretch=again)
             row = row._replace(pay=becomes, stretch=again)
-            for number, each in enumerate((out, row)):
-                booked.append(((again, 0, at, number, str(sorted(each.pay.items())), done.kind), each))
+            for index, each in enumerate((out, row)):
+                booked.append(((again, 0, at, index, str(sorted(each.pay.items())), done.kind), each))
     totals: defaultdict[str, Fraction] = defaultdict(Fraction)
     for _, row in sorted(booked, key=lambda entry: entry[0]):
         if not row.pay:

@@ -64,7 +64,7 @@ class Json(str):
     __slots__ = ()
 
 
-def keys(model: type[models.Model], number: int) -> list[int]:
+def keys(model: type[models.Model], count: int) -> list[int]:
     """So many keys that no row has or will get from elsewhere, in order; to be called in a transaction. A later one may use
     them, too.
     """
@@ -77,7 +77,7 @@ def keys(model: type[models.Model], number: int) -> list[int]:
                 # Its name is looked up once, not for each number.
                 "WITH named AS MATERIALIZED (SELECT pg_get_serial_sequence(%s, %s)::regclass AS sequence) "
                 "SELECT nextval(sequence) FROM named, generate_series(1, %s)",
-                [table, column, number],
+                [table, column, count],
             )
             return [key for (key,) in cursor.fetchall()]
         cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [table])
@@ -87,9 +87,9 @@ def keys(model: type[models.Model], number: int) -> list[int]:
             "UPDATE sqlite_sequence SET seq = %s WHERE name = %s"
             if row
             else "INSERT INTO sqlite_sequence (seq, name) VALUES (%s, %s)",
-            [last + number, table],
+            [last + count, table],
         )
-        return list(range(last + 1, last + 1 + number))
+        return list(range(last + 1, last + 1 + count))
 
 
 class Among(models.Lookup):
@@ -99,11 +99,11 @@ class Among(models.Lookup):
     prepare_rhs = False
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[str | int, ...]]:
-        number, params = self.process_lhs(compiler, connection)
+        lhs, params = self.process_lhs(compiler, connection)
         keys = ",".join(map(str, self.rhs))
         if connection.vendor == "postgresql":
-            return f"{number} = ANY(%s::bigint[])", (*params, f"{{{keys}}}")
-        return f"{number} IN (SELECT value FROM json_each(%s))", (*params, f"[{keys}]")  # nosec B608: an expression of the ORM
+            return f"{lhs} = ANY(%s::bigint[])", (*params, f"{{{keys}}}")
+        return f"{lhs} IN (SELECT value FROM json_each(%s))", (*params, f"[{keys}]")  # nosec B608: an expression of the ORM
 
 
 def among(name: str, keys: Iterable[int]) -> Among:

@@ -17,13 +17,13 @@ from tableqa.core.rounding import decimals
 from tableqa.statistics.proportions import Proportion
 
 
-def shown(words: Any) -> str:
+def shown(value: Any) -> str:
     """A stored message, code or word in the reader's language; other texts as they are."""
-    if isinstance(words, translation.Message):
-        return words.shown()
-    if isinstance(words, translation.TranslatedText):
-        return translation.gettext(words)
-    text = "" if words is None else str(words)
+    if isinstance(value, translation.Message):
+        return value.shown()
+    if isinstance(value, translation.TranslatedText):
+        return translation.gettext(value)
+    text = "" if value is None else str(value)
     return translation.translate_stored(CODES.get(text, text))
 
 
@@ -151,7 +151,7 @@ def statistic(name: str) -> str:
 
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a list with semicolons; `./run manage messages` collects them."""
-    return tuple(" ".join(word.split()) for word in text.split(";"))
+    return tuple(" ".join(phrase.split()) for phrase in text.split(";"))
 
 
 SHOWN = words_of(

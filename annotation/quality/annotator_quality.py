@@ -78,11 +78,11 @@ def report(batch: Batch) -> dict[str, Any]:
         if row.seconds > 0:
             of_person.seconds.append(row.seconds)
             of_person.timed.append(row.item)
-        for number, measure in enumerate(measures):
+        for index, measure in enumerate(measures):
             value = measure.value(row.response)
             if value is None:
                 continue
-            if number == 0:
+            if index == 0:
                 of_person.labels.append(value)
                 of_person.labelled.append(row.item)
             if row.planned and measure.level != "interval":
@@ -208,7 +208,7 @@ def reliability(
                 "low": round(annotator.low, 4),
                 "high": round(annotator.high, 4),
                 "confusion": [[round(share, 4) for share in row] for row in annotator.confusion],
-                "seen": [round(number, 2) for number in annotator.seen],
+                "seen": [round(value, 2) for value in annotator.seen],
             }
             for person, annotator in estimate.people.items()
             if annotator.linked

@@ -26,14 +26,14 @@ def preview_items(batch: Batch) -> QuerySet[Item]:
     return Item.objects.filter(batch=batch).order_by("position")
 
 
-def item_at(batch: Batch, number: int) -> PreviewItem | None:
+def item_at(batch: Batch, position: int) -> PreviewItem | None:
     """The item with this number; None where there is none."""
-    if number < 1:
+    if position < 1:
         return None
-    matches = preview_items(batch).select_related("example__stored_table")[number - 1 : number]
+    matches = preview_items(batch).select_related("example__stored_table")[position - 1 : position]
     for item in matches:
         item.batch = batch
-        return PreviewItem(number, item, item.plain())
+        return PreviewItem(position, item, item.plain())
     return None
 
 
@@ -55,5 +55,5 @@ def judge_response(tried: PreviewItem, envelope: object) -> Feedback:
     if gold is None or seen.problems or not isinstance(envelope, Mapping):
         return seen
     response = task.receive(envelope, tried.plain)
-    right, words = task.feedback(tried.plain, response, restore_response(task, gold.expected))
-    return Feedback(right, tuple(words), gold.why)
+    right, lines = task.feedback(tried.plain, response, restore_response(task, gold.expected))
+    return Feedback(right, tuple(lines), gold.why)

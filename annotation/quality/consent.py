@@ -59,11 +59,11 @@ def stop(*, project: Project, by: Person, now: datetime) -> None:
             audit_log.log(text, "", "not asked", by=by, now=now)
 
 
-def agree(*, project: Project, person: Person, number: int, now: datetime) -> Consent:
+def agree(*, project: Project, person: Person, version: int, now: datetime) -> Consent:
     """The person agrees to the version that they read. Raises ActionRefused(invalid_request) where it is not the current
     one."""
     text = current(project)
-    if text is None or text.number != number:
+    if text is None or text.number != version:
         refuse("invalid_request", "The text changed while you were reading it. Read the new version.")
     try:
         with transaction.atomic():
@@ -149,6 +149,6 @@ def _lock(project: Project) -> None:
     project.refresh_from_db(fields=["consent_number"])
 
 
-def _require_consent(project: Project, number: int) -> None:
-    Project.objects.filter(pk=project.pk).update(consent_number=number)
-    project.consent_number = number
+def _require_consent(project: Project, version: int) -> None:
+    Project.objects.filter(pk=project.pk).update(consent_number=version)
+    project.consent_number = version

@@ -121,7 +121,7 @@ def work_summary(batch: Batch) -> dict[str, Any]:
         "elsewhere": [str(key) for key, external in unpaid.items() if external],
         "skips": {
             "reasons": [[reason, times] for reason, times in reasons.order_by("-times", "reason")[:SHOWN]],
-            "sources": [[name, skips, number] for name, skips, number in by_source],
+            "sources": [[name, skips, count] for name, skips, count in by_source],
         },
     }
 
@@ -308,7 +308,7 @@ def forecast(counts: Sequence[int], remaining: int) -> Forecast:
 
     worked = [day for day, count in enumerate(counts) if count]
     recent = list(counts)[worked[0] if worked else len(counts) :][-RECENT:]
-    number = len(recent)
+    day_count = len(recent)
     reason = ""
     if remaining <= 0:
         reason = gettext("All items are submitted.")
@@ -317,10 +317,10 @@ def forecast(counts: Sequence[int], remaining: int) -> Forecast:
     elif not any(recent):
         reason = gettext("No submissions in the last {days} days, so there is no forecast.")
     if reason:
-        reason = reason.format(fewest_days=FEWEST_DAYS, days=number)
-        return Forecast(max(remaining, 0), number, reason=reason)
+        reason = reason.format(fewest_days=FEWEST_DAYS, days=day_count)
+        return Forecast(max(remaining, 0), day_count, reason=reason)
     pace = np.array(recent, float)
-    drawn = np.random.default_rng(0).choice(pace, (DRAWS, number)).mean(axis=1)
+    drawn = np.random.default_rng(0).choice(pace, (DRAWS, day_count)).mean(axis=1)
     with np.errstate(divide="ignore"):
         needed = np.minimum(np.ceil(remaining / drawn), FARTHEST + 1)
     low, high = (int(value) for value in np.quantile(needed, [0.05, 0.95], method="inverted_cdf"))
@@ -328,20 +328,20 @@ def forecast(counts: Sequence[int], remaining: int) -> Forecast:
     likely = math.ceil(remaining / per_day)
     if likely > FARTHEST:
         reason = gettext("At this pace it takes more than ten years.")
-        return Forecast(remaining, number, per_day, reason=reason)
+        return Forecast(remaining, day_count, per_day, reason=reason)
     at_most = max(high, likely) if high <= FARTHEST else None
-    return Forecast(remaining, number, per_day, likely, min(low, likely), at_most)
+    return Forecast(remaining, day_count, per_day, likely, min(low, likely), at_most)
 
 
 def submissions_by_day(days: Iterable[Sequence[Any]], last: date) -> tuple[list[date], list[int]]:
     """Submissions of every day from the first with any to `last`, days without work among them."""
     counted: Counter[date] = Counter()
-    for day, _, number, *_ in days:
-        counted[date.fromisoformat(day)] += number
-    worked = sorted(day for day, number in counted.items() if number)
+    for day, _, count, *_ in days:
+        counted[date.fromisoformat(day)] += count
+    worked = sorted(day for day, count in counted.items() if count)
     if not worked:
         return [], []
-    every = [worked[0] + timedelta(number) for number in range(max(0, (last - worked[0]).days) + 1)]
+    every = [worked[0] + timedelta(count) for count in range(max(0, (last - worked[0]).days) + 1)]
     return every, [counted[day] for day in every]
 
 
@@ -384,8 +384,8 @@ def effort_of(name: str, days: Iterable[Sequence[Any]], owed: Mapping[str, str])
     """What these days come to: time and amounts by currency as `work_summary` gives them."""
     submitted, timed, seconds = 0, Counter[str](), defaultdict[str, list[float]](list)
     by_kind: dict[str, list[float]] = {kind: [] for kind in ledger.KINDS}
-    for _, person, number, *times, with_time in days:
-        submitted += number
+    for _, person, count, *times, with_time in days:
+        submitted += count
         timed[person] += with_time
         seconds[person].append(times[0])
         for kind, value in zip(ledger.KINDS, times, strict=True):
@@ -406,8 +406,8 @@ def skip_shares(sources: Iterable[Sequence[Any]]) -> list[tuple[str, Proportion]
     """How often people skip, by source, from `work_summary`'s counts of several batches; the most skipped first."""
     skipped: Counter[str] = Counter()
     totals: Counter[str] = Counter()
-    for name, skips, number in sources:
+    for name, skips, count in sources:
         skipped[name] += skips
-        totals[name] += number
+        totals[name] += count
     shares = [(name, proportion(skipped[name], totals[name])) for name in totals]
     return sorted(shares, key=lambda share: (-(share[1].value or 0.0), share[0]))

@@ -270,8 +270,8 @@ def answers(batch: Batch, person: Person | None = None) -> Iterator[Answer]:
         gold.item.batch = batch
         expected = restore_response(task, gold.expected)
         parsed = restore_response(task, response or {})
-        right, words = task.feedback(gold.item.plain(), parsed, expected)
-        yield Answer(gold, person_id, parsed, expected, right, tuple(words), made_at)
+        right, lines = task.feedback(gold.item.plain(), parsed, expected)
+        yield Answer(gold, person_id, parsed, expected, right, tuple(lines), made_at)
 
 
 def gold_scores(batch: Batch, person: Person | None = None) -> dict[int, tuple[int, int]]:

@@ -18,10 +18,10 @@ def pin(*, item: Item, by: Person, now: datetime) -> None:
 
 def unpin(*, item: Item, by: Person, now: datetime) -> bool:
     """Remove an item from the guideline examples. Whether it was one. In a transaction."""
-    number, _ = PinnedExample.objects.filter(item=item).delete()
-    if number:
+    deleted, _ = PinnedExample.objects.filter(item=item).delete()
+    if deleted:
         audit_log.log(item, "example", "no example", by=by, now=now)
-    return bool(number)
+    return bool(deleted)
 
 
 def guideline_examples(project: Project, task_type: str) -> QuerySet[PinnedExample]:

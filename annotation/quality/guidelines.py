@@ -29,9 +29,9 @@ def current(project_id: int, task_type: str) -> Guidelines:
     return Guidelines.objects.filter(project_id=project_id, task_type=task_type).latest("number")
 
 
-def version(project_id: int, task_type: str, number: int) -> Guidelines:
+def version(project_id: int, task_type: str, version_number: int) -> Guidelines:
     """One version of a project's guidelines for a kind."""
-    return Guidelines.objects.get(project_id=project_id, task_type=task_type, number=number)
+    return Guidelines.objects.get(project_id=project_id, task_type=task_type, number=version_number)
 
 
 def ensure(*, project: Project, task: TaskType, now: datetime) -> Guidelines:

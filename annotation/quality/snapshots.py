@@ -113,7 +113,7 @@ def snapshot_views(
         .annotate(number=Sum("submitted"))
     )
     behind: list[tuple[Batch, str]] = []
-    responses, number = 0, 0
+    responses, part_count = 0, 0
     for batch in sorted(batches, key=lambda row: (sizes.get(row.pk, 0), row.pk)):
         missing = [
             part
@@ -121,8 +121,8 @@ def snapshot_views(
             if not _is_fresh(snapshots.get(key_of(batch, part)), batch, part, mark)
         ]
         responses += sizes.get(batch.pk, 0) if missing else 0
-        number += len(missing)
-        if responses <= AT_ONCE and number <= MOST_AT_ONCE:
+        part_count += len(missing)
+        if responses <= AT_ONCE and part_count <= MOST_AT_ONCE:
             for part in missing:
                 snapshots[key_of(batch, part)] = _compute_snapshot(batch, part, mark, now)
         else:
@@ -219,7 +219,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     """Work out what was due, the one after the other; one that fails holds none of the others up."""
     failed, parts = {}, job.ids["parts"]
     batches = Batch.objects.select_related("project").in_bulk([batch for batch, _ in parts])
-    for number, (pk, part) in enumerate(parts):
+    for index, (pk, part) in enumerate(parts):
         try:
             _compute_snapshot(batches[pk], part, _current_watermark(job.project_id), timezone.now())
         except Exception as error:
@@ -227,7 +227,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
                 raise  # the whole job is tried again
             log.exception("the %s of batch %s could not be worked out", part, batches[pk].public_id)
             failed[key_of(batches[pk], part)] = WENT_WRONG.format(name=type(error).__name__)
-        progress(number + 1, len(parts))
+        progress(index + 1, len(parts))
     others = Job.objects.filter(project=job.project_id, kind=KIND).exclude(pk=job.pk)
     others.filter(state__in=[Job.State.DONE, Job.State.FAILED]).delete()
     return {"failed": failed}

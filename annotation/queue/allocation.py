@@ -306,11 +306,11 @@ def _remaining_capacity(batch: Batch, person: Person) -> int:
 def _loads(batch: Batch) -> Counter[int]:
     """How many items everybody has in the batch: kept for them, on their desk, or submitted."""
     loads: Counter[int] = Counter()
-    for (_, person), number in reserved_counts([batch]).items():
-        loads[person] += number
+    for (_, person), count in reserved_counts([batch]).items():
+        loads[person] += count
     live = Assignment.objects.filter(batch=batch, state__in=[State.LEASED, State.SUBMITTED])
-    for person, number in live.order_by().values_list("person_id").annotate(n=Count("pk")):
-        loads[person] += number
+    for person, count in live.order_by().values_list("person_id").annotate(n=Count("pk")):
+        loads[person] += count
     return loads
 
 

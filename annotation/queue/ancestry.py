@@ -97,18 +97,18 @@ def _describe_step(parent: Example, child: Example, sight: Visibility) -> list[s
     operations = [from_dict(operation) for operation in child.operations]
     before, after = operations[: len(parent.operations)], operations[len(parent.operations) :]
     base = replay(parent.stored_table.table(), before)
-    words = [describe(operation, base) for operation in after]
+    lines = [describe(operation, base) for operation in after]
     if child.question != parent.question:
-        words.append(
+        lines.append(
             gettext("question: {before} → {after}").format(before=parent.question, after=child.question)
         )
     if child.answers != parent.answers and not sight.is_asked:
-        words.append(
+        lines.append(
             gettext("answer: {before} → {after}").format(
                 before=", ".join(parent.answers), after=", ".join(child.answers)
             )
         )
-    return words
+    return lines
 
 
 def _add_people(nodes: Mapping[int, Node], sight: Visibility) -> None:

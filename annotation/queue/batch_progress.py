@@ -54,14 +54,14 @@ def counts(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
     decided = {
         batch_id: {"decided": accepted, "excluded": excluded} for batch_id, accepted, excluded in stored
     }
-    numbers = {
+    counts_by_name = {
         "adjudication": _count(Adjudication.objects.filter(item__batch_id__in=ids), "item__batch_id"),
         "complete": _count(complete, "batch_id"),
         "flags": _count(Flag.objects.filter(item__batch_id__in=ids), "item__batch_id"),
     }
     for batch_id, batch_counts in counts_by_batch.items():
         batch_counts |= decided.get(batch_id, {"decided": 0, "excluded": 0})
-        batch_counts |= {name: by_batch.get(batch_id, 0) for name, by_batch in numbers.items()}
+        batch_counts |= {name: by_batch.get(batch_id, 0) for name, by_batch in counts_by_name.items()}
         settled = sum(batch_counts[name] for name in ("complete", "adjudication", "decided", "excluded"))
         batch_counts["open"] = batch_counts["items"] - settled
     return counts_by_batch

@@ -178,12 +178,12 @@ def _items_showing(
 
 def _delete_items(items: Sequence[Item]) -> None:
     """Delete items that nobody has had, with their slots, and correct the counts of their batches."""
-    number = Counter(item.batch_id for item in items)
+    counts = Counter(item.batch_id for item in items)
     slots: Counter[int] = Counter()
     for item in items:
         slots[item.batch_id] += item.slots_count
     Item.objects.filter(pk__in=[item.pk for item in items]).delete()
-    for batch, gone in sorted(number.items()):
+    for batch, gone in sorted(counts.items()):
         Batch.objects.filter(pk=batch).update(
             items_count=F("items_count") - gone, slots_count=F("slots_count") - slots[batch]
         )

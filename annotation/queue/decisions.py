@@ -106,8 +106,8 @@ def write(
         event_id=event,
     )
     task, plain = item.batch.task(), item.plain()
-    for number, resolved in enumerate(resolution.outcomes, start=1):
-        outcome = Outcome(decision=decision, number=number, response=task.envelope(resolved.response, plain))
+    for ordinal, resolved in enumerate(resolution.outcomes, start=1):
+        outcome = Outcome(decision=decision, number=ordinal, response=task.envelope(resolved.response, plain))
         perturbed = task.perturb(plain, resolved.response)
         if perturbed is not None:
             outcome.example = lineage.make_example(item=item, perturbed=perturbed)

@@ -83,19 +83,19 @@ class GoldTurns:
         percent = self.batch.gold_percent
         if self.are_independent:
             return min(golds, round(ordinary * percent / (100 - percent)))
-        gold_count, number = 0, turn * percent // 100
+        gold_count, stretch = 0, turn * percent // 100
         while gold_count < golds:
-            at = self._of_stretch(number)
+            at = self._of_stretch(stretch)
             if at >= turn:
                 if at - turn > ordinary:
                     break
                 ordinary -= at - turn
                 gold_count, turn = gold_count + 1, at + 1
-            number += 1
+            stretch += 1
         return gold_count
 
-    def _of_stretch(self, number: int) -> int:
+    def _of_stretch(self, stretch: int) -> int:
         """The gold turn in a stretch of turns, by the stretch's number."""
         percent = self.batch.gold_percent
-        first, behind = -(-number * 100 // percent), -(-(number + 1) * 100 // percent)
-        return generator(self.batch, "gold", self.person, number).randrange(first, behind)
+        first, behind = -(-stretch * 100 // percent), -(-(stretch + 1) * 100 // percent)
+        return generator(self.batch, "gold", self.person, stretch).randrange(first, behind)

@@ -81,9 +81,9 @@ def _new_id(parent: Example, label: str) -> str:
     siblings, last = Example.objects.filter(source_id=parent.source_id), 0
     # Looked for by whole ids, for which there is an index; a source may hold a million.
     while True:
-        numbers = {f"{stem}{number}": number for number in range(last + 1, last + 1 + NUMBERS_AT_ONCE)}
-        taken_ids = siblings.filter(external_id__in=list(numbers)).values_list("external_id", flat=True)
-        highest = max((numbers[name] for name in taken_ids), default=0)
+        suffixes = {f"{stem}{suffix}": suffix for suffix in range(last + 1, last + 1 + NUMBERS_AT_ONCE)}
+        taken_ids = siblings.filter(external_id__in=list(suffixes)).values_list("external_id", flat=True)
+        highest = max((suffixes[name] for name in taken_ids), default=0)
         if not highest:
             return f"{stem}{last + 1}"
         last = highest
@@ -205,8 +205,8 @@ def leave_out(*, batch: Batch, required: Batch) -> int:
     """
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
     twice = Item.objects.filter(batch=batch, is_gold=False, example__in=examples_of(required))
-    number = twice.count()
-    if not number:
+    count = twice.count()
+    if not count:
         return 0
     begun = Exists(Assignment.objects.filter(item=OuterRef("pk")))
     has_proposals = Exists(Proposal.objects.filter(item=OuterRef("pk")))
@@ -218,15 +218,15 @@ def leave_out(*, batch: Batch, required: Batch) -> int:
                 "Create another batch that requires {qualification}; it leaves the item out.",
                 "{number} items of {name} are also in {qualification} and can no longer be removed. "
                 "Create another batch that requires {qualification}; it leaves them out.",
-                number,
-            ).format(number=number, name=batch.name, qualification=required.name),
+                count,
+            ).format(number=count, name=batch.name, qualification=required.name),
         )
     slot_count = Slot.objects.filter(item__in=twice).count()
     twice.delete()
     Batch.objects.filter(pk=batch.pk).update(
-        items_count=F("items_count") - number, slots_count=F("slots_count") - slot_count
+        items_count=F("items_count") - count, slots_count=F("slots_count") - slot_count
     )
-    return number
+    return count
 
 
 def starting_points(task: TaskType, examples: Sequence[int]) -> Sequence[int]:

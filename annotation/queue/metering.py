@@ -308,11 +308,11 @@ class Estimate(_Tokens):
 
     def in_words(self) -> str:
         """One line in the reader's language."""
-        words = gettext("about {requests} requests, {tokens} tokens").format(
+        text = gettext("about {requests} requests, {tokens} tokens").format(
             requests=number_format(self.requests, force_grouping=True),
             tokens=number_format(self.tokens, force_grouping=True),
         )
-        return words if self.usd is None else f"{words}, {_amount('usd', self.usd)}"
+        return text if self.usd is None else f"{text}, {_amount('usd', self.usd)}"
 
 
 def sample(keys: Sequence[T], size: int = 3) -> Sequence[T]:

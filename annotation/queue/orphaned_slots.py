@@ -225,8 +225,8 @@ def _person_with_fewest_items(batch: Batch, people: Collection[int]) -> int:
         counted = (
             rows.filter(person__in=list(people)).order_by().values_list("person_id").annotate(n=Count("pk"))
         )
-        for person, number in counted:
-            counts[person] += number
+        for person, count in counted:
+            counts[person] += count
     return min(sorted(counts), key=lambda person: counts[person])
 
 

@@ -72,17 +72,17 @@ def judge(task: TaskType, exercise: Exercise, envelope: object, project: Project
         response = task.receive(envelope if isinstance(envelope, Mapping) else {}, item)
     except InvalidResponse as invalid:
         return Feedback(False, (), "", tuple(invalid.problems))
-    right, words = task.feedback(item, response, exercise.expected)
-    return Feedback(right, tuple(words), exercise.why)
+    right, lines = task.feedback(item, response, exercise.expected)
+    return Feedback(right, tuple(lines), exercise.why)
 
 
 # -- going through the set --------------------------------------------------------------------------
 
 
-def add_attempt(goes: str, number: int, right: bool | None, total: int) -> str:
+def add_attempt(goes: str, position: int, right: bool | None, total: int) -> str:
     """What came of each exercise at first go, with this one (from 1) added. A later go at it changes nothing."""
     goes = goes if len(goes) == total and set(goes) <= {*_LETTERS.values(), _NOT_YET} else _NOT_YET * total
-    at = number - 1
+    at = position - 1
     return goes if goes[at] != _NOT_YET else goes[:at] + _LETTERS[right] + goes[at + 1 :]
 
 
@@ -93,7 +93,7 @@ def record_attempt(
     person: Person,
     task: TaskType,
     variant: str,
-    number: int,
+    position: int,
     feedback: Feedback,
     now: datetime,
 ) -> PracticeResult | None:
@@ -106,7 +106,7 @@ def record_attempt(
         return None
     progress = dict(session.get(KEPT) or {})
     name = _name(project, task, variant)
-    goes = add_attempt(str(progress.get(name, "")), number, feedback.right, len(exercises(task, variant)))
+    goes = add_attempt(str(progress.get(name, "")), position, feedback.right, len(exercises(task, variant)))
     if goes != progress.get(name):
         session[KEPT] = {**progress, name: goes}
     if _NOT_YET in goes or not is_required(project, task, variant):
@@ -158,7 +158,7 @@ class Score:
     @property
     def left(self) -> list[int]:
         """The exercises (from 1) that were not answered yet, in their order."""
-        return [number for number in range(1, self.total + 1) if number not in self.goes]
+        return [position for position in range(1, self.total + 1) if position not in self.goes]
 
 
 def score(session: Mapping[str, Any], project: Project, task: TaskType, variant: str) -> Score:
@@ -169,7 +169,7 @@ def score(session: Mapping[str, Any], project: Project, task: TaskType, variant:
         return Score(total, {})
     came = {letter: right for right, letter in _LETTERS.items()}
     return Score(
-        total, {number: came[letter] for number, letter in enumerate(goes, start=1) if letter in came}
+        total, {position: came[letter] for position, letter in enumerate(goes, start=1) if letter in came}
     )
 
 

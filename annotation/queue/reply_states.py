@@ -30,12 +30,12 @@ order of their columns. "invalid": a reply that breaks the contract.
 
 def columns(rows: Iterable[Mapping[str, int]]) -> list[str]:
     """The states that occur in any of the rows, in their order."""
-    occurring = {state for row in rows for state, number in row.items() if number}
+    occurring = {state for row in rows for state, count in row.items() if count}
     return [state for state in WORDS if state in occurring]
 
 
 def in_words(states: Mapping[str, int]) -> str:
     """The counts as a list in the reader's language: "3 cut off, 1 filtered"; "" where there are none."""
     return ", ".join(
-        f"{states[state]} {gettext(words)}" for state, words in WORDS.items() if states.get(state)
+        f"{states[state]} {gettext(label)}" for state, label in WORDS.items() if states.get(state)
     )

@@ -273,12 +273,12 @@ def next_or_none(*, batch: Batch, person: Person, holding: Sequence[str], now: d
 def require_open(batch: Batch) -> None:
     """Raises ActionRefused: batch_closed, batch_paused, batch_not_open."""
     if batch.state != "open":
-        words = {"closed": gettext("is closed"), "paused": gettext("is paused")}
+        states = {"closed": gettext("is closed"), "paused": gettext("is paused")}
         refuse(
             NOT_OPEN[batch.state],
             "The batch {name} {words}.",
             name=batch.name,
-            words=words.get(batch.state, gettext("is not open yet")),
+            words=states.get(batch.state, gettext("is not open yet")),
         )
 
 

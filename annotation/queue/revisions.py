@@ -163,7 +163,7 @@ def reinstate_all(batch: Batch, *, now: datetime) -> int:
     """
     withdrawn = Annotation.objects.filter(assignment=OuterRef("pk"), response__isnull=True)
     leases = Assignment.objects.filter(Exists(withdrawn), batch=batch, state=State.LEASED)
-    number = 0
+    count = 0
     for pk, item in leases.order_by("item_id", "pk").values_list("pk", "item_id"):
         reservations.lock_item(item)
         assignment = leases.select_related("batch", "person").filter(pk=pk).first()
@@ -172,8 +172,8 @@ def reinstate_all(batch: Batch, *, now: datetime) -> int:
         if assignment is None or last is None:
             continue
         reinstate(assignment, last, reason="batch closed", by=None, now=now)
-        number += 1
-    return number
+        count += 1
+    return count
 
 
 def reinstate(

@@ -67,8 +67,8 @@ class Sample:
     def as_stored(self) -> dict[str, Any]:
         """What `Batch.sampling` keeps of it."""
         sampling: dict[str, Any] = {"sources": [source.public_id for source in self.sources], "of": self.of}
-        number = {"size": self.size} if self.only is None else {"only": list(self.only)}
-        return {**sampling, "by": self.strata, **number}
+        extent = {"size": self.size} if self.only is None else {"only": list(self.only)}
+        return {**sampling, "by": self.strata, **extent}
 
 
 def is_suitable(*, project: Project, task: TaskType, sample: Sample) -> bool:

@@ -143,9 +143,9 @@ def _add_some(batch: Batch, items: Sequence[NewItem]) -> list[int]:
         Slot,
         ["batch_id", "item_id", "number", "position"],
         (
-            (batch.pk, key, number, item.position)
+            (batch.pk, key, slot_number, item.position)
             for key, item in zip(keys, items, strict=True)
-            for number in range(1, batch.overlap + 1)
+            for slot_number in range(1, batch.overlap + 1)
         ),
     )
     bulk_rows.insert(
@@ -180,8 +180,8 @@ def _widen(batch: Batch, items: Sequence[int], overlap: int) -> None:
     for pk, position, last, planned_count in rows.values_list("pk", "position", "last", "planned"):
         more = max(0, overlap - planned_count)
         new += [
-            Slot(batch=batch, item_id=pk, number=(last or 0) + number, position=position)
-            for number in range(1, more + 1)
+            Slot(batch=batch, item_id=pk, number=(last or 0) + offset, position=position)
+            for offset in range(1, more + 1)
         ]
         if more:
             wider.setdefault(more, []).append(pk)

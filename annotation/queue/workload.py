@@ -73,13 +73,13 @@ def accounts(batches: Sequence[Batch]) -> dict[tuple[int, int], Account]:
     rows = Assignment.objects.filter(person__in=people, batch__in=batches).order_by()
     counted = rows.values_list("person_id", "batch_id", "state").annotate(n=Count("pk"))
     accounts_by_key: dict[tuple[int, int], Account] = {}
-    for person, batch, state, number in counted:
-        state_count = {NAMES[state]: number} if state in NAMES else {}
+    for person, batch, state, count in counted:
+        state_count = {NAMES[state]: count} if state in NAMES else {}
         accounts_by_key[batch, person] = accounts_by_key.get((batch, person), Account()) + Account(
-            assigned=number, **state_count
+            assigned=count, **state_count
         )
-    for key, number in allocation.reserved_counts(batches).items():
-        accounts_by_key[key] = accounts_by_key.get(key, Account()) + Account(kept=number)
+    for key, count in allocation.reserved_counts(batches).items():
+        accounts_by_key[key] = accounts_by_key.get(key, Account()) + Account(kept=count)
     return accounts_by_key
 
 

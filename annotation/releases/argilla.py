@@ -34,7 +34,7 @@ _UNSAVED: Final[Record] = {"id": None, "inserted_at": None, "updated_at": None}
 
 def write_argilla(raw: Raw, folder: Path) -> int:
     """For each batch a folder with records, settings and the dataset model. Returns the records."""
-    number = 0
+    count = 0
     for id, batch in raw.batches.items():
         task, out = task_of_record(batch), folder / id
         (out / ".argilla").mkdir(parents=True)
@@ -44,8 +44,8 @@ def write_argilla(raw: Raw, folder: Path) -> int:
         model = {"name": batch["name"], "status": "ready", "workspace_id": None, "last_activity_at": None}
         _write(out / ".argilla" / "dataset.json", {**_UNSAVED, **model, **about})
         _write(out / ".argilla" / "settings.json", {**settings(task), **about})
-        number += sum(1 for _ in write_array(out / "records.json", records(raw, id)))
-    return number
+        count += sum(1 for _ in write_array(out / "records.json", records(raw, id)))
+    return count
 
 
 def _guidelines(raw: Raw, batch: str) -> str:
@@ -56,8 +56,8 @@ def _guidelines(raw: Raw, batch: str) -> str:
     texts: dict[int, str] = {
         entry["number"]: entry["text"] for entry in every if entry["type"] == record["type"]
     }
-    numbers = {entry["guidelines"]["number"] for entry in raw.annotations if entry["batch"] == batch} or texts
-    return texts[max(numbers)] if numbers else task_of_record(record).guidelines()
+    applied = {entry["guidelines"]["number"] for entry in raw.annotations if entry["batch"] == batch} or texts
+    return texts[max(applied)] if applied else task_of_record(record).guidelines()
 
 
 def _write(path: Path, value: Any) -> None:

@@ -61,9 +61,9 @@ def records_of_formats(
     raw: Raw, formats: Sequence[str], mix: int | None = None, gate: Gate | None = None
 ) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
     """(format, path, what it follows from, record) of every benchmark file in every format (`benchmark_records`)."""
-    for number, (format, folder) in enumerate(folders(formats).items()):
+    for index, (format, folder) in enumerate(folders(formats).items()):
         # All outcomes are judged on the way of the first format.
-        for what, export in benchmark_records(raw, format, mix, gate if number == 0 else None):
+        for what, export in benchmark_records(raw, format, mix, gate if index == 0 else None):
             yield format, folder + export.path, what, export.record
         if gate is not None and gate.shut:
             return
@@ -387,9 +387,9 @@ def _key(record: Mapping[str, Any]) -> tuple[str, ...]:
     return (record["id"],) if "id" in record else (record["example_id"], record["model"])
 
 
-def _renumbered(record: Mapping[str, Any], number: int) -> dict[str, Any]:
+def _renumbered(record: Mapping[str, Any], suffix: int) -> dict[str, Any]:
     name = "id" if "id" in record else "example_id"
-    return {**record, name: f"{record[name]}#{number}"}
+    return {**record, name: f"{record[name]}#{suffix}"}
 
 
 def _path(part: str, raw: Raw, name: str, format: str) -> str:

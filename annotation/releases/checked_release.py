@@ -97,7 +97,7 @@ def _unknown_type(manifest: Manifest) -> str:
     return min(installed - task_types().keys(), default="")
 
 
-def check(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> CheckedRelease:
+def check(request: ReadRequest, progress: Callable[[int], None] = lambda done: None) -> CheckedRelease:
     """Verify a release, a folder or a zip archive, and write its records to the folder `request.rows`. ReaderError."""
     with _folder_of(Path(request.path)) as folder:
         try:
@@ -124,13 +124,13 @@ def _write(folder: Path, manifest: Record, out: Path) -> int:
     """Write manifest and records, each checked, as JSON Lines. Returns how many records there are."""
     out.mkdir(parents=True)
     (out / MANIFEST).write_text(_checked_json(manifest, MANIFEST), encoding="utf-8")
-    number = 0
+    count = 0
     for path in (folder / name for name in FILES if (folder / name).exists()):
         with (out / path.name).open("w", encoding="utf-8", newline="\n") as file:
             for line, record in enumerate(record_files.records(path), 1):
                 file.write(_checked_json(record, f"{path.name}, line {line}") + "\n")
-                number += 1
-    return number
+                count += 1
+    return count
 
 
 def _checked_json(record: Record, where: str) -> str:

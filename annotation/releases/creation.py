@@ -318,7 +318,7 @@ def _require_finished_runs(project: Project, watermark: int) -> None:
         ):
             kinds[kind] = kinds.get(kind, 0) + 1
     if kinds:
-        named = ", ".join(f"{number} of {kind}" for kind, number in sorted(kinds.items()))
+        named = ", ".join(f"{count} of {kind}" for kind, count in sorted(kinds.items()))
         refuse(
             "run_unfinished",
             "People rated automatic perturbations of an unfinished run ({named}), but a release "
@@ -503,8 +503,8 @@ def study_now(
     excluded = decided.filter(kind=Decision.Kind.EXCLUDED).order_by()
     reasons: Counter[str] = Counter()
     rows = excluded.values_list("reason", "note", "listed_reason").annotate(n=Count("pk"))
-    for reason, note, listed_reason, number in rows:
-        reasons[_reason(str(reason), note, listed_reason)] += number
+    for reason, note, listed_reason, count in rows:
+        reasons[_reason(str(reason), note, listed_reason)] += count
     return Study(project.name, _annotated_manifest(release, manifest), reasons, pictures, unchecked)
 
 

@@ -82,9 +82,9 @@ def _personal_names(folder: Path, names: Iterable[str], personal: Iterable[str])
         if name in (SOURCES, perturbation_records.LINES) or name.startswith(("data/", "parquet/")):
             continue
         with (folder / name).open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
+            for line_number, line in enumerate(lines, start=1):
                 if pattern.search(line):
-                    yield f"{name}, line {number},"
+                    yield f"{name}, line {line_number},"
 
 
 def upload(

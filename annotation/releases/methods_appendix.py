@@ -306,7 +306,7 @@ def _decisions(study: Study) -> Iterator[Block]:
         "excluded": counts["excluded"],
     }
     of_decided = f"of {_count_text(decided, 'decided item')}"
-    yield Items(tuple(f"{_share(number, decided)} {of_decided} {what}." for what, number in shares.items()))
+    yield Items(tuple(f"{_share(value, decided)} {of_decided} {what}." for what, value in shares.items()))
     if contradicted := counts.get("contradicted"):
         yield Paragraph(f"People contradicted the answer of {_count_text(contradicted, 'example')} later.")
     unchecked, edit_count = study.unchecked
@@ -318,16 +318,14 @@ def _decisions(study: Study) -> Iterator[Block]:
     reasons = sorted(study.exclusions.items(), key=lambda entry: (-entry[1], entry[0]))
     if reasons:
         yield Paragraph("Items were excluded for these reasons:")
-        yield Items(
-            tuple(f"{reason or 'no reason'}: {number:,}" for reason, number in reasons[:MOST_REASONS])
-        )
+        yield Items(tuple(f"{reason or 'no reason'}: {value:,}" for reason, value in reasons[:MOST_REASONS]))
     if (more := len(reasons) - MOST_REASONS) and more > 0:
         yield Paragraph(f"{_count_text(more, 'further reason')} for one or a few items each.")
 
 
-def _share(number: int, of: int) -> str:
-    share = proportion(number, of)
-    return f"{number:,} ({share.percent}; 95 % CI {share.interval}, n = {of:,})"
+def _share(part: int, of: int) -> str:
+    share = proportion(part, of)
+    return f"{part:,} ({share.percent}; 95 % CI {share.interval}, n = {of:,})"
 
 
 def _reproduction() -> Iterator[Block]:
@@ -338,5 +336,5 @@ def _reproduction() -> Iterator[Block]:
     )
 
 
-def _count_text(number: int, singular: str, plural: str = "") -> str:
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+def _count_text(value: int, singular: str, plural: str = "") -> str:
+    return f"{value:,} {singular if value == 1 else plural or singular + 's'}"

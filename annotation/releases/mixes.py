@@ -61,17 +61,17 @@ def compose(groups: Iterable[Group], seed: int) -> Iterator[Composed]:
 
     An original is known by its source and its id, and is one group: two sources may well have the same ids.
     """
-    numbers: Shelf[str, int] = Shelf()
+    mix_counts: Shelf[str, int] = Shelf()
     for source, original, mine in groups:
         mixed_count = 0
         for chosen in combinations(mine, seed, original.id):
             if mixed_count == MOST:
                 break
-            number = numbers.get(original.id, 0) + 1
-            mixed = mix(original, [mine[index] for index in chosen], f"{original.id}~mix-{number}")
+            mix_number = mix_counts.get(original.id, 0) + 1
+            mixed = mix(original, [mine[index] for index in chosen], f"{original.id}~mix-{mix_number}")
             if isinstance(mixed, MixedExample):
                 mixed_count += 1
-                numbers[original.id] = number
+                mix_counts[original.id] = mix_number
             yield source, original, mixed
 
 

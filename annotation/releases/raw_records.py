@@ -169,9 +169,9 @@ class Raw:
 
         def decided() -> Iterator[tuple[Any, ...]]:
             for offset, record in decisions:
-                for number, outcome in enumerate(record["outcomes"]):
+                for index, outcome in enumerate(record["outcomes"]):
                     if (example := outcome["example"]) is not None:
-                        derived[record["source"], example["id"]] = offset, number, example["parent"]
+                        derived[record["source"], example["id"]] = offset, index, example["parent"]
                 yield _decision(offset, record)
 
         self._db.executemany(f"INSERT INTO decisions VALUES (NULL, {', '.join('?' * 7)})", decided())  # nosec B608: question marks
@@ -186,7 +186,7 @@ class Raw:
             self._files,
             folder / DECISIONS,
             derived,
-            lambda record, number, _: record["outcomes"][number]["example"],
+            lambda record, outcome_index, _: record["outcomes"][outcome_index]["example"],
         )
         self.annotations = Lines(folder / ANNOTATIONS, self._one("SELECT count(*) FROM annotations"))
         self.decisions = Lines(folder / DECISIONS, self._one("SELECT count(*) FROM decisions"))
@@ -249,8 +249,8 @@ class Raw:
 
     def task_type_of(self, source: str, example: str) -> str:
         """The task type whose response made a derived example; KeyError."""
-        offset, number, _ = self.derived.offsets[source, example]
-        response = self._files.at(self.folder / DECISIONS, offset)["outcomes"][number]["response"]
+        offset, index, _ = self.derived.offsets[source, example]
+        response = self._files.at(self.folder / DECISIONS, offset)["outcomes"][index]["response"]
         return str(response["type"])
 
     def counts(self) -> dict[str, int]:

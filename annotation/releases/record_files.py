@@ -29,11 +29,11 @@ def records_with_offsets(path: Path) -> Iterator[tuple[int, Record]]:
     """The records of a file, each with the byte where its line starts."""
     offset = 0
     with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
+        for line_number, line in enumerate(lines, start=1):
             try:
                 yield offset, json.loads(_object_text(line))
             except json.JSONDecodeError as error:
-                raise Difference(f"{path.name}, line {number}: not JSON ({error.msg})") from None
+                raise Difference(f"{path.name}, line {line_number}: not JSON ({error.msg})") from None
             offset += len(line)
 
 
@@ -86,8 +86,8 @@ class RecordFiles:
 class Lines:
     """The records of a file, as often as they are asked for, one at a time."""
 
-    def __init__(self, path: Path, number: int) -> None:
-        self._path, self._number = path, number
+    def __init__(self, path: Path, count: int) -> None:
+        self._path, self._number = path, count
 
     def __iter__(self) -> Iterator[Record]:
         return records(self._path)

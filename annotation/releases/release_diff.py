@@ -150,7 +150,7 @@ def _same_ids(
 def _contents(folder: Path, batches: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Name and id of each item, response, outcome, proposal and try of these batches. The name has no id of theirs."""
     items: Shelf[str, str] = Shelf()
-    numbers: Shelf[str, int] = Shelf()
+    counts: Shelf[str, int] = Shelf()
     for file in ("sources", "annotations", "decisions", "proposals", "tries"):
         path = folder / f"{file}.jsonl"
         for record in records(path) if path.is_file() else ():
@@ -164,8 +164,8 @@ def _contents(folder: Path, batches: Mapping[str, str]) -> Iterator[tuple[str, s
                 if item not in items or inner.get("id", item) == item:
                     continue
                 about = canonical([items[item], file, record.get("annotator"), record.get("revision")])
-                numbers[about] = numbers.get(about, 0) + 1
-                yield f"{about} {numbers[about]}", inner["id"]
+                counts[about] = counts.get(about, 0) + 1
+                yield f"{about} {counts[about]}", inner["id"]
 
 
 def _with_ids_of(value: Any, ids: Mapping[str, str]) -> Any:
@@ -209,14 +209,14 @@ def _records(path: Path, ids: Mapping[str, str]) -> Shelf[str, tuple[str, ...]]:
         # Prose, or Parquet: no lines of records.
         entries["the whole file"] = (hashlib.sha256(path.read_bytes()).hexdigest(),)
         return entries
-    for number, record in enumerate(records(path), start=1):
+    for line_number, record in enumerate(records(path), start=1):
         record = _with_ids_of(record, ids) if ids else record
         parts = [record.get("kind") if path.name == "sources.jsonl" else None, record.get("source")]
         name = record.get("id") or record.get("digest") or record.get("item") or record.get("name")
         if "example_id" in record:  # LFTQA-Eval's own files
             name = f"{record['example_id']} {record.get('model', '')}"
-        key = " ".join(str(part) for part in [*parts, name or f"line {number}"] if part)
-        key = key if key not in entries else f"{key} (line {number})"
+        key = " ".join(str(part) for part in [*parts, name or f"line {line_number}"] if part)
+        key = key if key not in entries else f"{key} (line {line_number})"
         entries[key] = digest(record), *_examples(record)
     return entries
 

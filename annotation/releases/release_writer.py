@@ -66,8 +66,8 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
 
     def counted(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
         nonlocal done
-        for number, line in lines:
-            done += number
+        for count, line in lines:
+            done += count
             progress(done, steps)
             yield line
 
@@ -454,7 +454,7 @@ def _marks(project: Project) -> dict[int, Record]:
 def _versions(project: Project) -> dict[int, Record]:
     """Number and digest of each version of the guidelines."""
     versions = Guidelines.objects.filter(project=project).values_list("pk", "number", "text")
-    return {pk: {"number": number, "digest": digest(text)} for pk, number, text in versions}
+    return {pk: {"number": version, "digest": digest(text)} for pk, version, text in versions}
 
 
 def _first_sent_back(sent_back: QuerySet[RevisionRequest], items: Sequence[int]) -> dict[int, int]:

@@ -104,20 +104,20 @@ def write_xlsx(raw: Raw, path: Path) -> int:
     import xlsxwriter
 
     options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    named, number = columns(raw), 0
+    named, row_number = columns(raw), 0
     with xlsxwriter.Workbook(path, options) as book:
         sheet = book.add_worksheet("Responses")
         sheet.freeze_panes(1, 0)
         for column, name in enumerate(named):
             sheet.write_string(0, column, name)
-        for number, row in enumerate(rows(raw), start=1):
+        for row_number, row in enumerate(rows(raw), start=1):
             for column, name in enumerate(named):
                 value = row.get(name)
                 if isinstance(value, int | float) and not isinstance(value, bool):
-                    sheet.write_number(number, column, value)
+                    sheet.write_number(row_number, column, value)
                 elif value is not None:
-                    sheet.write_string(number, column, _guarded_text(value)[:LONGEST_CELL])
-    return number
+                    sheet.write_string(row_number, column, _guarded_text(value)[:LONGEST_CELL])
+    return row_number
 
 
 def _guarded_text(value: Any) -> str:
@@ -137,23 +137,23 @@ def write_label_studio(raw: Raw, folder: Path) -> int:
     NAME is the id of the batch. Import the XML under Settings, Labeling Interface, then the JSON. Returns the tasks.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    number = 0
+    count = 0
     for id, batch in raw.batches.items():
         most_answers = 2
         for task in write_array(folder / f"{id}.json", tasks(raw, id)):
             most_answers = max(most_answers, len(set(task["data"]["answers"])))
-            number += 1
+            count += 1
         xml = configuration(task_of_record(batch), most_answers)
         (folder / f"{id}.xml").write_text(xml, encoding="utf-8")
-    return number
+    return count
 
 
 def write_array(path: Path, lines: Iterable[Record]) -> Iterator[Record]:
     """Records that are written as an array of JSON, one a line, each while the next one is asked for."""
     with path.open("w", encoding="utf-8") as file:
         file.write("[")
-        for number, line in enumerate(lines):
-            file.write(("," if number else "") + "\n" + json.dumps(line, ensure_ascii=False))
+        for index, line in enumerate(lines):
+            file.write(("," if index else "") + "\n" + json.dumps(line, ensure_ascii=False))
             yield line
         file.write("\n]\n")
 
@@ -198,8 +198,8 @@ def _attribute(text: str) -> str:
 
 def _option_values(field: Field, most_answers: int) -> list[str]:
     """The values that a configuration lists: of a choice of answers their numbers, and its own options."""
-    numbers = range(1, most_answers + 1) if isinstance(field, AnswerChoice | AnswerMultiChoice) else ()
-    return [*map(str, numbers), *(value for value, _ in field.choices)]
+    answer_numbers = range(1, most_answers + 1) if isinstance(field, AnswerChoice | AnswerMultiChoice) else ()
+    return [*map(str, answer_numbers), *(value for value, _ in field.choices)]
 
 
 def tasks(raw: Raw, batch: str) -> Iterator[Record]:
@@ -252,7 +252,7 @@ def _unique_names(header: Sequence[str]) -> list[str]:
     """Names of columns, with a number behind one that came before: a row of Label Studio holds its cells by name."""
     names: list[str] = []
     for name in header:
-        candidates = (f"{name} ({number})" for number in itertools.count(2))
+        candidates = (f"{name} ({suffix})" for suffix in itertools.count(2))
         free = (candidate for candidate in candidates if candidate not in (*names, *header))
         names.append(next(free) if name in names else name)
     return names

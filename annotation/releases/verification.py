@@ -34,7 +34,7 @@ MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError
 """What records without the form of a release raise."""
 
 
-def verify(folder: Path, progress: Callable[[int], None] = lambda number: None) -> dict[str, int]:
+def verify(folder: Path, progress: Callable[[int], None] = lambda done: None) -> dict[str, int]:
     """Recompute everything in a release that follows from something else in it.
 
     progress: told the number of checked responses and decisions.
@@ -89,15 +89,15 @@ def _verify(
         if table.digest() != sha:
             raise Difference(f"sources.jsonl: the table {sha} has the digest {table.digest()}")
     waived = _check_waivers(raw, manifest)
-    for number, record in enumerate(raw.annotations):
-        if number % _PROGRESS_STEP == 0:
-            progress(number)
+    for done, record in enumerate(raw.annotations):
+        if done % _PROGRESS_STEP == 0:
+            progress(done)
         if record["id"] not in waived:
             by_rules_of_release(check_annotation, raw, record)
     replayed = 0
-    for number, decision in enumerate(raw.decisions, len(raw.annotations)):
-        if number % _PROGRESS_STEP == 0:
-            progress(number)
+    for done, decision in enumerate(raw.decisions, len(raw.annotations)):
+        if done % _PROGRESS_STEP == 0:
+            progress(done)
         replayed += by_rules_of_release(check_decision, raw, decision, waived)
     check_tries(raw)
     if fault := next(provenance.faults(raw), None):
@@ -158,9 +158,9 @@ def _check_manifest(raw: Raw, manifest: Manifest) -> None:
             list(map(Report.of, record.get("reports", ())))
         except (TypeError, ValueError) as error:
             raise Difference(f"sources.jsonl: source {record['name']!r}: {error}") from error
-    for name, number in count_records(raw).items():
-        if (claimed := manifest.counts.get(name)) != number:
-            raise Difference(f"{MANIFEST}: counts.{name} is {claimed!r}, the records give {number}")
+    for name, count in count_records(raw).items():
+        if (claimed := manifest.counts.get(name)) != count:
+            raise Difference(f"{MANIFEST}: counts.{name} is {claimed!r}, the records give {count}")
     for name in manifest.counts.keys() - count_records(raw).keys():
         raise Difference(f"{MANIFEST}: counts.{name} cannot be recomputed")
     for batch in manifest.batches:
@@ -229,11 +229,11 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Manifest) -> None:
         raise Difference(f"{MANIFEST}: 'automatic' and {perturbation_records.LINES} do not match")
     if claimed is None:
         return
-    for number, (line, original) in enumerate(benchmark_files.automatic_lines(raw), start=1):
+    for index, (line, original) in enumerate(benchmark_files.automatic_lines(raw), start=1):
         once_more = perturbation_records.recreate(line, original).outcome()
         same_reason = is_wording(line.get("no_op"), once_more.get("no_op"))
         if not same_reason or any(line.get(key) != once_more.get(key) for key in ("digest", "refused")):
-            where = f"{perturbation_records.LINES}, line {number}: {line['kind']} of {line['original']!r}"
+            where = f"{perturbation_records.LINES}, line {index}: {line['kind']} of {line['original']!r}"
             raise Difference(f"{where} with the seed {line['seed']} gives {once_more}")
     if claimed["counts"] != (counts := benchmark_files.perturbed_counts(raw)):
         raise Difference(f"{MANIFEST}: automatic.counts is {claimed['counts']}, the lines give {counts}")
@@ -253,9 +253,9 @@ def _check_companion_files(folder: Path, manifest: Manifest) -> set[str]:
             raise Difference(f"{name}: does not match the manifest and the records")
     if under is None:
         return set(texts)
-    if hub.PARQUET in shas and (number := hub.parquet_differs(folder / under)):
+    if hub.PARQUET in shas and (line_number := hub.parquet_differs(folder / under)):
         raise Difference(
-            f"{under}{hub.PARQUET}: record {number} differs from line {number} of {whole_examples.HUB}"
+            f"{under}{hub.PARQUET}: record {line_number} differs from line {line_number} of {whole_examples.HUB}"
         )
     return {*texts, *(f"{under}{name}" for name in shas)}
 
@@ -273,20 +273,20 @@ def _check_derived(folder: Path, raw: Raw, manifest: Manifest, seed: int | None)
             if name not in last:
                 if not (folder / name).is_file():
                     raise Difference(f"{name}: missing, although the {what} require it")
-                number, line = 1, files.line(folder / name)
+                line_number, line = 1, files.line(folder / name)
                 expected = opening + canonical(record)
             else:
-                number, line, before = last[name]
+                line_number, line, before = last[name]
                 if line != f"{before}{parting}\n":
-                    raise Difference(f"{name}, line {number}: fewer records than the {what} require")
-                number, line = number + 1, files.line(folder / name)
+                    raise Difference(f"{name}, line {line_number}: fewer records than the {what} require")
+                line_number, line = line_number + 1, files.line(folder / name)
                 expected = canonical(record)
             if not line.startswith(expected):
                 id = record.get("id", record.get("example_id"))
                 named = "the record" if id is None else f"record {id!r}"  # a prompt of SUC has no id
-                raise Difference(f"{name}, line {number}: {named} differs from the {what}")
-            last[name] = number, line, expected
-        for name, (number, line, expected) in last.items():
+                raise Difference(f"{name}, line {line_number}: {named} differs from the {what}")
+            last[name] = line_number, line, expected
+        for name, (line_number, line, expected) in last.items():
             if line != f"{expected}{endings[name]}\n" or files.line(folder / name):
-                raise Difference(f"{name}: {number} records expected; the file has others or more")
+                raise Difference(f"{name}: {line_number} records expected; the file has others or more")
         return set(last)

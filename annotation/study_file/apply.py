@@ -97,20 +97,20 @@ def probe_sources(
             tables = folder / source.tables if source.tables else None
             read, fields = with_split(read, source.split, path, tables, source.fields)
             checksum = checksum_of(read.files(path, tables), source.limit, fields)
-            number, named, first = 0, {}, []
+            count, named, first = 0, {}, []
             outcomes = checked_outcomes(read, path, tables, source.limit)
             for example in with_options(source.fields, outcomes):
                 if isinstance(example, Rejection):
                     if source.good_only and example.record is not None:
                         continue
                     raise example.error
-                number += 1
-                if number <= loop_fit.LOOKED_AT:
+                count += 1
+                if count <= loop_fit.LOOKED_AT:
                     first.append(example.answers)
                 if example.id in example_ids:
                     named[example.id] = example
             probes[index] = SourceProbe(
-                checksum, number, are_sentences(first), named=named, path=path, tables=tables
+                checksum, count, are_sentences(first), named=named, path=path, tables=tables
             )
         except (ActionRefused, ReaderError, ValueError) as error:
             probes[index] = SourceProbe(wrong=f"{error}")

@@ -40,11 +40,11 @@ class BatchComparison(ExampleComparison):
         if wrong or not self.state.unfinished.issuperset(same):
             return
         if same:
-            words = gettext("unfinished: the run continues where it stopped.")
-            yield self.change("add", "perturbation", run.name, words, index)
+            text = gettext("unfinished: the run continues where it stopped.")
+            yield self.change("add", "perturbation", run.name, text, index)
         elif not self.study.sources and not self.current.sources:
-            words = gettext("there is no source to perturb.")
-            yield self.change("cannot", "perturbation", run.name, words, index)
+            text = gettext("there is no source to perturb.")
+            yield self.change("cannot", "perturbation", run.name, text, index)
         else:
             yield self.change("add", "perturbation", run.name, _run_in_words(run), index)
 
@@ -60,10 +60,8 @@ class BatchComparison(ExampleComparison):
             yield from obstacles
             return
         if existing is None:
-            words = _batch_in_words(
-                spec, self.available_examples(spec), self.correct(spec), self.needed(spec)
-            )
-            yield self.change("add", "batch", spec.name, words, index)
+            text = _batch_in_words(spec, self.available_examples(spec), self.correct(spec), self.needed(spec))
+            yield self.change("add", "batch", spec.name, text, index)
         elif differ := [name for name in BATCH_KEYS if getattr(spec, name) != getattr(existing, name)]:
             change = self.changed_batch(index, spec, existing, differ)
             yield change
@@ -75,8 +73,8 @@ class BatchComparison(ExampleComparison):
         if existing is not None and not spec.open:
             state = self.state.batches[spec.name].state
             if state != "planned":
-                words = gettext("it is {state}; in the file it is planned.").format(state=gettext(state))
-                yield self.change("leave", "batch", spec.name, words, index)
+                text = gettext("it is {state}; in the file it is planned.").format(state=gettext(state))
+                yield self.change("leave", "batch", spec.name, text, index)
         yield from self.guideline_examples(index, spec)
 
     def obstacles(self, index: int, spec: BatchSpec) -> list[Change]:
@@ -87,19 +85,19 @@ class BatchComparison(ExampleComparison):
         wrong += self.check_models(index, spec)
         qualification = self.batches.get(spec.requires)
         if qualification is not None and qualification.purpose != "qualification":
-            words = gettext("“{name}” is required, but it is not a qualification batch.").format(
+            text = gettext("“{name}” is required, but it is not a qualification batch.").format(
                 name=qualification.name
             )
-            wrong.append(self.change("cannot", "batch", spec.name, words, index))
+            wrong.append(self.change("cannot", "batch", spec.name, text, index))
         if not spec.sources and not spec.feeds_from:
-            words = gettext("it has no items. Name sources in `sample`, or a batch in `feeds_from`.")
-            wrong.append(self.change("cannot", "batch", spec.name, words, index))
+            text = gettext("it has no items. Name sources in `sample`, or a batch in `feeds_from`.")
+            wrong.append(self.change("cannot", "batch", spec.name, text, index))
         if not wrong and spec.name not in self.planned:
-            if words := self.why_waiting(spec):
+            if text := self.why_waiting(spec):
                 self.waiting.add(spec.name)
-                wrong = [self.change("wait", "batch", spec.name, words, index)]
-            elif words := self.why_without_examples(spec):
-                wrong = [self.change("cannot", "batch", spec.name, words, index)]
+                wrong = [self.change("wait", "batch", spec.name, text, index)]
+            elif text := self.why_without_examples(spec):
+                wrong = [self.change("cannot", "batch", spec.name, text, index)]
         return (
             wrong
             or list(self.check_examples(index, spec))
@@ -119,18 +117,18 @@ class BatchComparison(ExampleComparison):
                 )
                 for name in frozen
             )
-            words = gettext(
+            text = gettext(
                 "in the project: {said}. The batch is {state}, so this cannot be changed. Correct the "
                 "file, or rename the batch."
             ).format(said=conflicts, state=gettext(state))
-            return self.change("cannot", "batch", spec.name, words, index)
-        words = "; ".join(change_in_words(BATCH_KEYS[name], *parts[name]) for name in differ)
-        return self.change("change", "batch", spec.name, f"{words}.", index)
+            return self.change("cannot", "batch", spec.name, text, index)
+        text = "; ".join(change_in_words(BATCH_KEYS[name], *parts[name]) for name in differ)
+        return self.change("change", "batch", spec.name, f"{text}.", index)
 
     def correct(self, spec: BatchSpec) -> tuple[int, int]:
         """How many originals of its sources the model of a batch answers correctly, and how many it was asked about."""
         counts = [self.state.correct.get(key, (0, 0)) for key in _accuracy_keys(spec)]
-        return sum(number for number, _ in counts), sum(total for _, total in counts)
+        return sum(right for right, _ in counts), sum(total for _, total in counts)
 
     def needed(self, spec: BatchSpec) -> str:
         """What its language model would use to answer the originals of its sources, in words; "" where that is unknown."""
@@ -148,7 +146,7 @@ class BatchComparison(ExampleComparison):
         if spec.strategy != "split" or here >= needed:
             return self.change("open", "open", spec.name, gettext("annotators get its items."), index)
         if needed > spec.overlap:
-            words = gettext(
+            text = gettext(
                 "its {items} items for {overlap} people each, at most {limit} items per person, need "
                 "{needed} annotators; the project has {here}. Apply the file again when they have "
                 "joined, or raise the limit."
@@ -160,14 +158,14 @@ class BatchComparison(ExampleComparison):
                 here=here,
             )
         else:
-            words = ngettext(
+            text = ngettext(
                 "its fixed allocation for {overlap} person per item needs {needed} annotator; the project has "
                 "{here}. Apply the file again when they have joined.",
                 "its fixed allocation for {overlap} people per item needs {needed} annotators; the project has "
                 "{here}. Apply the file again when they have joined.",
                 needed,
             ).format(overlap=spec.overlap, needed=needed, here=here)
-        return self.change("wait", "open", spec.name, words, index)
+        return self.change("wait", "open", spec.name, text, index)
 
     def check_models(self, index: int, spec: BatchSpec) -> Iterator[Change]:
         """Models that terms name exist on this site."""
@@ -180,8 +178,8 @@ class BatchComparison(ExampleComparison):
                 yield self.refuse_term(name, refused.detail, spec, index)
         is_new = spec.name not in self.planned
         sources = self.with_sentences(spec) if spec.loop_model and is_new else ()
-        if words := loop_fit.obstacle(predictors.get(spec.loop_model), sources):
-            yield self.refuse_term("loop_model", words, spec, index)
+        if text := loop_fit.obstacle(predictors.get(spec.loop_model), sources):
+            yield self.refuse_term("loop_model", text, spec, index)
 
     def refuse_term(self, term: str, reason: str, spec: BatchSpec, index: int) -> Change:
         """An obstacle that is a term of a batch."""
@@ -220,8 +218,8 @@ OVERLAP: Final = {
 """What a file says of a new batch or run under `sample.of`, `sample.by`, `select` and `strategy`, in words."""
 
 
-def _batch_in_words(spec: BatchSpec, number: int | None, correct: tuple[int, int], needed: str) -> str:
-    """A new batch; `number` is how many examples there are of those that it is drawn from, where that is known.
+def _batch_in_words(spec: BatchSpec, available: int | None, correct: tuple[int, int], needed: str) -> str:
+    """A new batch; `available` is how many examples there are of those that it is drawn from, where that is known.
 
     `correct` counts the originals that its model answers correctly, and those that it was asked about; `needed` is what
     the others would cost.
@@ -235,7 +233,7 @@ def _batch_in_words(spec: BatchSpec, number: int | None, correct: tuple[int, int
     if spec.sources:
         parts.append(
             gettext(BY[spec.by]).format(
-                size=_size(spec, number),
+                size=_size(spec, available),
                 of=gettext(OF[spec.of]),
                 sources=", ".join(spec.sources),
                 seed=spec.seed,
@@ -247,26 +245,26 @@ def _batch_in_words(spec: BatchSpec, number: int | None, correct: tuple[int, int
     return f"{'; '.join(parts)}."
 
 
-def _correct_only(model: str, number: int, total: int, needed: str) -> str:
+def _correct_only(model: str, right_count: int, total: int, needed: str) -> str:
     """That a batch serves only what its model answers correctly, with the counts where there are answers."""
     if total:
-        words = gettext("only questions that {model} answers correctly ({number} of {asked} so far)")
-        words = words.format(model=model, number=grouped(number), asked=grouped(total))
+        text = gettext("only questions that {model} answers correctly ({number} of {asked} so far)")
+        text = text.format(model=model, number=grouped(right_count), asked=grouped(total))
     else:
-        words = gettext("only questions that {model} answers correctly; it will be asked").format(model=model)
-    return f"{words} ({needed})" if needed else words
+        text = gettext("only questions that {model} answers correctly; it will be asked").format(model=model)
+    return f"{text} ({needed})" if needed else text
 
 
-def _size(spec: BatchSpec, number: int | None) -> str:
+def _size(spec: BatchSpec, available: int | None) -> str:
     """How many examples a batch draws."""
     if spec.only:
         return gettext("{number} listed").format(number=len(spec.only))
-    if number is None or (spec.size is not None and spec.size <= number):
+    if available is None or (spec.size is not None and spec.size <= available):
         return gettext("all") if spec.size is None else grouped(spec.size)
     if spec.size:
-        words = gettext("all {number} (fewer than {size} exist)")
-        return words.format(number=grouped(number), size=grouped(spec.size))
-    return gettext("all {number}").format(number=grouped(number))
+        text = gettext("all {number} (fewer than {size} exist)")
+        return text.format(number=grouped(available), size=grouped(spec.size))
+    return gettext("all {number}").format(number=grouped(available))
 
 
 def _run_in_words(run: Run) -> str:

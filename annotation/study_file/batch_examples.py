@@ -92,20 +92,20 @@ class ExampleComparison(Comparison):
             missing = [entry for entry in spec.only if not self.holders(entry).keys() & set(spec.sources)]
             if missing and not (is_unread if spec.of != "perturbed" else self.has_unread_files()):
                 some = ", ".join(map(repr, missing[:10])) + (" …" if len(missing) > 10 else "")
-                words = gettext(
+                text = gettext(
                     "sample.only: the sources of the batch ({sources}) do not contain {some}."
                 ).format(sources=", ".join(spec.sources), some=some)
-                yield self.change("cannot", "batch", spec.name, words, index)
+                yield self.change("cannot", "batch", spec.name, text, index)
         new_gold = self.new_gold(spec)
         marked: set[tuple[str, str]] = set()
         for entry in spec.gold:
             holders = self.holders(entry.example)
             source, wrong = resolve_source(entry, list(holders), spec.sources)
             if source and (entry.example, source) in marked:
-                words = gettext(
+                text = gettext(
                     "{example!r} of {source} appears twice among the gold items. Remove one."
                 ).format(example=entry.example, source=source)
-                yield self.change("cannot", "gold", spec.name, words, index)
+                yield self.change("cannot", "gold", spec.name, text, index)
             marked.add((entry.example, source))
             if entry not in new_gold:
                 continue
@@ -121,21 +121,21 @@ class ExampleComparison(Comparison):
         if spec.purpose != "qualification" or not opens:
             return
         answered_ids = {entry.example for entry in (*spec.gold, *self.existing_gold(spec))}
-        number: int | None = len(spec.only)
+        item_count: int | None = len(spec.only)
         if spec.only:
             lacking = len(set(spec.only) - answered_ids)
         else:
-            number = self.available_examples(spec)
-            if number is None:
+            item_count = self.available_examples(spec)
+            if item_count is None:
                 return
-            number = number if spec.size is None else min(number, spec.size)
-            lacking = number - len(answered_ids)
+            item_count = item_count if spec.size is None else min(item_count, spec.size)
+            lacking = item_count - len(answered_ids)
         if lacking > 0 and not self.is_unread(spec):
-            words = gettext(
+            text = gettext(
                 "Items without a gold answer: {lacking} of {number}. Add the answers to gold.items, or "
                 "leave the batch planned (without `open`)."
-            ).format(lacking=lacking, number=number)
-            yield self.change("cannot", "gold", spec.name, words, index)
+            ).format(lacking=lacking, number=item_count)
+            yield self.change("cannot", "gold", spec.name, text, index)
 
     def existing_gold(self, spec: BatchSpec) -> Sequence[GoldItem]:
         return self.planned[spec.name].gold if spec.name in self.planned else ()
@@ -151,15 +151,15 @@ class ExampleComparison(Comparison):
         if new and self.is_closed(spec.name):
             yield self.change("cannot", "gold", spec.name, gettext("the batch is closed."), index)
         elif new:
-            words = ngettext("{number} gold answer.", "{number} gold answers.", len(new))
-            yield self.change("add", "gold", spec.name, words.format(number=len(new)), index)
+            text = ngettext("{number} gold answer.", "{number} gold answers.", len(new))
+            yield self.change("add", "gold", spec.name, text.format(number=len(new)), index)
         elif spec.gold_percent and not existing:
             yield self.change("leave", "gold", spec.name, gettext(NO_GOLD), index)
         if gone := len({entry.example for entry in existing} - {entry.example for entry in spec.gold}):
-            words = ngettext(
+            text = ngettext(
                 "{gone} gold item is not in the file.", "{gone} gold items are not in the file.", gone
             ).format(gone=gone)
-            yield self.change("leave", "gold", spec.name, words, index)
+            yield self.change("leave", "gold", spec.name, text, index)
 
     def guideline_examples(self, index: int, spec: BatchSpec) -> Iterator[Change]:
         """The accepted items that become guideline examples, and why the others do not."""
@@ -182,10 +182,10 @@ class ExampleComparison(Comparison):
                     yield self.change("cannot", section, spec.name, f"guideline_examples: {wrong}", index)
                 waiting += not wrong
             elif state == "gold":
-                words = gettext("{example!r} is a gold item. Annotators must not see its response.").format(
+                text = gettext("{example!r} is a gold item. Annotators must not see its response.").format(
                     example=entry.example
                 )
-                yield self.change("cannot", section, spec.name, f"guideline_examples: {words}", index)
+                yield self.change("cannot", section, spec.name, f"guideline_examples: {text}", index)
             elif state == "excluded":
                 excluded.append(repr(entry.example))
             elif state == "accepted" and self.is_closed(spec.name):
@@ -193,37 +193,37 @@ class ExampleComparison(Comparison):
             elif state != "pinned":
                 waiting += 1
         if new:
-            words = ngettext(
+            text = ngettext(
                 "{number} accepted item becomes a guideline example.",
                 "{number} accepted items become guideline examples.",
                 new,
             )
-            yield self.change("add", section, spec.name, words.format(number=new), index)
+            yield self.change("add", section, spec.name, text.format(number=new), index)
         if waiting:
-            words = ngettext(
+            text = ngettext(
                 "{number} guideline example waits until the batch is closed and the item is accepted. "
                 "Apply the file again then.",
                 "{number} guideline examples wait until the batch is closed and the items are accepted. "
                 "Apply the file again then.",
                 waiting,
             )
-            yield self.change("wait", section, spec.name, words.format(number=waiting), index)
+            yield self.change("wait", section, spec.name, text.format(number=waiting), index)
         if excluded:
-            words = gettext(
+            text = gettext(
                 "{examples}: not accepted in the project. Only accepted items are guideline examples."
             )
-            yield self.change("leave", section, spec.name, words.format(examples=", ".join(excluded)), index)
+            yield self.change("leave", section, spec.name, text.format(examples=", ".join(excluded)), index)
         existing = self.planned[spec.name].guideline_examples if spec.name in self.planned else ()
         if gone := sum(
             entry not in spec.guideline_examples and ItemName(entry.example) not in spec.guideline_examples
             for entry in existing
         ):
-            words = ngettext(
+            text = ngettext(
                 "{gone} guideline example is not in the file.",
                 "{gone} guideline examples are not in the file.",
                 gone,
             )
-            yield self.change("leave", section, spec.name, words.format(gone=gone), index)
+            yield self.change("leave", section, spec.name, text.format(gone=gone), index)
 
     def may_get_item(self, spec: BatchSpec, example_id: str) -> bool:
         """Whether the batch may still get an item about this example."""

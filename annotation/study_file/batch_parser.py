@@ -63,8 +63,8 @@ class FileReader:
         """`feeds_when` names a field of what feeds, and values that it can have."""
         conditions = entry.get("feeds_when", {})
         if conditions and not feeds_from:
-            words = gettext("This filters the outcomes of a batch. Name that batch in feeds_from.")
-            self.wrong((*path, "feeds_when"), words)
+            message = gettext("This filters the outcomes of a batch. Name that batch in feeds_from.")
+            self.wrong((*path, "feeds_when"), message)
         for before in self.written.value.get("batches", []):
             task = self.tasks.get(before["type"])
             if before["name"].strip() == feeds_from and task is not None:
@@ -97,13 +97,13 @@ class BatchReader:
             drawn = (sources[0].name,)  # as a demo world or a small study means it
         of = sample.get("of", self.task.of[0])
         if of not in sampling.example_kinds(self.task):
-            words = gettext("{title} takes {of} examples.").format(
+            message = gettext("{title} takes {of} examples.").format(
                 title=shown(self.task.title), of=gettext(" or ").join(sampling.example_kinds(self.task))
             )
-            self.file.wrong((*self.path, "sample", "of"), words)
+            self.file.wrong((*self.path, "sample", "of"), message)
         if "only" in sample and "size" in sample:
-            words = gettext("`only` lists the examples. Remove `size`.")
-            self.file.wrong((*self.path, "sample", "size"), words)
+            message = gettext("`only` lists the examples. Remove `size`.")
+            self.file.wrong((*self.path, "sample", "size"), message)
         gold = entry.get("gold", {}).get("items", ())
         self.check_repeated((*self.path, "gold", "items"), gold)
         self.file.check_filter(self.path, entry, feeds_from)
@@ -170,14 +170,14 @@ class BatchReader:
         path, entries = (*self.path, "guideline_examples"), self.entry.get("guideline_examples", ())
         purpose = self.entry.get("purpose", "work")
         if entries and purpose != "work":
-            words = gettext("A {purpose} batch decides no items, so it has no guideline examples.")
-            self.file.wrong(path, words.format(purpose=gettext(purpose)))
+            message = gettext("A {purpose} batch decides no items, so it has no guideline examples.")
+            self.file.wrong(path, message.format(purpose=gettext(purpose)))
         self.check_repeated(path, entries)
         gold_ids = {entry["example"] for entry in gold}
         for index, entry in enumerate(entries):
             if entry["example"] in gold_ids:
-                words = gettext("{example!r} is a gold item. Annotators must not see its response.")
-                self.file.wrong((*path, index), words.format(example=entry["example"]))
+                message = gettext("{example!r} is a gold item. Annotators must not see its response.")
+                self.file.wrong((*path, index), message.format(example=entry["example"]))
         return tuple(ItemName(**entry) for entry in entries)
 
     def check_repeated(self, path: Path, items: Sequence[Mapping[str, Any]]) -> None:
@@ -187,6 +187,6 @@ class BatchReader:
             key = (entry["example"], entry.get("source", ""))
             if key in first:
                 line = self.file.written.line((*path, first[key]))
-                words = gettext("{example!r} is already on line {line}.")
-                self.file.wrong((*path, index), words.format(example=entry["example"], line=line))
+                message = gettext("{example!r} is already on line {line}.")
+                self.file.wrong((*path, index), message.format(example=entry["example"], line=line))
             first.setdefault(key, index)

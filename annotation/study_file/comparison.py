@@ -78,10 +78,10 @@ class Change:
         return f"{line}{self.section} {self.name}: {self.words}"
 
 
-def planned_change(verb: Verb, study: Study, section: str, name: str, words: str, index: int = 0) -> Change:
+def planned_change(verb: Verb, study: Study, section: str, name: str, text: str, index: int = 0) -> Change:
     """A change with its line in the file; `index` is the position of what it is about."""
     line = study.line(SECTIONS[section], name if section == "task type" else index)
-    return Change(verb, section, name, words, index, line)
+    return Change(verb, section, name, text, index, line)
 
 
 def in_order(study: Study) -> list[tuple[str, int]]:
@@ -175,8 +175,8 @@ class Comparison:
         self.batches = {**self.planned, **self.stated}
         self.waiting: set[str] = set()
 
-    def change(self, verb: Verb, section: str, name: str, words: str, index: int = 0) -> Change:
-        return planned_change(verb, self.study, section, name, words, index)
+    def change(self, verb: Verb, section: str, name: str, text: str, index: int = 0) -> Change:
+        return planned_change(verb, self.study, section, name, text, index)
 
     def check_names(
         self, section: str, index: int, name: str, sources: Sequence[str], *batches: str
@@ -189,8 +189,8 @@ class Comparison:
         references += [(gettext("batch"), reference, self.batches) for reference in batches if reference]
         for what, reference, available in references:
             if reference not in available:
-                words = unknown_value_message(what, reference, available)
-                yield self.change("cannot", section, name, words, index)
+                text = unknown_value_message(what, reference, available)
+                yield self.change("cannot", section, name, text, index)
 
     def holders(self, name: str) -> dict[str, tableqa.Example]:
         """The example of this id in each source that has it, or will once its files are imported."""

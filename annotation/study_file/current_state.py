@@ -272,13 +272,13 @@ def _source(row: Source) -> SourceFile:
 
 def _with_responses(sources: Iterable[Source]) -> Iterator[str]:
     """A note on each source that an import of responses made."""
-    words = gettext(
+    text = gettext(
         "The source {name} came with the responses in {file}. A study file imports no responses: "
         "import this file first, under the same name of the source."
     )
     for source in sources:
         if file := source.how.get("responses"):
-            yield words.format(name=source.name, file=file)
+            yield text.format(name=source.name, file=file)
 
 
 def _runs(project: Project, batches: list[Batch], notes: list[str]) -> list[tuple[Run, bool]]:
@@ -471,21 +471,21 @@ def _counts(batches: list[Batch], with_remaining: bool) -> dict[str, Counts]:
     submitted = dict(person_counts.values_list("batch_id").annotate(n=Sum("submitted")))
     golds = Item.objects.filter(batch__in=batches, is_gold=True).order_by().values_list("batch_id")
     gold = {
-        batch: (number, gold_submitted)
-        for batch, number, gold_submitted in golds.annotate(n=Count("pk"), s=Sum("submitted_count"))
+        batch: (count, gold_submitted)
+        for batch, count, gold_submitted in golds.annotate(n=Count("pk"), s=Sum("submitted_count"))
     }
     waiting: dict[int, tuple[int, int]] = {}
     if with_remaining:
         rows = Item.objects.filter(batch__in=batches, is_gold=False, decision__isnull=True).order_by()
         free = Sum(F("slots_count") - F("submitted_count"))
-        for batch, number, slots in rows.values_list("batch_id").annotate(n=Count("pk"), free=free):
-            waiting[batch] = (number, slots)
+        for batch, count, slots in rows.values_list("batch_id").annotate(n=Count("pk"), free=free):
+            waiting[batch] = (count, slots)
     counts = {}
     for batch in batches:
-        number, gold_submitted = gold.get(batch.pk, (0, 0))
+        count, gold_submitted = gold.get(batch.pk, (0, 0))
         undecided, slots = waiting.get(batch.pk, (0, 0)) if with_remaining else (None, None)
         size = (batch.state, batch.items_count, batch.slots_count, submitted.get(batch.pk, 0))
-        counts[batch.name] = Counts(*size, number, gold_submitted, undecided, slots, batch.accepted_count)
+        counts[batch.name] = Counts(*size, count, gold_submitted, undecided, slots, batch.accepted_count)
     return counts
 
 
@@ -531,8 +531,8 @@ def _examples(sources: list[Source], derived: bool) -> dict[tuple[str, str], int
     kinds = (("perturbed", Example.objects.perturbed()), ("automatic", Example.objects.automatic()))
     for of, rows in kinds if derived else ():
         counted = rows.filter(source__in=sources).order_by().values_list("source_id").annotate(n=Count("pk"))
-        for source_id, number in counted:
-            counts[names[source_id], of] = counts.get((names[source_id], of), 0) + number
+        for source_id, count in counted:
+            counts[names[source_id], of] = counts.get((names[source_id], of), 0) + count
     return counts
 
 

@@ -50,9 +50,9 @@ def parse(text: str | ParsedYaml, *, folder: FilePath | None = None) -> Study:
     Raises `StudyError` with everything that is wrong.
     """
     written = yaml_file.read(text) if isinstance(text, str) else text
-    words = gettext("The text contains {reason}, which cannot be saved. Remove it.")
+    template = gettext("The text contains {reason}, which cannot be saved. Remove it.")
     problems = list(schema_faults(json_schema.SCHEMA, written.value)) or [
-        (path, words.format(reason=why.shown())) for path, why in faults(written.value)
+        (path, template.format(reason=why.shown())) for path, why in faults(written.value)
     ]
     if problems:
         raise StudyError([written.fault(path, message) for path, message in problems])
@@ -125,15 +125,15 @@ class _StudyReader(FileReader):
 
     def check_project(self, project: Mapping[str, Any]) -> None:
         if project["slug"] in RESERVED_SLUGS:
-            words = gettext("The short name {slug!r} is reserved. Choose another one.")
-            self.wrong(("project", "slug"), words.format(slug=project["slug"]))
+            message = gettext("The short name {slug!r} is reserved. Choose another one.")
+            self.wrong(("project", "slug"), message.format(slug=project["slug"]))
         time_zone = project.get("time_zone", "UTC")
         if time_zone not in time_zones():
             zones = sorted(time_zones())
-            words = gettext("There is no time zone {time_zone!r}.").format(time_zone=time_zone)
+            message = gettext("There is no time zone {time_zone!r}.").format(time_zone=time_zone)
             if closest_match(time_zone, zones):
-                words = unknown_value_message(gettext("time zone"), time_zone, zones)
-            self.wrong(("project", "time_zone"), words)
+                message = unknown_value_message(gettext("time zone"), time_zone, zones)
+            self.wrong(("project", "time_zone"), message)
         if not project["name"].strip():
             self.wrong(("project", "name"), gettext("A project needs a name."))
 
@@ -162,8 +162,8 @@ class _StudyReader(FileReader):
                 if key == "feeds_from":
                     self.check_feeding_batch(path, name, purposes[name])
                 elif purposes[name] != "qualification":
-                    words = gettext("“{name}” is not a qualification batch.").format(name=name)
-                    self.wrong(path, words)
+                    message = gettext("“{name}” is not a qualification batch.").format(name=name)
+                    self.wrong(path, message)
         for index, run in enumerate(study.runs):
             path = ("perturbations", index, "feeds_from")
             if run.feeds_from and self.is_available(path, gettext("batch"), run.feeds_from, purposes):
@@ -172,8 +172,8 @@ class _StudyReader(FileReader):
     def check_feeding_batch(self, path: Path, name: str, purpose: str) -> None:
         """Only what is decided makes items elsewhere."""
         if purpose != "work":
-            words = gettext("{name} is a {purpose} batch and decides no items, so it cannot pass any on.")
-            self.wrong(path, words.format(name=quoted([name]), purpose=gettext(purpose)))
+            message = gettext("{name} is a {purpose} batch and decides no items, so it cannot pass any on.")
+            self.wrong(path, message.format(name=quoted([name]), purpose=gettext(purpose)))
 
     def consent(self, text: str) -> str:
         """The text as it is kept."""
@@ -200,10 +200,10 @@ class _StudyReader(FileReader):
         for index, source in enumerate(sources):
             same = [entry for entry in sources if entry.name == source.name]
             if len(same) > 1 and len({entry.checksum for entry in same if entry.checksum}) != len(same):
-                words = gettext(
+                message = gettext(
                     "{name!r} appears {number} times. Give each entry a different name or checksum."
                 ).format(name=source.name, number=len(same))
-                self.wrong(("sources", index, "name"), words)
+                self.wrong(("sources", index, "name"), message)
 
     def source(self, index: int, entry: Mapping[str, Any]) -> SourceFile:
         self.is_available(("sources", index, "reader"), gettext("reader"), entry["reader"], sorted(READERS))
@@ -224,8 +224,8 @@ class _StudyReader(FileReader):
     def included_text(self, path: Path, name: str) -> str | None:
         """The text of a file that lies beside the study's."""
         if self.folder is None:
-            words = gettext("Files can only be included on the command line. Paste the text here.")
-            self.wrong(path, words)
+            message = gettext("Files can only be included on the command line. Paste the text here.")
+            self.wrong(path, message)
             return None
         try:
             text = (self.folder / name).read_text(encoding="utf-8")
@@ -234,8 +234,8 @@ class _StudyReader(FileReader):
             self.wrong(path, gettext("{name} cannot be read: {why}.").format(name=name, why=why))
             return None
         if reason := unstorable(text):
-            words = gettext("{name} contains {reason}, which cannot be saved. Remove it.")
-            self.wrong(path, words.format(name=name, reason=reason))
+            message = gettext("{name} contains {reason}, which cannot be saved. Remove it.")
+            self.wrong(path, message.format(name=name, reason=reason))
         return text
 
     def run(self, index: int, entry: Mapping[str, Any]) -> Run:
@@ -266,5 +266,5 @@ class _StudyReader(FileReader):
                 front = {name for before in front for name in waits.get(before, ())}
             if batch.name in reached:
                 key = "feeds_from" if batch.feeds_from else "requires"
-                words = gettext("{name!r} depends on itself.").format(name=batch.name)
-                self.wrong(("batches", index, key), words)
+                message = gettext("{name!r} depends on itself.").format(name=batch.name)
+                self.wrong(("batches", index, key), message)

@@ -89,8 +89,8 @@ def plan(
     """
     changes: list[Change] = []
     if state is None:
-        words = gettext("a new project, “{name}”.").format(name=study.name)
-        changes.append(planned_change("add", study, "project", study.slug, words))
+        text = gettext("a new project, “{name}”.").format(name=study.name)
+        changes.append(planned_change("add", study, "project", study.slug, text))
         blank = Study(slug=study.slug, name=study.name, time_zone=study.time_zone)
         state = ProjectState(blank, predictors=predictors or {})
     is_new = bool(changes)
@@ -138,8 +138,8 @@ def _with_project_terms(study: Study, current: Study) -> tuple[Study, list[Chang
         }
         if more:
             parts = [f"{BATCH_KEYS[name]} {term_in_words(existing, name)}" for name in more]
-            words = _unchanged_in_words(parts)
-            stays.append(planned_change("leave", study, "batch", spec.name, words, index))
+            reason = _unchanged_in_words(parts)
+            stays.append(planned_change("leave", study, "batch", spec.name, reason, index))
         batches.append(spec.changed(**more))
     completed = dataclasses.replace(
         study, **unsaid, statement={**answers, **study.statement}, batches=tuple(batches)

@@ -20,8 +20,8 @@ def lines(plan: Plan, effects: Mapping[str, Sequence[str]] | None = None) -> Ite
     for change in plan.changes:
         yield line(change)
         if change.section == "batch" and change.verb == "change":
-            for words in (effects or {}).get(change.name, ()):
-                yield f"      {words}"
+            for effect in (effects or {}).get(change.name, ()):
+                yield f"      {effect}"
     if not plan.does and not plan.cannot:
         yield NOTHING_YET if plan.waits else "Nothing to do: the project matches the file."
     if plan.costs:
@@ -41,8 +41,8 @@ def line(change: Change) -> str:
 def cost_rows(plan: Plan) -> Iterator[tuple[Cost | None, str, str, str, str]]:
     """What is left to annotate in each batch, then in all: the cost, a name, annotations, hours and pay in words."""
     for cost in plan.costs:
-        number = amounts([cost], "annotations") or gettext("unknown")
-        yield cost, cost.batch, number, amounts([cost], "hours"), amounts([cost], "money")
+        annotations = amounts([cost], "annotations") or gettext("unknown")
+        yield cost, cost.batch, annotations, amounts([cost], "hours"), amounts([cost], "money")
     hours, pay, *expected = (amounts(plan.costs, name) for name in AMOUNTS)
     yield None, gettext("Total"), "", hours, pay
     if plan.expected_hours < plan.hours:
@@ -73,8 +73,8 @@ def cost_lines(plan: Plan) -> Iterator[str]:
     """`cost_rows` in columns, with the pace."""
     columns = f"{{:<{max(8, *(len(cost.batch) for cost in plan.costs))}}}  {{:>14}}  {{:>12}}  {{:>28}}  {{}}"
     yield columns.format("batch", "annotations", "seconds each", "hours", "pay")
-    for cost, name, number, hours, pay in cost_rows(plan):
-        yield columns.format(name, number, pace(cost) if cost else "", hours, pay).rstrip()
+    for cost, name, annotations, hours, pay in cost_rows(plan):
+        yield columns.format(name, annotations, pace(cost) if cost else "", hours, pay).rstrip()
     if any(not cost.measured for cost in plan.costs):
         yield "(*) no annotations of this task type yet; typical value for such forms."
     low, high = interval(plan.costs, "hours") or (0, 0)

@@ -35,9 +35,9 @@ class ProjectComparison(Comparison):
         study, current = self.study, self.current
         differ = [
             change_in_words(
-                gettext(word), value_in_words(getattr(current, name)), value_in_words(getattr(study, name))
+                gettext(label), value_in_words(getattr(current, name)), value_in_words(getattr(study, name))
             )
-            for name, word in PROJECT_TERMS.items()
+            for name, label in PROJECT_TERMS.items()
             if getattr(study, name) != getattr(current, name)
         ]
         if study.statement != current.statement:
@@ -45,21 +45,21 @@ class ProjectComparison(Comparison):
         if differ:
             yield self.change("change", "project", current.slug, f"{'; '.join(differ)}.")
         if not study.consent and current.consent:
-            words = gettext("the project asks for consent; the file does not mention it.")
-            yield self.change("leave", "consent", "", words)
+            note = gettext("the project asks for consent; the file does not mention it.")
+            yield self.change("leave", "consent", "", note)
         elif study.consent and not current.consent:
             yield self.change("add", "consent", "", gettext("a text."))
         elif study.consent != current.consent:
-            words = gettext("a new version: annotators are asked again before their next item.")
-            yield self.change("change", "consent", "", words)
+            note = gettext("a new version: annotators are asked again before their next item.")
+            yield self.change("change", "consent", "", note)
         yield from self.task_types()
         for key, text in study.guidelines.items():
             if text != current.guidelines.get(key, self.usual_guidelines(key)):
                 replaced = gettext("replaces the text of the task type.")
-                words = gettext("a new version.") if key in current.guidelines else replaced
+                note = gettext("a new version.") if key in current.guidelines else replaced
                 if study.must_read and not is_new:
-                    words += " " + gettext("Annotators read them again before their next item.")
-                yield self.change("change", "guidelines", key, words)
+                    note += " " + gettext("Annotators read them again before their next item.")
+                yield self.change("change", "guidelines", key, note)
 
     def usual_guidelines(self, key: str) -> str:
         """The guidelines that come with a task type; "" where there is none of this name."""
@@ -77,13 +77,13 @@ class ProjectComparison(Comparison):
                     line = self.study.line("task_types", name, *fault.path)
                     yield dataclasses.replace(change, line=line)
             elif before is None:
-                words = gettext("a task type of this project, with {fields}.").format(
+                text = gettext("a task type of this project, with {fields}.").format(
                     fields=", ".join(field_data["name"] for field_data in data["fields"])
                 )
-                yield self.change("add", "task type", name, words)
+                yield self.change("add", "task type", name, text)
             elif before != data:
-                words = gettext("another definition. Batches with responses or gold answers keep theirs.")
-                yield self.change("change", "task type", name, words)
+                text = gettext("another definition. Batches with responses or gold answers keep theirs.")
+                yield self.change("change", "task type", name, text)
         for name in self.current.task_types:
             if name not in self.study.task_types:
                 yield self.change("leave", "task type", name, gettext("not in the file."))
@@ -100,44 +100,44 @@ class ProjectComparison(Comparison):
         verb: Verb = "cannot"
         checksum = entry.checksum or probe.checksum
         if other := next((source.reader for source in imported if source.reader != entry.reader), ""):
-            words = gettext(
+            text = gettext(
                 "the source of this name in the project uses the reader {reader}, not {wanted}. Rename "
                 "this one."
             ).format(reader=other, wanted=entry.reader)
         elif imported and (probe.wrong or not checksum):
             return
         elif probe.wrong:
-            words = probe.wrong
+            text = probe.wrong
         elif any(source.checksum == checksum for source in imported):
             return
         elif entry.checksum and probe.checksum and entry.checksum != probe.checksum:
-            words = gettext("{path} does not contain the data of the study (the checksum differs).").format(
+            text = gettext("{path} does not contain the data of the study (the checksum differs).").format(
                 path=entry.path
             )
         elif probe.checksum:
-            verb, words = (
+            verb, text = (
                 "add",
                 ngettext(
                     "import {path}, {number} example.", "import {path}, {number} examples.", probe.examples
                 ).format(path=entry.path or entry.name, number=grouped(probe.examples)),
             )
         elif self.probes is None:
-            words = gettext(
+            text = gettext(
                 "not in the project. Import it on the page Sources under this name, then come back."
             )
         else:
             names = [source.name for source in self.study.sources]
-            words = gettext(
+            text = gettext(
                 "not in the project. Give the path of its files: path in the file, or --source "
                 "'{name}=PATH' on the command line."
             ).format(name=entry.name if names.count(entry.name) == 1 else index + 1)
-        yield self.change(verb, "source", entry.name, words, index)
+        yield self.change(verb, "source", entry.name, text, index)
 
     def people(self) -> Iterator[Change]:
         for index, entry in enumerate(self.study.people):
             if (step := self.person(entry)) is not None:
-                verb, words = step
-                yield self.change(verb, "person", entry.name, words, index)
+                verb, text = step
+                yield self.change(verb, "person", entry.name, text, index)
 
     def person(self, entry: PersonEntry) -> tuple[Verb, str] | None:
         """What is done about a person, and in words what or why; None where nothing is to be said."""
@@ -147,20 +147,18 @@ class ProjectComparison(Comparison):
             if more := [role for role in entry.roles if role not in current]:
                 return "change", gettext("also {roles}.").format(roles=_roles(more))
             if more := sorted(current - roles):
-                words = gettext("also has the roles {roles} in the project; they are not in the file.")
-                return "leave", words.format(roles=_roles(more))
+                text = gettext("also has the roles {roles} in the project; they are not in the file.")
+                return "leave", text.format(roles=_roles(more))
         elif invited is not None:
             if not roles <= invited:
-                words = gettext(
-                    "the existing link gives {roles}; add more roles after the person has joined."
-                )
-                return "leave", words.format(roles=_roles(sorted(invited)))
+                text = gettext("the existing link gives {roles}; add more roles after the person has joined.")
+                return "leave", text.format(roles=_roles(sorted(invited)))
         elif (removed_on := entry.among(self.state.removed)) is not None:
-            words = gettext("removed on {day}. To add this person again, create a link on the page People.")
-            return "leave", words.format(day=removed_on)
+            text = gettext("removed on {day}. To add this person again, create a link on the page People.")
+            return "leave", text.format(day=removed_on)
         else:
-            words = gettext("a personal link to join as {roles}.").format(roles=_roles(entry.roles))
-            return "invite", words
+            text = gettext("a personal link to join as {roles}.").format(roles=_roles(entry.roles))
+            return "invite", text
         return None
 
 

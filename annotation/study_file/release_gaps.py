@@ -78,25 +78,25 @@ def summary(gaps: Sequence[ReleaseGap]) -> list[ReleaseGap]:
     sums = []
     for kind in SUMMED:
         of_kind = [gap for gap in gaps if gap.kind == kind and gap.number]
-        if number := sum(gap.number for gap in of_kind):
+        if count := sum(gap.number for gap in of_kind):
             batches = tuple(batch for gap in of_kind for batch in gap.batches)
-            sums.append(ReleaseGap("", _sum(kind, number), number, kind, batches))
+            sums.append(ReleaseGap("", _sum(kind, count), count, kind, batches))
     return [*sums, *(gap for gap in gaps if gap.kind not in SUMMED)]
 
 
-def _sum(kind: str, number: int) -> str:
+def _sum(kind: str, count: int) -> str:
     sentences = {
         "responses": ngettext(
-            "{number} item with too few responses", "{number} items with too few responses", number
+            "{number} item with too few responses", "{number} items with too few responses", count
         ),
-        "adjudication": ngettext("{number} item to adjudicate", "{number} items to adjudicate", number),
+        "adjudication": ngettext("{number} item to adjudicate", "{number} items to adjudicate", count),
         "chain": ngettext(
             "{number} decision that a later batch waits for",
             "{number} decisions that later batches wait for",
-            number,
+            count,
         ),
     }
-    return sentences[kind].format(number=grouped(number))
+    return sentences[kind].format(number=grouped(count))
 
 
 def count_unchecked(project: Project) -> tuple[int, int]:
@@ -162,10 +162,10 @@ def unfinished_of(release: Release) -> list[UnfinishedBatch]:
     )
     decided = Count("pk", filter=Q(decision__event_id__lte=release.watermark))
     counts = items.order_by().values_list("batch").annotate(done=decided, total=Count("pk"))
-    numbers = {batch: (done, total) for batch, done, total in counts}
+    by_batch = {batch: (done, total) for batch, done, total in counts}
     unfinished = []
     for batch in batches.order_by("pk"):
-        done, total = numbers.get(batch.pk, (0, 0))
+        done, total = by_batch.get(batch.pk, (0, 0))
         is_closed = batch.closed_at is not None and batch.closed_at <= release.made_at
         if done < total or not (total or is_closed):
             was_opened = batch.opened_at is not None and batch.opened_at <= release.made_at
@@ -189,12 +189,12 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
     for batch in batches:
         batch_counts = counts[batch.pk]
         if batch.state == "planned":
-            words = ngettext(
+            text = ngettext(
                 "It was never opened; {number} item is waiting.",
                 "It was never opened; {number} items are waiting.",
                 batch_counts["items"],
             ).format(number=grouped(batch_counts["items"]))
-            yield ReleaseGap(batch.name, words, batch_counts["items"], "responses", (batch.public_id,))
+            yield ReleaseGap(batch.name, text, batch_counts["items"], "responses", (batch.public_id,))
         else:
             yield from _open(batch, batch_counts)
         feeding = batch.feeds_from
@@ -202,41 +202,41 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
             before = counts[feeding.pk]
             undecided = before["open"] + before["complete"] + before["adjudication"]
             if undecided:
-                words = ngettext(
+                text = ngettext(
                     "It waits for {number} more decision in “{batch}”.",
                     "It waits for {number} more decisions in “{batch}”.",
                     undecided,
                 ).format(number=grouped(undecided), batch=feeding.name)
-                yield ReleaseGap(batch.name, words, undecided, "chain", (feeding.public_id,))
+                yield ReleaseGap(batch.name, text, undecided, "chain", (feeding.public_id,))
 
 
 def _open(batch: Batch, batch_counts: Mapping[str, int]) -> Iterator[ReleaseGap]:
-    if number := batch_counts["open"]:
-        words = (
+    if count := batch_counts["open"]:
+        text = (
             ngettext(
                 "{number} item has too few responses. The batch is closed, so it is left out.",
                 "{number} items have too few responses. The batch is closed, so they are left out.",
-                number,
+                count,
             )
             if batch.closed_at
             else ngettext(
-                "{number} item has too few responses.", "{number} items have too few responses.", number
+                "{number} item has too few responses.", "{number} items have too few responses.", count
             )
         )
         yield ReleaseGap(
-            batch.name, words.format(number=grouped(number)), number, "responses", (batch.public_id,)
+            batch.name, text.format(number=grouped(count)), count, "responses", (batch.public_id,)
         )
-    if number := batch_counts["complete"]:
-        words = ngettext(
+    if count := batch_counts["complete"]:
+        text = ngettext(
             "{number} item is complete and will be decided by the worker within minutes.",
             "{number} items are complete and will be decided by the worker within minutes.",
-            number,
+            count,
         )
-        yield ReleaseGap(batch.name, words.format(number=grouped(number)), number)
-    if number := batch_counts["adjudication"]:
-        words = ngettext("{number} item needs adjudication.", "{number} items need adjudication.", number)
+        yield ReleaseGap(batch.name, text.format(number=grouped(count)), count)
+    if count := batch_counts["adjudication"]:
+        text = ngettext("{number} item needs adjudication.", "{number} items need adjudication.", count)
         yield ReleaseGap(
-            batch.name, words.format(number=grouped(number)), number, "adjudication", (batch.public_id,)
+            batch.name, text.format(number=grouped(count)), count, "adjudication", (batch.public_id,)
         )
 
 
@@ -245,16 +245,16 @@ def _runs(project: Project) -> Iterator[ReleaseGap]:
     for run in runs.select_related("feeds_from").order_by("pk"):
         name = ", ".join(run.kinds)
         if run.feeds_from is None:
-            words = gettext(
+            text = gettext(
                 "The run is not finished. Start the same run again; it continues where it stopped."
             )
         elif run.feeds_from.closed_at is None:
-            words = gettext("They use the decisions of “{batch}” and are released once it is closed.").format(
+            text = gettext("They use the decisions of “{batch}” and are released once it is closed.").format(
                 batch=run.feeds_from.name
             )
         else:
-            words = gettext("They wait for decisions in “{batch}”.").format(batch=run.feeds_from.name)
-        yield ReleaseGap(gettext("Perturbations {name}").format(name=name), words)
+            text = gettext("They wait for decisions in “{batch}”.").format(batch=run.feeds_from.name)
+        yield ReleaseGap(gettext("Perturbations {name}").format(name=name), text)
 
 
 def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[ReleaseGap]:
@@ -262,16 +262,16 @@ def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[ReleaseGa
     kinds = _blind()
     if not any(batch.task_type in kinds for batch in batches):
         return
-    number, total = count_unchecked(project)
-    if number:
+    count, total = count_unchecked(project)
+    if count:
         without = _created_examples([project.pk]).filter(~Exists(_blind_answers())).order_by()
         items = tuple(without.values_list("outcome__decision__item__public_id", flat=True).distinct())
-        words = ngettext(
+        text = ngettext(
             "{number} of {made} have no blind answer by another person. They come from {items} item.",
             "{number} of {made} have no blind answer by another person. They come from {items} items.",
             len(items),
-        ).format(number=grouped(number), made=grouped(total), items=grouped(len(items)))
-        yield ReleaseGap(gettext("Perturbed examples"), words, number, "unchecked", items=items)
+        ).format(number=grouped(count), made=grouped(total), items=grouped(len(items)))
+        yield ReleaseGap(gettext("Perturbed examples"), text, count, "unchecked", items=items)
 
 
 def _blind() -> list[str]:
@@ -282,17 +282,17 @@ def _blind() -> list[str]:
 def _people(project: Project) -> Iterator[ReleaseGap]:
     simulated = Assignment.objects.filter(batch__project=project, person__is_simulated=True)
     if simulated.filter(annotations__isnull=False).exists():
-        words = gettext("Simulated people annotated here. They must be included explicitly.")
-        yield ReleaseGap(gettext("People"), words)
+        text = gettext("Simulated people annotated here. They must be included explicitly.")
+        yield ReleaseGap(gettext("People"), text)
     if unanswered := Inquiry.objects.filter(project=project, answered_at__isnull=True).count():
-        words = ngettext(
+        text = ngettext(
             "{number} question to the managers is unanswered.",
             "{number} questions to the managers are unanswered.",
             unanswered,
         ).format(number=grouped(unanswered))
-        yield ReleaseGap(gettext("Questions"), words, unanswered, "questions")
+        yield ReleaseGap(gettext("Questions"), text, unanswered, "questions")
     if silent := [
         shown(question.title) for question in data_statement.ASKED if not project.statement.get(question.name)
     ]:
-        words = gettext("No statement on {titles}.").format(titles=", ".join(silent))
-        yield ReleaseGap(gettext("Data statement"), words, len(silent), "statement")
+        text = gettext("No statement on {titles}.").format(titles=", ".join(silent))
+        yield ReleaseGap(gettext("Data statement"), text, len(silent), "statement")

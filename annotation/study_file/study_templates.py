@@ -122,11 +122,11 @@ def adapt(
     `project` is the project as a study. `example_ids` are the examples (ids) that the source has of those that the template
     names. Terms that the project has set stay. Batches whose names are taken get a number.
     """
-    words = gettext("{batch} is left out: it uses examples that this source does not have.")
+    note = gettext("{batch} is left out: it uses examples that this source does not have.")
     study, notes = omit_batches(
         study,
         {
-            spec.name: words.format(batch=quoted([spec.name]))
+            spec.name: note.format(batch=quoted([spec.name]))
             for spec in study.batches
             if not set(spec.only) <= set(example_ids)
         },
@@ -157,17 +157,15 @@ def omit_batches(study: Study, reasons: Mapping[str, str]) -> tuple[Study, list[
     `reasons` are notes by the names of batches. An entry requirement that is left out is required no longer.
     """
     by_name = {spec.name: spec for spec in study.batches}
-    words = gettext("{batch} is left out: it takes items from {other}.")
+    note = gettext("{batch} is left out: it takes items from {other}.")
     left_out = {
-        name: reasons.get(name) or words.format(batch=quoted([name]), other=quoted([spec.feeds_from]))
+        name: reasons.get(name) or note.format(batch=quoted([name]), other=quoted([spec.feeds_from]))
         for name, spec in by_name.items()
         if any(batch.name in reasons for batch in upstream(spec, by_name))
     }
     notes = list(left_out.values())
-    words = gettext("Automatic perturbations are left out: they take items from {other}.")
-    notes += [
-        words.format(other=quoted([run.feeds_from])) for run in study.runs if run.feeds_from in left_out
-    ]
+    note = gettext("Automatic perturbations are left out: they take items from {other}.")
+    notes += [note.format(other=quoted([run.feeds_from])) for run in study.runs if run.feeds_from in left_out]
     relations = [name for name, term in TERMS.items() if term.column.is_relation]
     batches = [
         spec.changed(**{name: None for name in relations if spec.terms[name] in left_out})
@@ -184,15 +182,15 @@ def _with_known_gold(spec: BatchSpec, example_ids: Collection[str], notes: list[
     )
     if len(gold) == len(spec.gold):
         return replace(spec, gold=gold)
-    words = gettext("The gold answers of {batch} are left out: this source does not have their examples.")
-    notes.append(words.format(batch=quoted([spec.name])))
+    note = gettext("The gold answers of {batch} are left out: this source does not have their examples.")
+    notes.append(note.format(batch=quoted([spec.name])))
     return replace(spec, gold=gold).changed(**({} if gold else {"gold_percent": 0}))
 
 
 def _free_names(batch_names: Collection[str], used_names: Collection[str]) -> dict[str, str]:
     """New names by those of the template: all with the first number under which none of them is taken."""
-    for number in itertools.count(1):
-        names = {name: name if number == 1 else f"{name} {number}" for name in batch_names}
+    for suffix in itertools.count(1):
+        names = {name: name if suffix == 1 else f"{name} {suffix}" for name in batch_names}
         if not set(names.values()) & set(used_names):
             break
     return names
@@ -231,11 +229,11 @@ def _without_obstacles(
     plan = apply.plan_for_project(study, project, now=now)
     plan = replace(plan, changes=(*plan.changes, *_unsuitable(study, project, source)))
     plan = replace(plan, changes=tuple(_with_label(change) for change in plan.changes))
-    words = gettext("{batch} is left out. {reason}")
+    text = gettext("{batch} is left out. {reason}")
     reasons: dict[str, str] = {}
     for change in plan.cannot:
         if change.section in ("batch", "gold"):
-            note = words.format(batch=quoted([change.name]), reason=change.words)
+            note = text.format(batch=quoted([change.name]), reason=change.words)
             reasons.setdefault(change.name, note)
     rest, notes = omit_batches(study, reasons)
     if not reasons or not rest.batches:
@@ -262,11 +260,11 @@ def _unsuitable(study: Study, project: Project, source: Source) -> Iterator[Chan
             sources=[source], of=spec.of, size=spec.size, only=list(spec.only) or None, seed=spec.seed
         )
         if not sampling.is_suitable(project=project, task=task, sample=sample):
-            words = gettext(
+            text = gettext(
                 "None of these examples can become an item: {without} Choose another source, or import one "
                 "that has it."
             ).format(without=gettext(task.without))
-            yield Change("cannot", "batch", spec.name, words, index)
+            yield Change("cannot", "batch", spec.name, text, index)
 
 
 def create(draft: Draft, *, project: Project, by: Person, now: datetime) -> None:

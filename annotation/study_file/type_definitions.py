@@ -108,7 +108,7 @@ def read(name: str, text: str, stored: Mapping[str, Any] | None = None) -> Mappi
 def _as_file(name: str, text: str) -> tuple[str, int]:
     """The study file that a text is part of, and the number of lines that the file has above the text."""
     lines = text.splitlines(keepends=True)
-    start = next((number for number, line in enumerate(lines) if not _is_blank(line)), 0)
+    start = next((index for index, line in enumerate(lines) if not _is_blank(line)), 0)
     if lines and lines[start].strip() == "---":
         lines[start] = "\n"
     lines = _aligned(lines)
@@ -130,10 +130,10 @@ def _as_file(name: str, text: str) -> tuple[str, int]:
 
 def _aligned(lines: list[str]) -> list[str]:
     """The lines without the indentation that all have. The first may lack it if it was copied from its first letter on."""
-    used = [number for number, line in enumerate(lines) if not _is_blank(line)]
+    used = [index for index, line in enumerate(lines) if not _is_blank(line)]
     if len(used) < 2:
         return lines
-    first, *others = (len(lines[number]) - len(lines[number].lstrip(" ")) for number in used)
+    first, *others = (len(lines[index]) - len(lines[index].lstrip(" ")) for index in used)
     margin = min(others)
     key, is_alone = _first_key(lines)
     if first < margin and not (is_alone and key not in SCHEMA["properties"]):

@@ -16,39 +16,37 @@ register = template.Library()
 
 
 def items_link(
-    number: int, who: Reader, batch: Batch | None = None, **filters: str | list[str]
+    count: int, who: Reader, batch: Batch | None = None, **filters: str | list[str]
 ) -> SafeString | str:
     """The number as a link to the items that it counts; without a link where there are none, or nobody to filter by.
 
     Nor are a number of more ids than a selection takes (`MOST_VALUES`), and one of items that are kept from the reader, so
     that fewer would be listed.
     """
-    if not number or filters.get("person") == "" or len(filters.get("item", "")) > MOST_VALUES:
-        return localize(number)
-    return linked(number, complete_url(who, batch=batch, **filters))
+    if not count or filters.get("person") == "" or len(filters.get("item", "")) > MOST_VALUES:
+        return localize(count)
+    return linked(count, complete_url(who, batch=batch, **filters))
 
 
-def linked(number: int, address: str) -> SafeString | str:
+def linked(count: int, address: str) -> SafeString | str:
     """The number as a link to this address; without a link where it is 0, or there is none."""
     return (
-        format_html('<a href="{}">{}</a>', address, localize(number))
-        if number and address
-        else localize(number)
+        format_html('<a href="{}">{}</a>', address, localize(count)) if count and address else localize(count)
     )
 
 
 @register.simple_tag(takes_context=True, name="items_link")
 def _items_link(
     context: template.Context,
-    number: int,
+    count: int,
     project: Project,
     batch: Batch | None = None,
     **filters: str | list[str],
 ) -> SafeString | str:
     """`items_link` for the reader of the page."""
-    if not number:
-        return localize(number)
-    return items_link(number, reader_of(context["request"], project), batch, **filters)
+    if not count:
+        return localize(count)
+    return items_link(count, reader_of(context["request"], project), batch, **filters)
 
 
 def reader_of(request: HttpRequest, project: Project) -> Reader:

@@ -22,6 +22,6 @@ def figure_menu(context: Context, figure: Figure) -> dict[str, Any]:
 
 
 @register.filter
-def hours(number: float | None) -> str:
+def hours(value: float | None) -> str:
     """Hours of active time with two decimals; a dash where nothing was timed."""
-    return str(floatformat(number, 2)) if number else NOTHING
+    return str(floatformat(value, 2)) if value else NOTHING

@@ -19,9 +19,9 @@ register = template.Library()
 
 
 @register.filter
-def translated(words: Any) -> str:
+def translated(value: Any) -> str:
     """The words in the reader's language; such that the catalogue does not have stay as they are."""
-    return shown(words)
+    return shown(value)
 
 
 @register.filter
@@ -52,9 +52,9 @@ def breakable(address: str) -> SafeString:
 
 
 @register.filter
-def each_translated(words: Iterable[Any]) -> list[str]:
+def each_translated(values: Iterable[Any]) -> list[str]:
     """Several such words, as `roles|each_translated|join:", "`."""
-    return [translated(word) for word in words]
+    return [translated(value) for value in values]
 
 
 @register.simple_tag

@@ -25,14 +25,14 @@ NAMED = 3
 @register.inclusion_tag("annotating/_must_hold.html", takes_context=True)
 def must_hold(
     context: Any,
-    words: str,
+    text: str,
     codes: str,
     *,
     server: bool = False,
     needs: str = "",
     goal: bool = False,
 ) -> dict[str, Any]:
-    """One thing that must hold, in `words`, and whether it does: as far as none of the problems with `codes` was found.
+    """One thing that must hold, in `text`, and whether it does: as far as none of the problems with `codes` was found.
 
     Reads from the context `waived` and `found` (`annotation.workflow.assignments.Validation`; None before anything was
     kept). `server`: the browser cannot tell by itself; `needs`: "protected", "evidence" or "program", without any of which
@@ -57,7 +57,7 @@ def must_hold(
     else:
         state = "yes"
     return {
-        "words": words,
+        "words": text,
         "codes": codes,
         "server": server,
         "needs": needs,

@@ -28,7 +28,7 @@ def display_options(context: dict[str, Any]) -> list[dict[str, Any]]:
         {
             "name": name,
             "label": label,
-            "choices": [(value, words, value == chosen[name]) for value, words in values.items()],
+            "choices": [(value, text, value == chosen[name]) for value, text in values.items()],
         }
         for name, (label, values) in personal_settings.OPTIONS.items()
     ]

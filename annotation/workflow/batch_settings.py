@@ -153,10 +153,10 @@ def _count_slots(batch: Batch, overlap: int) -> list[str]:
             items=items_phrase(items.count()), overlap=overlap
         )
     ]
-    if number := done.count():
+    if count := done.count():
         sentences.append(
             gettext("Complete items after this change: {number}. They will be resolved.").format(
-                number=grouped(number)
+                number=grouped(count)
             )
         )
     if beyond:
@@ -176,11 +176,9 @@ def _count_resolved(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
                 items=items_phrase(complete)
             )
         )
-    foreseen = {
-        name: number for name, number in automatic_decisions.preview_rule(batch, rule).items() if number
-    }
+    foreseen = {name: count for name, count in automatic_decisions.preview_rule(batch, rule).items() if count}
     if foreseen:
-        what = ", ".join(f"{number} {gettext(FORESEEN[name])}" for name, number in foreseen.items())
+        what = ", ".join(f"{count} {gettext(FORESEEN[name])}" for name, count in foreseen.items())
         sentences.append(
             gettext("Items in adjudication are resolved again. Of the first {number}: {what}.").format(
                 number=sum(foreseen.values()), what=what
@@ -301,7 +299,7 @@ def _complete_items(batch: Batch) -> QuerySet[Item]:
     return undecided(batch).filter(slots_count__gt=0, submitted_count__gte=F("slots_count"))
 
 
-def items_phrase(number: int) -> str:
+def items_phrase(count: int) -> str:
     """How many items, and the verb of a sentence about them."""
-    sentence = ngettext("{number} item is", "{number} items are", number)
-    return sentence.format(number=grouped(number))
+    sentence = ngettext("{number} item is", "{number} items are", count)
+    return sentence.format(number=grouped(count))

@@ -306,9 +306,9 @@ def invite_all(
         return [add(name=name, token=invitation_token(seed, at)) for at, name in enumerate(names)]
 
 
-def invitation_token(seed: str, number: int) -> str:
+def invitation_token(seed: str, index: int) -> str:
     """The token of an invitation, by its place among those that were created together."""
-    return hash_token(f"{seed} {number}")[:40]
+    return hash_token(f"{seed} {index}")[:40]
 
 
 def withdraw_invitation(*, invitation: Invitation, by: Person, now: datetime) -> None:

@@ -50,8 +50,8 @@ def define(
         row = _save_version(project, name, data, before, by=by, now=now)
         if before is not None and row.pk != before.pk:
             _move_to_version(row)
-        number = None if before is None else before.number
-        detail = audit_log.changed(f"task type {name}", number, row.number)
+        version = None if before is None else before.number
+        detail = audit_log.changed(f"task type {name}", version, row.number)
         audit_log.log(project, "", "changed", by=by, now=now, detail=detail)
         if before is not None and guidelines_change:
             assert by is not None, "only a person changes a definition"  # nosec
@@ -144,9 +144,9 @@ def _save_version(
         before.data, before.made_by, before.made_at = dict(data), by, now
         before.save(update_fields=["data", "made_by", "made_at"])
         return before
-    number = 1 if before is None else before.number + 1
+    version = 1 if before is None else before.number + 1
     return TaskTypeDefinition.objects.create(
-        project=project, name=name, number=number, data=dict(data), made_by=by, made_at=now
+        project=project, name=name, number=version, data=dict(data), made_by=by, made_at=now
     )
 
 

@@ -219,9 +219,9 @@ class Greedy:
         for row, token_ids in enumerate(inputs):
             ids[row, : len(token_ids)] = torch.tensor(token_ids)
         step.begin(ids.to(self.network.device), rows)
-        for number in range(1, steps + 1):
+        for count in range(1, steps + 1):
             step.take()
-            if number % EVERY and self.on_gpu:
+            if count % EVERY and self.on_gpu:
                 continue
             gone = [is_gone(row) for row in range(rows)]
             if any(gone):

@@ -36,17 +36,19 @@ class Tabert:
 
     architecture = "tabert"
 
-    def __init__(self, network: TabertNetwork, words: WordPieces, checkpoint: Checkpoint, sha: str) -> None:
+    def __init__(
+        self, network: TabertNetwork, word_pieces: WordPieces, checkpoint: Checkpoint, sha: str
+    ) -> None:
         self.name, self.sha, self.licence = checkpoint.name, sha, checkpoint.licence
         self.network = network
-        self.words = words
+        self.words = word_pieces
         self.budget = checkpoint.budget or BUDGETS[next(network.parameters()).device.type]
-        self._reading = RequestCache(lambda request: read(words, network.configuration, request))
+        self._reading = RequestCache(lambda request: read(word_pieces, network.configuration, request))
 
     @classmethod
     def load(cls, checkpoint: Checkpoint, device: str) -> Tabert:
         """The model of a folder, its head included. Raises ModelError."""
-        network, words = load_encoder(checkpoint.folder, checkpoint.settings)
+        network, word_pieces = load_encoder(checkpoint.folder, checkpoint.settings)
         head = checkpoint.folder / "head.safetensors"
         if not head.exists():
             raise ModelError(
@@ -60,7 +62,7 @@ class Tabert:
         except (OSError, RuntimeError, ValueError) as error:
             raise ModelError(f"{head} cannot be loaded: {error}") from None
         network = network.eval().to(device=device, dtype=getattr(torch, checkpoint.dtype))
-        return cls(network, words, checkpoint, weights_sha(checkpoint.folder))
+        return cls(network, word_pieces, checkpoint, weights_sha(checkpoint.folder))
 
     def tokens(self, request: PredictRequest) -> int:
         """The length of all its lines together."""

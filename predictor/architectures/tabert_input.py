@@ -79,9 +79,7 @@ class WordPieces:
     def __init__(self, file: Path, lower_case: bool) -> None:
         from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-        vocabulary = {
-            word: number for number, word in enumerate(file.read_text(encoding="utf-8").splitlines())
-        }
+        vocabulary = {word: index for index, word in enumerate(file.read_text(encoding="utf-8").splitlines())}
         if missing := [word for word in ("[CLS]", "[SEP]", "[PAD]", "[UNK]") if word not in vocabulary]:
             raise ModelError(f"{file} is no vocabulary of BERT: it lacks {', '.join(missing)}")
         self.vocabulary = vocabulary
@@ -113,7 +111,7 @@ class Line:
 
 
 def write_line(
-    words: WordPieces,
+    word_pieces: WordPieces,
     configuration: Configuration,
     question: tuple[int, ...],
     names: Sequence[tuple[int, ...]],
@@ -129,7 +127,7 @@ def write_line(
     body: list[int] = []
     spans: list[tuple[int, int]] = []
     for name, kind, cell in zip(names, types, cells, strict=True):
-        value = words.ids(cell)[: configuration.cell_tokens]
+        value = word_pieces.ids(cell)[: configuration.cell_tokens]
         piece: list[int] = []
         name_at = (0, 0)
         for part in configuration.template:
@@ -139,7 +137,7 @@ def write_line(
             elif part == "value":
                 piece += value
             else:
-                piece.append(words.id(kind if part == "type" else part))
+                piece.append(word_pieces.id(kind if part == "type" else part))
         if len(body) + len(piece) + 1 > room:
             break
         first = start + len(body)
@@ -149,14 +147,14 @@ def write_line(
             spans.append((first, first + 1))
         else:
             spans.append((first, first + len(piece)))
-        body += [*piece, words.id(configuration.delimiter)]
+        body += [*piece, word_pieces.id(configuration.delimiter)]
     if not spans:
         raise refused(
             "too_large", f"Question and first column alone are longer than {configuration.positions} tokens."
         )
-    if body[-1] == words.id(configuration.delimiter):
+    if body[-1] == word_pieces.id(configuration.delimiter):
         del body[-1]
-    begin, between = words.id("[CLS]"), words.id("[SEP]")
+    begin, between = word_pieces.id("[CLS]"), word_pieces.id("[SEP]")
     first_part, second_part = (question, body) if configuration.context_first else (body, question)
     end = len(first_part) + 2
     return Line(
@@ -172,8 +170,8 @@ def column_types(table: Table) -> list[str]:
     types = []
     for column in range(len(table.header)):
         filled_cells = [row[column] for row in table.rows if row[column].strip()]
-        numbers = sum(number_of(cell) is not None for cell in filled_cells)
-        types.append("real" if filled_cells and 2 * numbers > len(filled_cells) else "text")
+        numeric = sum(number_of(cell) is not None for cell in filled_cells)
+        types.append("real" if filled_cells and 2 * numeric > len(filled_cells) else "text")
     return types
 
 
@@ -220,7 +218,7 @@ class TabertInput:
         return sum(len(group) * max(len(line.ids) for line in group) for group in self.groups)
 
 
-def read(words: WordPieces, configuration: Configuration, request: PredictRequest) -> TabertInput:
+def read(word_pieces: WordPieces, configuration: Configuration, request: PredictRequest) -> TabertInput:
     """Question and table as lines. Titles, earlier turns and context stand before the question.
 
     Raises ProtocolError(too_large).
@@ -228,18 +226,18 @@ def read(words: WordPieces, configuration: Configuration, request: PredictReques
     table = request.table
     context = [turn.question for turn in request.history] + [request.question]
     beside = [table.title, table.caption, request.context.text if request.context else ""]
-    question_ids = words.ids(" ".join(context))
+    question_ids = word_pieces.ids(" ".join(context))
     # The question counts most, so it is what stays where everything together is too long.
-    before = words.ids(" ".join(filter(None, beside)))[
+    before = word_pieces.ids(" ".join(filter(None, beside)))[
         : max(0, configuration.context_tokens - len(question_ids))
     ]
     question = (*before, *question_ids)[-configuration.context_tokens :]
-    names = [words.ids(name) for name in table.header]
+    names = [word_pieces.ids(name) for name in table.header]
     types = column_types(table)
     seen = table.rows[:MOST_ROWS]
 
     def lines(rows: Sequence[Sequence[str]]) -> tuple[Line, ...]:
-        return tuple(write_line(words, configuration, question, names, types, row) for row in rows)
+        return tuple(write_line(word_pieces, configuration, question, names, types, row) for row in rows)
 
     step = configuration.rows
     groups = [lines(snapshot(request.question, table, step))]
@@ -247,7 +245,7 @@ def read(words: WordPieces, configuration: Configuration, request: PredictReques
     cut = (
         len(table.rows) > len(seen)
         or any(len(line.columns) < len(table.header) for group in groups for line in group)
-        or any(len(words.ids(cell)) > configuration.cell_tokens for row in seen for cell in row)
+        or any(len(word_pieces.ids(cell)) > configuration.cell_tokens for row in seen for cell in row)
         or len(question_ids) > configuration.context_tokens
     )
     return TabertInput(tuple(groups), len(seen), cut)

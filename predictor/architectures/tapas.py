@@ -270,10 +270,10 @@ def scores_of(network: Any, ids: Tensor, mask: Tensor, types: Tensor) -> Scores:
         empty = each.new_zeros((len(ids), config.max_num_columns))
         count = empty.scatter_add(1, spread, cell_mask)
         column_logits = empty.scatter_add(1, spread, each * cell_mask) / (count + EPSILON)
-        numbers = torch.arange(config.max_num_columns, device=ids.device)
-        absent = (count < 0.5) & (numbers != 0)
+        column_ids = torch.arange(config.max_num_columns, device=ids.device)
+        absent = (count < 0.5) & (column_ids != 0)
         if not config.allow_empty_column_selection:
-            absent = absent | (numbers == 0)
+            absent = absent | (column_ids == 0)
         column_logits = column_logits + absent * FAR
     operations = None
     if config.num_aggregation_labels > 0:
@@ -341,12 +341,12 @@ def rows_that_fit(pieces: Sequence[Sequence[Sequence[str]]], room: int) -> int |
 
     pieces   word pieces of the cells, the header first; of an empty cell one, [EMPTY], is written
     """
-    for number, row in enumerate(pieces):
+    for index, row in enumerate(pieces):
         for cell in row:
             first = next((n for n, piece in enumerate(cell) if n and not piece.startswith("##")), len(cell))
             room -= max(1, first)
         if room < 0:
-            return number - 1 if number else None
+            return index - 1 if index else None
     return len(pieces) - 1
 
 

@@ -90,8 +90,8 @@ def flatten(tokenizer: Tokenizer, question: str, table: Table, most: int = MOST_
     if table.rows:
         parts[0] += f"col : {' | '.join(_in_one_line(name).lower() for name in table.header)}"
     length, ends = len(parts[0]), []
-    for number, row in enumerate(table.rows, 1):
-        parts.append(f" row {number} : {' | '.join(map(clip, row))}")
+    for row_number, row in enumerate(table.rows, 1):
+        parts.append(f" row {row_number} : {' | '.join(map(clip, row))}")
         ends.append(length + len(parts[-1].rstrip()))
         length += len(parts[-1])
     text = _prefixed("".join(parts).rstrip() if table.rows else question_text)

@@ -145,8 +145,8 @@ def _match(parsed: _ParsedQuestion, table: TableReading, out: Floats, links: Who
     words_hit, cells_hit = np.zeros(len(parsed.words), bool), np.zeros(len(parsed.words), bool)
     piece_of_id = np.zeros(len(table.vocabulary), np.int64)
     for word, index in parsed.content.items():
-        if (number := table.vocabulary.get(word)) is not None:
-            piece_of_id[number] = parsed.piece_of_word[index]
+        if (word_id := table.vocabulary.get(word)) is not None:
+            piece_of_id[word_id] = parsed.piece_of_word[index]
             words_hit[index] = True
     hit = piece_of_id[table.word_ids] > 0
     cells, ids = table.word_cells[hit], table.word_ids[hit]
@@ -164,8 +164,8 @@ def _match(parsed: _ParsedQuestion, table: TableReading, out: Floats, links: Who
         flat[:, INDEX["beginnings"]] = begun / np.maximum(word_counts, 1)
     years = {word for word in parsed.words if len(word) == 4 and word.isdigit() and "1000" <= word <= "2100"}
     for year in years:
-        if (number := table.vocabulary.get(year)) is not None:
-            flat[table.word_cells[table.word_ids == number], INDEX["year_in_cell"]] = 1
+        if (word_id := table.vocabulary.get(year)) is not None:
+            flat[table.word_cells[table.word_ids == word_id], INDEX["year_in_cell"]] = 1
     for phrase, (start, length) in parsed.phrases.items():
         if (named := table.phrases.get(phrase)) is not None:
             flat[named, INDEX["named"]] = 1
@@ -201,8 +201,8 @@ def _compare_numbers(parsed: _ParsedQuestion, table: TableReading, out: Floats, 
 def _set_row_features(table: TableReading, out: Floats) -> None:
     """What the rows have to do with the question: the named ones, their neighbours, and the ones it picks out."""
     height = len(table.numbers)
-    named, words = out[..., INDEX["named"]].max(1), out[..., INDEX["words_of_cell"]].max(1)
-    for of_rows, name in ((named, "named"), (words, "words")):
+    named, cell_words = out[..., INDEX["named"]].max(1), out[..., INDEX["words_of_cell"]].max(1)
+    for of_rows, name in ((named, "named"), (cell_words, "words")):
         out[..., INDEX[f"row_{name}"]] = of_rows[:, None]
         out[1:, :, INDEX[f"row_above_{name}"]] = of_rows[:-1, None]
         out[:-1, :, INDEX[f"row_below_{name}"]] = of_rows[1:, None]

@@ -197,14 +197,14 @@ PLACES = ("--data", "--out", "--init", "--every", "--minutes")
 def command(arguments: Sequence[str]) -> str:
     """The training command as a card shows it: what decides the weights, and DIR for where the data lies."""
     card_arguments: list[str] = []
-    words = iter(arguments)
-    for word in words:
-        name, has_value, _ = word.partition("=")
+    iterator = iter(arguments)
+    for argument in iterator:
+        name, has_value, _ = argument.partition("=")
         if name in PLACES:
             if not has_value:
-                next(words, None)
-        elif word != "--card":
-            card_arguments.append(word)
+                next(iterator, None)
+        elif argument != "--card":
+            card_arguments.append(argument)
     return shlex.join(["./run", "train", "--data", "DIR", *card_arguments])
 
 

@@ -8,18 +8,18 @@ from predictor.training.question_table import Impossible, QuestionTable, Synthet
 
 
 def _count(table: QuestionTable) -> SyntheticQuestion:
-    words, rows = table.condition(1.0)
+    phrase, rows = table.condition(1.0)
     thing = table.row_noun()
     return table.question(
         "count",
-        f"how many {thing} {words}",
-        f"how many {thing} are there {words}",
-        f"what is the number of {thing} {words}",
-        f"how many {thing} were {words}",
-        f"what is the total number of {thing} {words}",
-        f"how many were {words}",
-        f"how many times is {words}",
-        f"how many had {words.removeprefix('with ').removeprefix('that had ')}",
+        f"how many {thing} {phrase}",
+        f"how many {thing} are there {phrase}",
+        f"what is the number of {thing} {phrase}",
+        f"how many {thing} were {phrase}",
+        f"what is the total number of {thing} {phrase}",
+        f"how many were {phrase}",
+        f"how many times is {phrase}",
+        f"how many had {phrase.removeprefix('with ').removeprefix('that had ')}",
         rows=rows,
     )
 
@@ -76,39 +76,39 @@ def _count_against(table: QuestionTable) -> SyntheticQuestion:
 
 def _different(table: QuestionTable) -> SyntheticQuestion:
     column = table.pick(table.kinds)
-    rows, words = [row for row in table.live if table.has_text(row, column)], ""
+    rows, phrase = [row for row in table.live if table.has_text(row, column)], ""
     if table.rng.random() < 0.3:
-        words, chosen = table.condition()
+        phrase, chosen = table.condition()
         rows = [row for row in rows if row in set(chosen)]
     if len(rows) < 2:
         raise Impossible
     name = table.name(column)
     return table.question(
         "different",
-        f"how many different {name} are there {words}",
-        f"how many unique {name} are listed {words}",
-        f"how many distinct {name} {words}",
-        f"how many {name} are represented {words}",
-        f"how many different {name} {words}",
+        f"how many different {name} are there {phrase}",
+        f"how many unique {name} are listed {phrase}",
+        f"how many distinct {name} {phrase}",
+        f"how many {name} are represented {phrase}",
+        f"how many different {name} {phrase}",
         rows=rows,
         column=column,
     )
 
 
 def _listing(table: QuestionTable) -> SyntheticQuestion:
-    words, rows = table.condition()
+    phrase, rows = table.condition()
     rows = [row for row in rows if table.has_text(row, table.key)]
     if not 2 <= len(rows) <= 6:
         raise Impossible
     name = table.name(table.key)
     return table.question(
         "list",
-        f"which {name} are {words}",
-        f"what are the {name} {words}",
-        f"name all {name} {words}",
-        f"list the {name} {words}",
-        f"which {name} {words}",
-        f"name the {name} {words}",
+        f"which {name} are {phrase}",
+        f"what are the {name} {phrase}",
+        f"name all {name} {phrase}",
+        f"list the {name} {phrase}",
+        f"which {name} {phrase}",
+        f"name the {name} {phrase}",
         rows=rows,
         column=table.key,
     )
@@ -137,28 +137,28 @@ def _total(table: QuestionTable) -> SyntheticQuestion:
             )
         )
         return table.question(operation, *templates, rows=sorted(rows), column=column)
-    words, rows = "", table.rows_with_number(column)
+    phrase, rows = "", table.rows_with_number(column)
     if kind < 0.65:
-        words, chosen = table.condition()
+        phrase, chosen = table.condition()
         rows = [row for row in rows if row in set(chosen)]
     if len(rows) < 2:
         raise Impossible
     templates = (
         (
-            f"what is the average {name} {words}",
-            f"what was the mean {name} of all {key} {words}",
-            f"average {name} {words}",
-            f"what is the average number of {name} {words}",
+            f"what is the average {name} {phrase}",
+            f"what was the mean {name} of all {key} {phrase}",
+            f"average {name} {phrase}",
+            f"what is the average number of {name} {phrase}",
         )
         if average
         else (
-            f"what is the total {name} {words}",
-            f"what is the sum of {name} {words}",
-            f"how many {name} in total {words}",
-            f"what is the combined {name} of all {key} {words}",
-            f"what is the total number of {name} {words}",
-            f"how many total {name} {words}",
-            f"how many {name} were there altogether {words}",
+            f"what is the total {name} {phrase}",
+            f"what is the sum of {name} {phrase}",
+            f"how many {name} in total {phrase}",
+            f"what is the combined {name} of all {key} {phrase}",
+            f"what is the total number of {name} {phrase}",
+            f"how many total {name} {phrase}",
+            f"how many {name} were there altogether {phrase}",
         )
     )
     return table.question(operation, *templates, rows=rows, column=column)
@@ -174,8 +174,8 @@ def _difference_of_rows(table: QuestionTable) -> SyntheticQuestion:
             table.choose("highest", "most", "largest"),
             table.choose("lowest", "least", "smallest"),
         )
-        words = f"between the {most} and {least} {name}"
-        question = table.choose(f"what is the difference {words}", f"how much is {words}")
+        phrase = f"between the {most} and {least} {name}"
+        question = table.choose(f"what is the difference {phrase}", f"how much is {phrase}")
         return _difference_question(table, table.punctuate(question), (high, column), (low, column))
     first_row, second_row = table.two_subjects()
     if np.isnan([table.number(row, column) for row in (first_row, second_row)]).any():

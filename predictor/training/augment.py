@@ -516,8 +516,8 @@ def read_augmentation_request(options: argparse.Namespace) -> AugmentationReques
         named[f"+{name}"] = path
     test = tuple(read_release(options.test, options.test_format))
     reader = READERS[options.test_format]
-    if isinstance(reader, FilteringReader) and (words := reader.left_out(options.test)):
-        print(f"train: {options.test}: {words}", file=sys.stderr)
+    if isinstance(reader, FilteringReader) and (note := reader.left_out(options.test)):
+        print(f"train: {options.test}: {note}", file=sys.stderr)
     if not any(entry.kind for entry in test):
         raise ModelError(f"{options.test} has no perturbed examples to ask about")
     return AugmentationRequest(test, tuple(augmentation(name, path, test) for name, path in named.items()))

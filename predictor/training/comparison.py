@@ -49,10 +49,10 @@ def ratio(
     if not total:
         return Estimate(None, None, None)
     value = float(sum(hits)) / total
-    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
-    cluster_indices = np.array([numbers[key] for key in clusters])
-    upper = np.bincount(cluster_indices, np.asarray(hits, float), len(numbers))
-    lower = np.bincount(cluster_indices, np.asarray(sizes, float), len(numbers))
+    indexes = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
+    cluster_indices = np.array([indexes[key] for key in clusters])
+    upper = np.bincount(cluster_indices, np.asarray(hits, float), len(indexes))
+    lower = np.bincount(cluster_indices, np.asarray(sizes, float), len(indexes))
     used = lower > 0
     if np.allclose(upper[used] / lower[used], value):
         least = 0.0 if share else -1.0
@@ -60,9 +60,9 @@ def ratio(
         return Estimate(value, interval.low, interval.high)
     rng = np.random.default_rng(0)
     drawn: list[np.ndarray] = []
-    even = np.full(len(numbers), 1 / len(numbers))
+    even = np.full(len(indexes), 1 / len(indexes))
     for _ in range(DRAWS // _AT_ONCE):
-        weights = rng.multinomial(len(numbers), even, _AT_ONCE)
+        weights = rng.multinomial(len(indexes), even, _AT_ONCE)
         below = weights @ lower
         drawn.append((weights @ upper)[below > 0] / below[below > 0])
     low, high = np.percentile(np.concatenate(drawn), [2.5, 97.5])

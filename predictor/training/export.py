@@ -57,9 +57,9 @@ class _SmallEmbedding(nn.Module):
         self.register_buffer("scale", scale)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        numbers: Any = self.numbers
+        weights: Any = self.numbers
         scale: Any = self.scale
-        return numbers[tokens].float() * scale[tokens]
+        return weights[tokens].float() * scale[tokens]
 
 
 def export(
@@ -147,8 +147,8 @@ def _shrink(model: Any, storage: Storage) -> None:
         if storage == "int8" and array.ndim == 2:
             # The last axis of a matrix that is multiplied from the right is its output.
             scale = np.maximum(np.abs(array).max(0), 1e-8).astype(np.float32) / 127
-            numbers = np.round(array / scale).astype(np.int8)
-            graph.initializer.append(numpy_helper.from_array(numbers, f"{name}.int8"))
+            quantized = np.round(array / scale).astype(np.int8)
+            graph.initializer.append(numpy_helper.from_array(quantized, f"{name}.int8"))
             graph.initializer.append(numpy_helper.from_array(scale, f"{name}.scale"))
             nodes.append(
                 helper.make_node("DequantizeLinear", [f"{name}.int8", f"{name}.scale"], [name], axis=1)

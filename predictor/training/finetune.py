@@ -347,9 +347,9 @@ def optimizer_of(network: torch.nn.Module, recipe: Recipe) -> torch.optim.Optimi
     return torch.optim.AdamW(groups, lr=recipe.rate)
 
 
-def batches_of_pass(lengths: Sequence[int], recipe: Recipe, number: int) -> list[list[int]]:
+def batches_of_pass(lengths: Sequence[int], recipe: Recipe, pass_index: int) -> list[list[int]]:
     """The batches of one pass, as positions of examples. With bucketing, those of a batch have similar lengths."""
-    rng = random.Random(f"{recipe.seed}:{number}")
+    rng = random.Random(f"{recipe.seed}:{pass_index}")
     order = list(range(len(lengths)))
     rng.shuffle(order)
     if not recipe.bucketing:

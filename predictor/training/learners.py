@@ -253,13 +253,13 @@ class TabertLearner:
     def __init__(self, checkpoint: Checkpoint, device: str) -> None:
         from predictor.architectures.tabert import Tabert, load_encoder
 
-        self.network, words = load_encoder(checkpoint.folder, checkpoint.settings)
+        self.network, word_pieces = load_encoder(checkpoint.folder, checkpoint.settings)
         if (checkpoint.folder / "head.safetensors").exists():
             from safetensors.torch import load_file
 
             self.network.head.load_state_dict(load_file(checkpoint.folder / "head.safetensors"))
         self.network.to(device)
-        self.model = Tabert(self.network, words, checkpoint, NO_SHA)
+        self.model = Tabert(self.network, word_pieces, checkpoint, NO_SHA)
 
     def _read(self, example: Example) -> Any:
         return self.model._reading(PredictRequest.about(example))

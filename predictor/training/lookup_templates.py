@@ -27,17 +27,17 @@ def _look_up(table: QuestionTable) -> SyntheticQuestion:
 
 
 def _who(table: QuestionTable) -> SyntheticQuestion:
-    words, rows = table.condition()
+    phrase, rows = table.condition()
     if len(rows) != 1:
         raise Impossible
     name = table.name(table.key)
     return table.question(
         "select",
-        f"which {name} {words}",
-        f"what is the only {name} {words}",
-        f"who is the {name} {words}",
-        f"what {name} is listed {words}",
-        f"name the {name} {words}",
+        f"which {name} {phrase}",
+        f"what is the only {name} {phrase}",
+        f"who is the {name} {phrase}",
+        f"what {name} is listed {phrase}",
+        f"name the {name} {phrase}",
         cells=((rows[0], table.key),),
     )
 
@@ -45,11 +45,11 @@ def _who(table: QuestionTable) -> SyntheticQuestion:
 def _best(table: QuestionTable) -> tuple[str, int, int, str]:
     """(superlative, row, column, condition) of an extreme, maybe among some rows only."""
     column = table.measured_column()
-    words, rows = "", table.rows
+    phrase, rows = "", table.rows
     if table.rng.random() < 0.35:
-        words, rows = table.condition()
+        phrase, rows = table.condition()
     rows = [row for row in table.rows_with_number(column, rows) if table.has_text(row, table.key)]
-    if len(rows) < 2 or (not words and len(rows) < 3):
+    if len(rows) < 2 or (not phrase and len(rows) < 3):
         raise Impossible
     high = table.rng.random() < 0.55
     values = sorted({table.number(row, column) for row in rows}, reverse=high)
@@ -65,36 +65,36 @@ def _best(table: QuestionTable) -> tuple[str, int, int, str]:
         )
     else:
         superlative = table.choose("lowest", "least", "smallest", "fewest", "shortest", "worst")
-    return f"{'second ' if second else ''}{superlative}", best[0], column, words
+    return f"{'second ' if second else ''}{superlative}", best[0], column, phrase
 
 
 def _superlative(table: QuestionTable) -> SyntheticQuestion:
-    superlative, row, column, words = _best(table)
+    superlative, row, column, phrase = _best(table)
     key, name = table.name(table.key), table.name(column)
     return table.question(
         "select",
-        f"which {key} {words} has the {superlative} {name}",
-        f"who had the {superlative} {name} {words}",
-        f"what {key} received the {superlative} {name} {words}",
-        f"the {superlative} {name} belongs to which {key} {words}",
-        f"which {key} {words} is {superlative} in {name}",
-        f"who was the {superlative} {words}"
+        f"which {key} {phrase} has the {superlative} {name}",
+        f"who had the {superlative} {name} {phrase}",
+        f"what {key} received the {superlative} {name} {phrase}",
+        f"the {superlative} {name} belongs to which {key} {phrase}",
+        f"which {key} {phrase} is {superlative} in {name}",
+        f"who was the {superlative} {phrase}"
         if column in table.dated
-        else f"what {key} {words} had the {superlative} number of {name}",
-        f"which {key} {words} had the {superlative} {name}",
+        else f"what {key} {phrase} had the {superlative} number of {name}",
+        f"which {key} {phrase} had the {superlative} {name}",
         cells=((row, table.key),),
     )
 
 
 def _extreme_value(table: QuestionTable) -> SyntheticQuestion:
-    superlative, row, column, words = _best(table)
+    superlative, row, column, phrase = _best(table)
     name = table.name(column)
     return table.question(
         "select",
-        f"what is the {superlative} {name} {words}",
-        f"what was the {superlative} {name} {words}",
-        f"{superlative} {name} {words}",
-        f"what is the {superlative} number of {name} {words}",
+        f"what is the {superlative} {name} {phrase}",
+        f"what was the {superlative} {name} {phrase}",
+        f"{superlative} {name} {phrase}",
+        f"what is the {superlative} number of {name} {phrase}",
         cells=((row, column),),
     )
 
@@ -117,14 +117,14 @@ def _neighbour(table: QuestionTable) -> SyntheticQuestion:
 
 
 def _listed_position(table: QuestionTable) -> SyntheticQuestion:
-    words, rows = "", table.rows
+    phrase, rows = "", table.rows
     if table.rng.random() < 0.4:
-        words, rows = table.condition()
+        phrase, rows = table.condition()
     rows = [row for row in rows if table.has_text(row, table.key)]
     if len(rows) < 2:
         raise Impossible
     key = table.name(table.key)
-    if not words and table.rng.random() < 0.15 and len(rows) > 4 and rows[:5] == list(range(5)):
+    if not phrase and table.rng.random() < 0.15 and len(rows) > 4 and rows[:5] == list(range(5)):
         index = table.rng.randrange(1, 5)
         ordinal = ("first", "second", "third", "fourth", "fifth")[index]
         templates = f"what is the {ordinal} {key} listed", f"who is the {ordinal} {key} on the list"
@@ -134,11 +134,11 @@ def _listed_position(table: QuestionTable) -> SyntheticQuestion:
     ordinal = table.word(first, "first, top", "last, final, bottom")
     return table.question(
         "select",
-        f"what is the {ordinal} {key} {words} listed",
-        f"who was the {ordinal} {key} {words} on the list",
-        f"which {key} {words} is at the {'top' if first else 'bottom'} of the table",
-        f"what is the {ordinal} {key} {words}",
-        f"what was the {ordinal} {key} {words} on this chart",
+        f"what is the {ordinal} {key} {phrase} listed",
+        f"who was the {ordinal} {key} {phrase} on the list",
+        f"which {key} {phrase} is at the {'top' if first else 'bottom'} of the table",
+        f"what is the {ordinal} {key} {phrase}",
+        f"what was the {ordinal} {key} {phrase} on this chart",
         cells=((row, table.key),),
     )
 

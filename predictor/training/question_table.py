@@ -188,14 +188,14 @@ class QuestionTable:
             + [_number_condition] * 4 * bool(self.numeric)
             + [_time_condition] * 3 * bool(self.dated)
         )
-        words, rows = self.pick(conditions)(self)
+        phrase, rows = self.pick(conditions)(self)
         if self.rng.random() < 0.15:
             more, others = self.pick(conditions)(self)
-            if words.split()[:2] != more.split()[:2]:
-                words, rows = f"{words} {self.choose('and', '')} {more}", sorted({*rows} & {*others})
+            if phrase.split()[:2] != more.split()[:2]:
+                phrase, rows = f"{phrase} {self.choose('and', '')} {more}", sorted({*rows} & {*others})
         if not 1 <= len(rows) <= most * len(self.live):
             raise Impossible
-        return words, rows
+        return phrase, rows
 
 
 # -- conditions --------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def _text_condition(table: QuestionTable) -> tuple[str, Rows]:
     column = table.pick([column for column in table.kinds if column != table.key])
     row = table.pick([row for row in table.live if table.has_text(row, column)])
     value, name = table.text(row, column), table.name(column)
-    words = table.choose(
+    phrase = table.choose(
         f"with {name} {value}",
         f"from {value}",
         f"in {value}",
@@ -218,7 +218,7 @@ def _text_condition(table: QuestionTable) -> tuple[str, Rows]:
         f"by {value}",
         f"in the {value} {name}",
     )
-    return words, table.rows_like(column, row)
+    return phrase, table.rows_like(column, row)
 
 
 _RELATIONS = (
@@ -238,13 +238,13 @@ def _number_condition(table: QuestionTable) -> tuple[str, Rows]:
         size = 10 ** (len(str(int(abs(limit)))) - 1)
         limit = round(limit / size) * size
     holds, phrases = table.choose(*_RELATIONS)
-    number = f"{limit:g}" if abs(limit) < 1e5 else f"{limit:.0f}"
+    limit_text = f"{limit:g}" if abs(limit) < 1e5 else f"{limit:.0f}"
     if abs(limit) >= 1000 and limit == int(limit) and table.rng.random() < 0.5:
-        number = f"{int(limit):,}"
-    word = table.choose(*phrases)
-    amount = word.format(number) if "{}" in word else f"{word} {number}".strip()
+        limit_text = f"{int(limit):,}"
+    template = table.choose(*phrases)
+    amount = template.format(limit_text) if "{}" in template else f"{template} {limit_text}".strip()
     name = table.name(column)
-    words = table.choose(
+    phrase = table.choose(
         f"with {amount} {name}",
         f"with a {name} of {amount}",
         f"that had {amount} {name}",
@@ -252,7 +252,7 @@ def _number_condition(table: QuestionTable) -> tuple[str, Rows]:
         f"having {amount} {name}",
         f"with {name} {amount}",
     )
-    return words, [row for row in rows if holds(table.number(row, column), limit)]
+    return phrase, [row for row in rows if holds(table.number(row, column), limit)]
 
 
 def _time_condition(table: QuestionTable) -> tuple[str, Rows]:
@@ -268,11 +268,11 @@ def _time_condition(table: QuestionTable) -> tuple[str, Rows]:
     if kind == "between":
         if low == high:
             raise Impossible
-        words = table.choose(f"between {low} and {high}", f"from {low} to {high}")
-        return words, [row for row in rows if low <= when[row] <= high]
-    words = table.choose(f"{kind} {year}", f"{kind} the year {year}")
+        phrase = table.choose(f"between {low} and {high}", f"from {low} to {high}")
+        return phrase, [row for row in rows if low <= when[row] <= high]
+    phrase = table.choose(f"{kind} {year}", f"{kind} the year {year}")
     holds = {"in": year.__eq__, "before": year.__gt__, "after": year.__lt__, "since": year.__le__}[kind]
-    return words, [row for row in rows if holds(when[row])]
+    return phrase, [row for row in rows if holds(when[row])]
 
 
 Templates = dict[Callable[[QuestionTable], SyntheticQuestion], float]

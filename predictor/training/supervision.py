@@ -191,18 +191,18 @@ class _SupervisionBuilder:
     def _add_single_answer(self, answer: str) -> None:
         for position in self.matching[0]:
             self._cell("select", position, BASE)
-        number = read(answer)
-        if number.normal in ("yes", "no"):
-            self.out.flags[number.normal] = BASE
+        parsed = read(answer)
+        if parsed.normal in ("yes", "no"):
+            self.out.flags[parsed.normal] = BASE
         for name, word in zip(("first_option", "second_option"), options(self.question) or (), strict=False):
-            if word == number.normal:
+            if word == parsed.normal:
                 self.out.flags[name] = BASE
         for column, header in enumerate(self.table.table.header[: self.width]):
-            if number.normal and read(header).normal == number.normal:
+            if parsed.normal and read(header).normal == parsed.normal:
                 self.out.headers[column] = BASE
-        if number.kind == 1 and number.number == int(number.number) and 0 <= number.number <= len(self.rows):
-            self.out.count, self.out.count_weight = int(number.number), BASE
-        if number.kind == 1 and len(answer.strip()) == 4:
+        if parsed.kind == 1 and parsed.number == int(parsed.number) and 0 <= parsed.number <= len(self.rows):
+            self.out.count, self.out.count_weight = int(parsed.number), BASE
+        if parsed.kind == 1 and len(answer.strip()) == 4:
             for row, line in enumerate(self.table.table.rows):
                 for column, cell in enumerate(line[: self.width]):
                     if year_in(cell) == answer.strip():
@@ -212,14 +212,14 @@ class _SupervisionBuilder:
         """Every pair of a column that is as far apart as the answer says, where no program was found."""
         if len(self.answers) != 1:
             return
-        number = read(self.answers[0])
-        if math.isnan(number.number) or number.number <= 0:
+        parsed = read(self.answers[0])
+        if math.isnan(parsed.number) or parsed.number <= 0:
             return
         numbers = self.table.numbers
         for column in range(self.width):
             with np.errstate(invalid="ignore"):
                 apart = np.abs(numbers[:, None, column] - numbers[None, :, column])
-            for first_row, second_row in zip(*np.nonzero(np.abs(apart - number.number) < 1e-6), strict=True):
+            for first_row, second_row in zip(*np.nonzero(np.abs(apart - parsed.number) < 1e-6), strict=True):
                 if first_row < second_row:
                     self._pair((int(first_row), column), (int(second_row), column), BASE)
 

@@ -67,14 +67,14 @@ def cell_set_agreement(
     """
     check_distance(distance)
     raters = max((len(sets) for _, sets in units), default=0)
-    for number, (_, sets) in enumerate(units):
+    for index, (_, sets) in enumerate(units):
         if len(sets) != raters:
             raise ValueError(
-                f"Unit {number} has {len(sets)} ratings and another one has {raters}: one for each rater, "
+                f"Unit {index} has {len(sets)} ratings and another one has {raters}: one for each rater, "
                 "None where missing."
             )
     used = {rater for _, sets in units for rater in range(len(sets)) if sets[rater] is not None}
-    patterns = Counter(pattern_of(shape, sets, number) for number, (shape, sets) in enumerate(units))
+    patterns = Counter(pattern_of(shape, sets, index) for index, (shape, sets) in enumerate(units))
     return from_patterns(patterns, distance, raters=len(used), **resampling)
 
 
@@ -312,13 +312,13 @@ class DistanceSums:
         generator = np.random.default_rng(bootstrap.seed)
         # Both numbers of a unit side by side, so that each draw looks up one place in memory.
         pairs = np.repeat(np.array(self.observed) + 1j * np.array(self.expected), self.counts)
-        number = len(pairs)
+        pair_count = len(pairs)
         sums = np.zeros(bootstrap.replicates, complex)
-        step = max(1, _BLOCK // number)
-        narrow = np.int32 if number < 2**31 else np.int64  # the same draws, and half the memory
+        step = max(1, _BLOCK // pair_count)
+        narrow = np.int32 if pair_count < 2**31 else np.int64  # the same draws, and half the memory
         for done in range(0, bootstrap.replicates, step):
             size = min(step, bootstrap.replicates - done)
-            chosen = generator.integers(0, number, (size, number), dtype=narrow)
+            chosen = generator.integers(0, pair_count, (size, pair_count), dtype=narrow)
             sums[done : done + size] = pairs[chosen].sum(axis=1)
         drawn = sums[sums.imag > 0]
         return bootstrap.ends(1 - drawn.real / drawn.imag)

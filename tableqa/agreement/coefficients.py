@@ -215,8 +215,8 @@ def _influence(patterns: Patterns, measure: str) -> tuple[Array, Array]:
     import numpy as np
 
     nothing = np.zeros(0), np.zeros(0, np.int64)
-    number = int(patterns.counts.sum())
-    if number < 2 or not (patterns.sizes > 1).any() or not allows_chance(patterns, measure):
+    unit_count = int(patterns.counts.sum())
+    if unit_count < 2 or not (patterns.sizes > 1).any() or not allows_chance(patterns, measure):
         return nothing
     counts = patterns.counts
     chosen = np.arange(len(counts))
@@ -234,7 +234,7 @@ def _influence(patterns: Patterns, measure: str) -> tuple[Array, Array]:
         remaining = np.repeat(whole[None, :], len(block), axis=0)
         remaining[np.arange(len(block)), block] -= 1
         without.append(estimate(remaining))
-    moved = (number - 1) * (value - np.concatenate(without))
+    moved = (unit_count - 1) * (value - np.concatenate(without))
     return (moved, counts) if np.isfinite(moved).all() else nothing
 
 

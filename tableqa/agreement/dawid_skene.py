@@ -111,7 +111,7 @@ def dawid_skene(
             "who is right where they differ. Have a third annotator label the same items."
         )
     listed = _classes({row[2] for row in ratings}, classes)
-    code = {label: number for number, label in enumerate(listed)}
+    code = {label: index for index, label in enumerate(listed)}
     item = np.array([items[row[0]] for row in ratings])
     person = np.array([people[row[1]] for row in ratings])
     label = np.array([code[row[2]] for row in ratings])
@@ -128,14 +128,14 @@ def dawid_skene(
         prior=tuple(prior.tolist()),
         people={
             name: Person(
-                int(labels[number]),
+                int(labels[index]),
                 name in linked,
-                float(accuracy[number]),
-                *_interval(prior.tolist(), confusion[number].diagonal().tolist(), seen[number].tolist()),
-                tuple(map(tuple, confusion[number].tolist())),
-                tuple(seen[number].tolist()),
+                float(accuracy[index]),
+                *_interval(prior.tolist(), confusion[index].diagonal().tolist(), seen[index].tolist()),
+                tuple(map(tuple, confusion[index].tolist())),
+                tuple(seen[index].tolist()),
             )
-            for name, number in people.items()
+            for name, index in people.items()
         },
         posterior={name: tuple(row) for name, row in zip(items, posterior.tolist(), strict=True)},
         converged=converged,
@@ -179,7 +179,7 @@ def linked_triples(rows: Iterable[tuple[Hashable, str, Hashable]]) -> frozenset[
 def _numbered(names: Iterable[Any]) -> dict[Any, int]:
     """Each name with a number, in an order that the order of the rows does not change."""
     ordered = sorted(set(names), key=lambda name: (type(name).__name__, name))
-    return {name: number for number, name in enumerate(ordered)}
+    return {name: index for index, name in enumerate(ordered)}
 
 
 def _classes(used: set[Hashable], classes: Sequence[Hashable] | None) -> tuple[Hashable, ...]:

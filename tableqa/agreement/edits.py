@@ -169,14 +169,14 @@ def places_of(shape: tuple[int, int], operations: Iterable[str]) -> int:
     for name in operations:
         if name not in families:
             raise ValueError(f"{name!r} is no operation; there are {', '.join(families)}.")
-        family, number = families[name]
-        counts[family] = number
+        family, count = families[name]
+        counts[family] = count
     return sum(counts.values())
 
 
 def _counts_of_units(units: Sequence[Unit]) -> Counter[tuple[Pattern, ...]]:
     """How many units with two or more ratings have the same pattern, each a cluster of its own."""
-    patterns = (_pattern(places, sets, number) for number, (places, sets) in enumerate(units))
+    patterns = (_pattern(places, sets, index) for index, (places, sets) in enumerate(units))
     return Counter((pattern,) for pattern in patterns if pattern.pairs)
 
 
@@ -184,7 +184,7 @@ def _counts_of_clusters(clusters: Iterable[Sequence[Unit]]) -> Counter[tuple[Pat
     """How many clusters have the same patterns of units with two or more ratings, be it none."""
     counts: Counter[tuple[Pattern, ...]] = Counter()
     for cluster in clusters:
-        patterns = (_pattern(places, sets, number) for number, (places, sets) in enumerate(cluster))
+        patterns = (_pattern(places, sets, index) for index, (places, sets) in enumerate(cluster))
         counts[tuple(sorted(pattern for pattern in patterns if pattern.pairs))] += 1
     return counts
 
@@ -207,16 +207,16 @@ def _by_chance(pattern: Pattern, same: float, distance: Distance) -> float:
     return pattern.ratings * sum(pairs) / len(pattern.pairs)
 
 
-def _pattern(places: int, sets: Sequence[EditSet | None], number: int) -> Pattern:
+def _pattern(places: int, sets: Sequence[EditSet | None], index: int) -> Pattern:
     rated_sets = [edits for edits in sets if edits is not None]
     for edits in rated_sets:
         if not isinstance(edits, Set):
-            raise ValueError(f"Unit {number} holds {edits!r}, which is not a set of edits.")
+            raise ValueError(f"Unit {index} holds {edits!r}, which is not a set of edits.")
         if len({(row, column) for row, column, _ in edits}) < len(edits):
-            raise ValueError(f"Unit {number} holds two edits of one rater at one place.")
+            raise ValueError(f"Unit {index} holds two edits of one rater at one place.")
         if len(edits) > places:
             raise ValueError(
-                f"Unit {number} holds a set of {len(edits)} edits; its table has {places} places for them."
+                f"Unit {index} holds a set of {len(edits)} edits; its table has {places} places for them."
             )
     return Pattern.of_sets(places, rated_sets)
 
@@ -234,10 +234,10 @@ def _expected(small: int, large: int, places: int, same: float, distance: Distan
     return mean / total
 
 
-def _binomial(number: int, share: float) -> list[float]:
-    """How likely 0, 1, ..., `number` of so many are, each with this probability."""
+def _binomial(n: int, share: float) -> list[float]:
+    """How likely 0, 1, ..., `n` of so many are, each with this probability."""
     likely = [1.0]
-    for _ in range(number):
+    for _ in range(n):
         likely = [
             (likely[k] * (1 - share) if k < len(likely) else 0.0) + (likely[k - 1] * share if k else 0.0)
             for k in range(len(likely) + 1)

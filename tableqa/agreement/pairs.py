@@ -52,7 +52,7 @@ class PairMatrix:
 
     def rows(self) -> list[list[Agreement | None]]:
         """The square for a heat map: a row and a column for each of `people`, the same above and below the diagonal."""
-        index = {person: number for number, person in enumerate(self.people)}
+        index = {person: position for position, person in enumerate(self.people)}
         square: list[list[Agreement | None]] = [[None] * len(self.people) for _ in self.people]
         for pair in self.pairs:
             row, column = index[pair.one], index[pair.other]
@@ -97,13 +97,18 @@ def cohen_of_counts(
     raters: who of the two has any rating at all, where no unit has both.
     """
     bootstrap = Bootstrap(**resampling)
-    number = sum(table.values())
-    facts: Any = {"units": number, "raters": 2 if number else raters, "ratings": 2 * number, "measure": COHEN}
+    unit_count = sum(table.values())
+    facts: Any = {
+        "units": unit_count,
+        "raters": 2 if unit_count else raters,
+        "ratings": 2 * unit_count,
+        "measure": COHEN,
+    }
     facts |= asdict(bootstrap)
     if len({label for pair in table for label in pair}) < 2:
-        return Agreement(None, None, None, **facts, reason=ONE_CATEGORY if number else NO_PAIR)
+        return Agreement(None, None, None, **facts, reason=ONE_CATEGORY if unit_count else NO_PAIR)
     value, low, high, left_out = _kappa(table, bootstrap)
-    note = ONE_UNIT if bootstrap.replicates and number == 1 else None
+    note = ONE_UNIT if bootstrap.replicates and unit_count == 1 else None
     return Agreement(value, low, high, **facts, note=note, left_out=left_out)
 
 
@@ -116,7 +121,7 @@ def _kappa(
     labels = sorted(
         {label for pair in table for label in pair}, key=lambda label: (str(type(label)), repr(label))
     )
-    index = {label: number for number, label in enumerate(labels)}
+    index = {label: position for position, label in enumerate(labels)}
     # Of the table and its mirror image, which have the same kappa, always the same one is drawn from: the order of units
     # and of raters then plays no part.
     as_it_is = sorted((index[a], index[b], count) for (a, b), count in table.items())
@@ -125,18 +130,18 @@ def _kappa(
 
     def kappa(drawn: Any) -> Any:
         """B x P counts of units for each cell of the table -> B values, NaN where undefined."""
-        number = drawn.sum(axis=1)
+        units = drawn.sum(axis=1)
         agreed = drawn[:, rows == columns].sum(axis=1)
         of_one = np.zeros((len(drawn), len(labels)), drawn.dtype)
         of_other = np.zeros_like(of_one)
         for cell, (row, column) in enumerate(zip(rows, columns, strict=True)):
             of_one[:, row] += drawn[:, cell]
             of_other[:, column] += drawn[:, cell]
-        # Whole numbers: one category gives number squared exactly.
+        # Whole numbers: one category gives units squared exactly.
         by_chance = (of_one * of_other).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = by_chance / number**2
-            return np.where(by_chance == number**2, np.nan, (agreed / number - share) / (1 - share))
+            share = by_chance / units**2
+            return np.where(by_chance == units**2, np.nan, (agreed / units - share) / (1 - share))
 
     value = float(kappa(counts[None, :])[0])
     units = counts.sum()

@@ -167,8 +167,8 @@ def _coded_numbers(array: Array) -> tuple[Array, list[object]] | None:
             codes[start : start + step] = block.astype(np.int64) - (lowest - 1)
     if isinstance(array, np.ma.MaskedArray):
         codes[np.ma.getmaskarray(array)] = 0
-    number = float if real else int
-    return codes, [number(lowest + step) for step in range(span)]
+    convert = float if real else int
+    return codes, [convert(lowest + step) for step in range(span)]
 
 
 def _coded_objects(rows: Sequence[Sequence[object]]) -> tuple[Array, list[object]]:
@@ -178,15 +178,15 @@ def _coded_objects(rows: Sequence[Sequence[object]]) -> tuple[Array, list[object
     width = len(rows[0]) if rows else 0
     seen: dict[object, int] = {None: 0}
     codes = np.zeros((len(rows), width), np.int32)
-    for number, row in enumerate(rows):
+    for unit, row in enumerate(rows):
         if len(row) != width:
             raise ValueError(
-                f"Unit {number} has {len(row)} columns and unit 0 has {width}: one column for each rater."
+                f"Unit {unit} has {len(row)} columns and unit 0 has {width}: one column for each rater."
             )
         try:
-            codes[number] = [seen[value] if value in seen else _new_code(seen, value) for value in row]
+            codes[unit] = [seen[value] if value in seen else _new_code(seen, value) for value in row]
         except TypeError as error:
-            raise ValueError(f"Unit {number} holds a rating that cannot be a label: {error}.") from error
+            raise ValueError(f"Unit {unit} holds a rating that cannot be a label: {error}.") from error
     labels = list(seen)[1:]
     ranked = sorted(range(len(labels)), key=lambda index: sort_key(labels[index]))
     recoded = np.zeros(len(labels) + 1, np.int32)

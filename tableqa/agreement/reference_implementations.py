@@ -26,7 +26,7 @@ def second_opinion(ratings: Ratings, measure: str, *, order: Sequence[object] | 
     units = [[value for value in row if not is_missing(value)] for row in as_rows(ratings)]
     pairable = [unit for unit in units if len(unit) > 1]
     labels = sorted({value for unit in pairable for value in unit}, key=sort_key)
-    ranked, numbers = in_rank_order(labels, measure, order)
+    ranked, values = in_rank_order(labels, measure, order)
     if len(labels) < 2 or measure in ("percent_agreement", "gwet_ac1"):
         return None
     position = {labels[index]: rank for rank, index in enumerate(ranked)}
@@ -46,7 +46,7 @@ def second_opinion(ratings: Ratings, measure: str, *, order: Sequence[object] | 
     level: Any = measure.removeprefix("krippendorff_alpha_")
     alpha = krippendorff.alpha(
         value_counts=table,
-        value_domain=list(range(len(labels))) if numbers is None else numbers,
+        value_domain=list(range(len(labels))) if values is None else values,
         level_of_measurement=_nltk_distance(labels, level) if measure in SET_MEASURES else level,
     )
     return float(alpha) if math.isfinite(alpha) else None

@@ -228,14 +228,14 @@ def _upper_spread(moved: "Array", counts: "Array") -> float:
     import numpy as np
 
     generator = np.random.default_rng(0)
-    number = int(counts.sum())
-    mean = (moved * counts).sum() / number
-    seen = ((moved - mean) ** 2 * counts).sum() / number
-    share = counts / number
+    unit_count = int(counts.sum())
+    mean = (moved * counts).sum() / unit_count
+    seen = ((moved - mean) ** 2 * counts).sum() / unit_count
+    share = counts / unit_count
     variances = []
     step = max(1, (1 << 21) // len(counts))
     for done in range(0, DRAWS, step):
-        drawn = generator.multinomial(number, share, min(step, DRAWS - done)) / number
+        drawn = generator.multinomial(unit_count, share, min(step, DRAWS - done)) / unit_count
         variances.append(drawn @ (moved - mean) ** 2 - (drawn @ (moved - mean)) ** 2)
     low = float(np.quantile(np.concatenate(variances), 1 - BOUND))
     return float(np.sqrt(seen / low)) if low > 0 else 1.0

@@ -115,8 +115,8 @@ def has_months_first(texts: Iterable[str]) -> bool:
 
 
 def _valid(year: str | None, month: str | None, day: str | None) -> tuple[Date, ...]:
-    numbers = [int(part) if part and part.isdigit() else None for part in (year, month, day)]
-    y, m, d = numbers
+    values = [int(part) if part and part.isdigit() else None for part in (year, month, day)]
+    y, m, d = values
     if (m is None and d is None) or (m is None and y is None) or y == 0:
         return ()
     if m is None or not 1 <= m <= 12:

@@ -142,7 +142,7 @@ def _compose(text: str) -> _Node | None:
     root: _Node | None = None
     above: list[_Node] = []
     anchors: dict[str, _Node] = {}
-    number = 0
+    count = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         line = event.start_mark.line + 1 if event.start_mark else 1
         if isinstance(event, ScalarEvent | SequenceStartEvent | MappingStartEvent):
@@ -163,8 +163,8 @@ def _compose(text: str) -> _Node | None:
             above[-1].parts.append(node)
         else:
             root = node
-        number += 1
-        if number > 2 * MAX_VALUES:  # with the keys
+        count += 1
+        if count > 2 * MAX_VALUES:  # with the keys
             raise _too_large(node.line)
         if isinstance(event, SequenceStartEvent | MappingStartEvent):
             above.append(node)

@@ -15,7 +15,7 @@ def decimals(value: float, low: float, high: float, least: int) -> tuple[int, in
     if low == high:
         return least, least
     of_ends = next(
-        (number for number in range(least, MOST) if round(low, number) != round(high, number)), MOST
+        (digits for digits in range(least, MOST) if round(low, digits) != round(high, digits)), MOST
     )
     is_inside = round(low, of_ends) <= round(value, least) <= round(high, of_ends)
     return (least if is_inside else of_ends), of_ends

@@ -35,17 +35,17 @@ _language: Callable[[], str] | None = None
 def set_translator(
     translate: Callable[[str], str] | None,
     counted: Callable[[str, str, int], str] | None,
-    number: Callable[[str], str] | None = None,
+    localize: Callable[[str], str] | None = None,
     load: Callable[[], object] | None = None,
     language: Callable[[], str] | None = None,
 ) -> None:
     """Translate sentences with these functions from now on, in the whole process; None: English again.
 
-    number: writes a number of a message, such as "1,204" or "93.3 %", in the reader's form. load: imports all modules that
+    localize: writes a number of a message, such as "1,204" or "93.3 %", in the reader's form. load: imports all modules that
     declare messages; called once, when a stored code is unknown. language: the code of the reader's language.
     """
     global _one, _counted, _number, _load, _language
-    _one, _counted, _number, _load, _language = translate, counted, number, load, language
+    _one, _counted, _number, _load, _language = translate, counted, localize, load, language
 
 
 class TranslatedText(str):
@@ -73,11 +73,11 @@ def gettext(message: str) -> str:
     return message if _one is None else _one(message)
 
 
-def ngettext(singular: str, plural: str, number: int) -> str:
+def ngettext(singular: str, plural: str, count: int) -> str:
     """The sentence for this number of things, in the reader's language."""
     if _counted is None:
-        return singular if number == 1 else plural
-    return _counted(singular, plural, number)
+        return singular if count == 1 else plural
+    return _counted(singular, plural, count)
 
 
 def gettext_noop(message: str) -> str:

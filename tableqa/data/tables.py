@@ -327,9 +327,9 @@ class Table:
 
 
 @lru_cache(maxsize=4096)
-def default_ids(letter: str, number: int) -> tuple[str, ...]:
+def default_ids(letter: str, count: int) -> tuple[str, ...]:
     """The ids that a source table has: default_ids("r", 3) is ("r0", "r1", "r2")."""
-    return tuple(f"{letter}{i}" for i in range(number))
+    return tuple(f"{letter}{i}" for i in range(count))
 
 
 def is_id(value: object) -> bool:
@@ -341,8 +341,8 @@ _ROW = gettext_noop("row {number}")
 _HEADER_ROW = gettext_noop("header row {number}")
 
 
-def _where(where: str, number: int) -> Message:
-    return sentence(where, {"number": number} if number else {})
+def _where(where: str, row_number: int) -> Message:
+    return sentence(where, {"number": row_number} if row_number else {})
 
 
 def _rows(rows: Iterable[Any], width: int, where: str) -> tuple[tuple[str, ...], ...]:
@@ -354,13 +354,13 @@ def _rows(rows: Iterable[Any], width: int, where: str) -> tuple[tuple[str, ...],
     return tuple(_row(row, width, where, i + 1) for i, row in enumerate(rows))
 
 
-def _row(cells: Any, width: int, where: str, number: int) -> tuple[str, ...]:
-    row = _texts(cells, where, number)
+def _row(cells: Any, width: int, where: str, row_number: int) -> tuple[str, ...]:
+    row = _texts(cells, where, row_number)
     if len(row) != width:
         raise TableError(
             phrase(
                 "{where} has {number} cells, the header has {width}",
-                where=_where(where, number),
+                where=_where(where, row_number),
                 number=len(row),
                 width=width,
             )
@@ -368,8 +368,8 @@ def _row(cells: Any, width: int, where: str, number: int) -> tuple[str, ...]:
     return row
 
 
-def _texts(cells: Any, where: str, number: int = 0) -> tuple[str, ...]:
-    row = tuple(_sequence(cells, where, number))
+def _texts(cells: Any, where: str, row_number: int = 0) -> tuple[str, ...]:
+    row = tuple(_sequence(cells, where, row_number))
     try:
         joined = "\x1f".join(row)
     except TypeError:
@@ -377,7 +377,7 @@ def _texts(cells: Any, where: str, number: int = 0) -> tuple[str, ...]:
         raise TableError(
             phrase(
                 "{where}, column {value}: a cell must be a string, not {kind}",
-                where=_where(where, number),
+                where=_where(where, row_number),
                 value=j + 1,
                 kind=_kind(cell),
             )
@@ -387,7 +387,7 @@ def _texts(cells: Any, where: str, number: int = 0) -> tuple[str, ...]:
         raise TableError(
             phrase(
                 "{where}, column {value}: the text contains {reason}",
-                where=_where(where, number),
+                where=_where(where, row_number),
                 value=j + 1,
                 reason=reason,
             )
@@ -405,13 +405,13 @@ def _text(value: Any, where: str) -> str:
     return value
 
 
-def _sequence(value: Any, where: str, number: int = 0) -> Iterable[Any]:
+def _sequence(value: Any, where: str, row_number: int = 0) -> Iterable[Any]:
     if type(value) in (tuple, list):  # nearly all are, by the million
         return value
     # A string is a sequence of strings to Python and never what is meant here.
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise TableError(
-            phrase("{where} must be a list, not {kind}", where=_where(where, number), kind=_kind(value))
+            phrase("{where} must be a list, not {kind}", where=_where(where, row_number), kind=_kind(value))
         )
     return value
 

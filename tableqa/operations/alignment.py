@@ -51,7 +51,7 @@ def with_ids_of(base: Table, edited: Table, columns: Mapping[int, int], rows: Ma
 
 def _fresh_names(base: Table) -> Iterator[str]:
     used_ids = {*base.row_ids, *base.column_ids}
-    return (name for number in count(1) if (name := f"n{number}") not in used_ids)
+    return (name for suffix in count(1) if (name := f"n{suffix}") not in used_ids)
 
 
 def _pair_columns(base: Table, edited: Table) -> _Pairs:

@@ -66,10 +66,10 @@ def describe(operation: Operation, table: Table) -> str:
                 parts=_list([part.header for part in operation.into]),
             )
         case MaskCells():
-            number = len(operation.cells)
+            count = len(operation.cells)
             return ngettext(
-                "{number} cell replaced by {text}", "{number} cells replaced by {text}", number
-            ).format(number=number, text=_shorten(operation.replacement))
+                "{number} cell replaced by {text}", "{number} cells replaced by {text}", count
+            ).format(number=count, text=_shorten(operation.replacement))
         case Transpose():
             return gettext("Rows and columns exchanged")
     raise TypeError(f"{type(operation).__name__} has no description")
@@ -107,8 +107,8 @@ def _numbered(table: Table, column: str) -> str:
 
 
 def _column_label(table: Table, column: str) -> str:
-    number = table.column_index(column) + 1 if column in table.column_ids else column
-    return gettext("column {column}").format(column=number)
+    position = table.column_index(column) + 1 if column in table.column_ids else column
+    return gettext("column {column}").format(column=position)
 
 
 def _below(table: Table, after: str | None) -> str:

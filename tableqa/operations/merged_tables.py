@@ -35,14 +35,14 @@ class Line:
         """The numbers of the variants without it, if the base has it."""
         if self.base is None:
             return ()
-        return tuple(number for number, position in enumerate(self.places) if position is None)
+        return tuple(index for index, position in enumerate(self.places) if position is None)
 
     @property
     def inserted(self) -> tuple[int, ...]:
         """The numbers of the variants that have it, if the base does not."""
         if self.base is not None:
             return ()
-        return tuple(number for number, position in enumerate(self.places) if position is not None)
+        return tuple(index for index, position in enumerate(self.places) if position is not None)
 
     @property
     def stays(self) -> bool:
@@ -89,9 +89,9 @@ def merge(base: Table, variants: Sequence[Table]) -> MergedTable | None:
     """
     if any(variant.header_id != base.header_id for variant in variants):
         return None
-    row_ids = [_unique_ids(base.row_ids, variant.row_ids, number) for number, variant in enumerate(variants)]
+    row_ids = [_unique_ids(base.row_ids, variant.row_ids, index) for index, variant in enumerate(variants)]
     column_ids = [
-        _unique_ids(base.column_ids, variant.column_ids, number) for number, variant in enumerate(variants)
+        _unique_ids(base.column_ids, variant.column_ids, index) for index, variant in enumerate(variants)
     ]
     _join_equal(base.row_ids, row_ids, [_texts_of_rows(base.column_ids, variant) for variant in variants])
     _join_equal(
@@ -128,10 +128,10 @@ def merge(base: Table, variants: Sequence[Table]) -> MergedTable | None:
     )
 
 
-def _unique_ids(base: Sequence[str], ids: Sequence[str], number: int) -> list[str]:
+def _unique_ids(base: Sequence[str], ids: Sequence[str], index: int) -> list[str]:
     """The ids of a variant; its new lines with its number, as variants call different lines by the same name."""
     base_ids = set(base)
-    return [id if id in base_ids else f"{number}:{id}" for id in ids]
+    return [id if id in base_ids else f"{index}:{id}" for id in ids]
 
 
 def _texts_of_rows(column_ids: Sequence[str], variant: Table) -> list[Texts]:
@@ -181,9 +181,9 @@ def _lines(base: Sequence[str], variants: Sequence[Sequence[str]]) -> tuple[Line
     for ids in variants:
         order = woven(ids, order)
     moved: dict[str, list[int]] = {}
-    for number, ids in enumerate(variants):
+    for index, ids in enumerate(variants):
         for id, _ in changes_of_order(base, [id for id in ids if id in position_of]).moves:
-            moved.setdefault(id, []).append(number)
+            moved.setdefault(id, []).append(index)
     return tuple(
         Line(
             id,

@@ -314,8 +314,8 @@ def _transpose(example: Example, rng: random.Random) -> Change:
 def _torr_transpose(example: Example, rng: random.Random) -> Change:
     table = example.table
     name = _new_id(table.column_ids)
-    numbers = tuple(str(number) for number in range(len(table.rows)))
-    return (InsertColumn(column=name, after=None, header="", cells=numbers), Transpose())
+    row_numbers = tuple(str(index) for index in range(len(table.rows)))
+    return (InsertColumn(column=name, after=None, header="", cells=row_numbers), Transpose())
 
 
 def _torr_row_swap(example: Example, rng: random.Random) -> Change:
@@ -348,7 +348,7 @@ def _torr_empty_rows(example: Example, rng: random.Random) -> Change:
 
 
 def _new_id(ids: Sequence[str]) -> str:
-    return next(name for number in range(1, len(ids) + 2) if (name := f"n{number}") not in ids)
+    return next(name for suffix in range(1, len(ids) + 2) if (name := f"n{suffix}") not in ids)
 
 
 FREB, ROBUT, TORR = "FREB-TQA", "RobuT", "ToRR"

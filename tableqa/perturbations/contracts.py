@@ -258,14 +258,14 @@ def _allowed(allowed: Sequence[str], base: Table, edited: Table, net: Sequence[O
     return violations
 
 
-def _too_many(contract: Contract, number: int, reason: str) -> list[Violation]:
+def _too_many(contract: Contract, count: int, reason: str) -> list[Violation]:
     if contract.more_with_reason and reason.strip():
         return []
     most = contract.at_most or 0
     message = ngettext(
-        "There is {number} change; {most}.", "There are {number} changes; {most}.", number
+        "There is {number} change; {most}.", "There are {number} changes; {most}.", count
     ).format(
-        number=number,
+        number=count,
         most=ngettext("at most {most} change is allowed", "at most {most} are allowed", most).format(
             most=most
         ),
@@ -300,8 +300,8 @@ def _cell(table: Table, row: str, column: str) -> str | None:
 def cell_place(table: Table, row: str, column: str) -> str:
     """Where a cell is, in words: "row 2, Votes", "header of column 3"."""
     if row == table.header_id:
-        number = table.column_index(column) + 1 if column in table.column_ids else column
-        return gettext("header of column {column}").format(column=number)
+        position = table.column_index(column) + 1 if column in table.column_ids else column
+        return gettext("header of column {column}").format(column=position)
     return gettext("row {row}, {column}").format(
         row=table.row_index(row) + 1 if table.has_row(row) else row, column=column_name(table, column)
     )

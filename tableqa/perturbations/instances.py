@@ -107,11 +107,11 @@ def discount(counts: Counts, kind: str, outcome: Mapping[str, Any]) -> None:
     """Take one instance out of the counts again, as if it had never been added; a kind without instances is left out."""
     of_kind = counts.get(kind, {"made": 0, "no_op": {}, "refused": {}})
     reasons = [outcome["no_op"]] if "no_op" in outcome else outcome.get("refused", [])
-    numbers = of_kind["no_op" if "no_op" in outcome else "refused"]
+    by_reason = of_kind["no_op" if "no_op" in outcome else "refused"]
     for reason in reasons:
-        numbers[reason] = numbers.get(reason, 0) - 1
-        if numbers[reason] <= 0:
-            del numbers[reason]
+        by_reason[reason] = by_reason.get(reason, 0) - 1
+        if by_reason[reason] <= 0:
+            del by_reason[reason]
     if "digest" in outcome:
         of_kind["made"] = max(0, of_kind["made"] - 1)
     if not any(of_kind.values()):

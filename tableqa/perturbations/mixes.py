@@ -126,10 +126,10 @@ def _levels(parts: Sequence[Part]) -> MixRefusal | None:
     levels = Counter(part.level for part in parts)
     if not 2 <= len(parts) <= len(get_args(Level)):
         return MixRefusal("levels", f"A mix has two or three parts, not {len(parts)}.")
-    for level, number in levels.items():
-        if number > 1:
+    for level, count in levels.items():
+        if count > 1:
             return MixRefusal(
-                "levels", f"{number} parts change the {level}; each part of a mix is of another level."
+                "levels", f"{count} parts change the {level}; each part of a mix is of another level."
             )
     return None
 

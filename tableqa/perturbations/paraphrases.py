@@ -172,17 +172,17 @@ def _by_phrases(question: str) -> Iterator[Paraphrase]:
         put = DECADES[match.group(1)] if new == "DECADE" else new
         if question[match.start() : match.start() + 1].isupper() and match.start() == 0:
             put = put[:1].upper() + put[1:]
-        words = f"“{match.group().strip()}” becomes “{put.strip()}”"
-        yield Paraphrase(_put(question, match.start(), match.end(), put), category, "phrases", words, score)
+        why = f"“{match.group().strip()}” becomes “{put.strip()}”"
+        yield Paraphrase(_put(question, match.start(), match.end(), put), category, "phrases", why, score)
     bare = question.strip().rstrip(" ?")
     if (match := COUNTED.match(bare)) and not _asks_twice(match["what"]):
         counted = f"what is the number of {match['what']} that {match['verb']} {match['rest']}?"
         yield Paraphrase(counted, "reasoning_carrier", "phrases", "“how many” becomes “the number of”", 0.85)
 
 
-def _asks_twice(words: str) -> bool:
+def _asks_twice(phrase: str) -> bool:
     return bool(
-        {"more", "fewer", "less", "times", "of", "did", "does", "do"}.intersection(words.lower().split())
+        {"more", "fewer", "less", "times", "of", "did", "does", "do"}.intersection(phrase.lower().split())
     )
 
 
@@ -196,12 +196,12 @@ def _by_cells(question: str, table: Table) -> Iterator[Paraphrase]:
         number, ending = int(match.group(1)), match.group(2)
         if _within_a_cell(match.group(), question, table):
             continue
-        words = ORDINALS[number - 1] if ending and 1 <= number <= 10 else None
-        words = NUMBERS[number] if not ending and 2 <= number <= 12 else words
-        if words is not None:
-            why = f"“{match.group()}” becomes “{words}”"
+        text = ORDINALS[number - 1] if ending and 1 <= number <= 10 else None
+        text = NUMBERS[number] if not ending and 2 <= number <= 12 else text
+        if text is not None:
+            why = f"“{match.group()}” becomes “{text}”"
             yield Paraphrase(
-                _put(question, match.start(), match.end(), words), "cell_synonym", "numbers", why, 0.6
+                _put(question, match.start(), match.end(), text), "cell_synonym", "numbers", why, 0.6
             )
 
 

@@ -134,9 +134,9 @@ def _by_rule(example: Example) -> bool:
 
 def _by_both(model: AskModel) -> Rule:
     def rule(example: Example) -> bool:
-        words = lexical(example.question, example.table, example.answers)
+        guess = lexical(example.question, example.table, example.answers)
         # The model is asked only where its word counts.
-        return words.label == "extraction" and combined(words, by_model(model(example))).label == "extraction"
+        return guess.label == "extraction" and combined(guess, by_model(model(example))).label == "extraction"
 
     return rule
 

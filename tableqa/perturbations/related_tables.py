@@ -156,13 +156,13 @@ class Index:
 
     def _selective_terms(self, table: Table) -> list[tuple[str, float]]:
         """The terms of a query with their rarity, rarest first; those of more than a tenth of the tables left out."""
-        number = len(self._documents)
-        longest = max(5, number // 10)
+        table_count = len(self._documents)
+        longest = max(5, table_count // 10)
         indexed_terms = [term for term in _terms(table) if 0 < len(self._lists.get(term, ())) <= longest]
         sizes = {term: len(self._lists[term]) for term in indexed_terms}
         indexed_terms.sort(key=lambda term: (sizes[term], term))
         return [
-            (term, math.log(1 + (number - sizes[term] + 0.5) / (sizes[term] + 0.5)))
+            (term, math.log(1 + (table_count - sizes[term] + 0.5) / (sizes[term] + 0.5)))
             for term in indexed_terms[:_MOST_TERMS]
         ]
 

@@ -69,9 +69,9 @@ def edits(original: Example, perturbed: Example) -> frozenset[str]:
     return frozenset(edit_texts)
 
 
-def opening(question: str, words: int = 2) -> str:
+def opening(question: str, length: int = 2) -> str:
     """How a question begins."""
-    return " ".join(token.text.casefold() for token in tokens(question)[:words])
+    return " ".join(token.text.casefold() for token in tokens(question)[:length])
 
 
 def overlap(mine: Set[str], others: Set[str]) -> float:

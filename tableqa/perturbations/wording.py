@@ -106,8 +106,8 @@ def word_diff(before: str, after: str) -> WordDiff:
             kept_new.update(range(j, j_end))
         else:
             changes.append(Change(_text(before, old[i:i_end]), _text(after, new[j:j_end])))
-    words = len(old) + len(new)
-    kept_share = 2 * len(kept_old) / words if words else 1.0
+    total = len(old) + len(new)
+    kept_share = 2 * len(kept_old) / total if total else 1.0
     return WordDiff(_pieces(before, old, kept_old), _pieces(after, new, kept_new), tuple(changes), kept_share)
 
 

@@ -224,7 +224,7 @@ def counts(search: Candidates) -> None:
             search.add(Count(choice.rows), choice.said)
 
 
-def _counts_of_unmentioned_texts(search: Candidates, number: int) -> None:
+def _counts_of_unmentioned_texts(search: Candidates, count: int) -> None:
     """Counts over a text that the question does not say, in columns where texts repeat: "won" for "W"."""
     for j, column in enumerate(search.table.column_ids):
         groups = search.sight.groups(j, search.sight.everything)
@@ -233,12 +233,12 @@ def _counts_of_unmentioned_texts(search: Candidates, number: int) -> None:
             rows.bit_count(): search.table.rows[next(bits(rows))][j] for rows in reversed(groups.values())
         }
         if search.sight.layout.column_words(column) & search.sight.question.content:
-            if filled_count == number < len(search.table.rows):
+            if filled_count == count < len(search.table.rows):
                 search.add(Count(Where(column, "differs", "")))
-            if len(groups) <= _MOST_KINDS and filled_count - number in texts:
-                search.add(Count(Where(column, "differs", texts[filled_count - number])))
-        if number in texts and len(groups) <= max(6, len(search.table.rows) // 2):
-            search.add(Count(Where(column, "equals", texts[number])))
+            if len(groups) <= _MOST_KINDS and filled_count - count in texts:
+                search.add(Count(Where(column, "differs", texts[filled_count - count])))
+        if count in texts and len(groups) <= max(6, len(search.table.rows) // 2):
+            search.add(Count(Where(column, "equals", texts[count])))
 
 
 # -- aggregates -------------------------------------------------------------------------------------------

@@ -296,8 +296,8 @@ def _row(node: Cell, table: Table) -> str:
     if node.row not in table.row_ids:
         return gettext("row {row}").format(row=node.row)
     label = _row_label(node, table)
-    number = gettext("row {row}").format(row=table.row_index(node.row) + 1)
-    return f"{number} ({_shorten(label)})" if label else number
+    row_name = gettext("row {row}").format(row=table.row_index(node.row) + 1)
+    return f"{row_name} ({_shorten(label)})" if label else row_name
 
 
 def _row_label(node: Cell, table: Table) -> str:
@@ -361,8 +361,8 @@ def _column_of_cell(node: Cell, table: Table) -> str:
 
 
 def _column_number_label(column: str, table: Table) -> str:
-    number = table.column_index(column) + 1 if column in table.column_ids else column
-    return gettext("column {column}").format(column=number)
+    position = table.column_index(column) + 1 if column in table.column_ids else column
+    return gettext("column {column}").format(column=position)
 
 
 def _text(node: Cell, table: Table) -> str:

@@ -69,13 +69,13 @@ def evidence(
     for entry in reversed(list(marked)):
         if cells := cells_in(example.table, entry.get("cells")):
             return Evidence(cells, BY_PEOPLE)
-    for name, words in _IN_META.items():
+    for name, source in _IN_META.items():
         if cells := cells_in(example.table, example.meta.get(name)):
-            return Evidence(cells, words)
+            return Evidence(cells, source)
     if program and (own_program := source_program(example)) is not None:
-        own, words = own_program
+        own, source = own_program
         if cells := in_order(example.table, _read(own, example.table)):
-            return Evidence(cells, words)
+            return Evidence(cells, source)
     for entry in reversed(list(model_answers)):
         if cells := cells_in(example.table, entry.get("cells")):
             model = entry.get("model")
@@ -104,12 +104,12 @@ def source_program(example: Example) -> tuple[Mapping[str, Any], str] | None:
             not example.answers or compare(answers, example.answers).equal
         ):
             return example.program, BY_PROGRAM
-    for programs, words in (
+    for programs, source in (
         (from_derivation, BY_DERIVATION),
         (from_logical_form, BY_LOGICAL_FORM),
     ):
         if candidates := programs(example):
-            return candidates[0].to_dict(), words
+            return candidates[0].to_dict(), source
     return None
 
 

@@ -139,16 +139,16 @@ def answer_groups(results: Sequence[Sequence[str] | None]) -> list[int | None]:
     Two results are one answer where `compare` says that they are equal. More than one number: the programs disagree.
     """
     groups: list[Sequence[str]] = []
-    numbers: list[int | None] = []
+    group_numbers: list[int | None] = []
     for result in results:
         if result is None:
-            numbers.append(None)
+            group_numbers.append(None)
             continue
-        number = next((at for at, answer in enumerate(groups) if compare(result, answer).equal), len(groups))
-        if number == len(groups):
+        group = next((at for at, answer in enumerate(groups) if compare(result, answer).equal), len(groups))
+        if group == len(groups):
             groups.append(result)
-        numbers.append(number)
-    return numbers
+        group_numbers.append(group)
+    return group_numbers
 
 
 def alternatives(programs: Sequence[Program], base: Table, edited: Table) -> list[dict[str, Any]]:
@@ -165,9 +165,9 @@ def alternatives(programs: Sequence[Program], base: Table, edited: Table) -> lis
         except ProgramError:
             results.append(None)
     by_answer: dict[int, list[tuple[Program, tuple[str, ...]]]] = {}
-    for program, result, number in zip(programs, results, answer_groups(results), strict=True):
-        if number is not None and result is not None:
-            by_answer.setdefault(number, []).append((program, result))
+    for program, result, group in zip(programs, results, answer_groups(results), strict=True):
+        if group is not None and result is not None:
+            by_answer.setdefault(group, []).append((program, result))
     if len(by_answer) < 2:
         return []
     return [

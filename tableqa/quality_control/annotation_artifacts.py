@@ -75,22 +75,20 @@ def concentration(
     for value, owner in zip(every, owners, strict=True):
         clusters[owner][value] += 1
     counted = Counter(every)
-    number = len(every)
+    n = len(every)
     commonest = sorted(counted.items(), key=lambda entry: (-entry[1], str(entry[0])))[:top]
     normalised = low = high = None
-    if number > 1:
-        normalised = _entropy(counted.values(), number) / log(number, 2)
+    if n > 1:
+        normalised = _entropy(counted.values(), n) / log(n, 2)
     if normalised is not None and replicates and len(clusters) > 1:
         low, high = _entropy_interval(list(counted.values()), normalised, replicates, seed)
-        if len(clusters) < number:
+        if len(clusters) < n:
             wider = _entropy_interval_over(list(clusters.values()), normalised, replicates, seed)
             low, high = min(low, wider[0]), max(high, wider[1])
     commonest_values = {value for value, _ in commonest}
-    corrected = (
-        _entropy(counted.values(), number) + (len(counted) - 1) / (2 * number * log(2)) if number else 0.0
-    )
+    corrected = _entropy(counted.values(), n) + (len(counted) - 1) / (2 * n * log(2)) if n else 0.0
     return Concentration(
-        n=number,
+        n=n,
         groups=len(clusters),
         distinct=len(counted),
         top=tuple((value, _share([value == other for other in every], owners)) for value, _ in commonest),
@@ -102,23 +100,23 @@ def concentration(
     )
 
 
-def _entropy(counts: Iterable[int], number: int) -> float:
+def _entropy(counts: Iterable[int], n: int) -> float:
     # Sorted, so that the order of the values cannot change the last digit.
-    return max(0.0, -sum(count / number * log(count / number, 2) for count in sorted(counts)))
+    return max(0.0, -sum(count / n * log(count / n, 2) for count in sorted(counts)))
 
 
 def _entropy_interval(counts: list[int], value: float, replicates: int, seed: int) -> tuple[float, float]:
     import numpy as np
 
-    number = sum(counts)
+    n = sum(counts)
     ordered = np.array(sorted(counts, reverse=True))
     generator = np.random.default_rng(seed)
     drawn = []
     step = max(1, (1 << 21) // len(ordered))
     for done in range(0, replicates, step):
-        shares = generator.multinomial(number, ordered / number, size=min(step, replicates - done)) / number
+        shares = generator.multinomial(n, ordered / n, size=min(step, replicates - done)) / n
         logs = np.log2(np.where(shares > 0, shares, 1))
-        drawn.append(-(shares * logs).sum(axis=1) / np.log2(number))
+        drawn.append(-(shares * logs).sum(axis=1) / np.log2(n))
     return _centred(np.concatenate(drawn), value)
 
 
@@ -137,7 +135,7 @@ def _entropy_interval_over(
         for row, cluster in enumerate(ordered)
         for key, count in cluster
     ]
-    counts, row_numbers, column_numbers = (np.array(numbers) for numbers in zip(*entries, strict=True))
+    counts, row_numbers, column_numbers = (np.array(values) for values in zip(*entries, strict=True))
     matrix = csr_array((counts, (row_numbers, column_numbers)), shape=(len(ordered), len(columns)))
     shares = np.array([alike[cluster] for cluster in ordered]) / len(clusters)
     generator = np.random.default_rng(seed)
@@ -207,10 +205,10 @@ def places(items: Iterable[tuple[Collection[int], int]], groups: Iterable[Hashab
             for name, among in (("first", first), ("last", last), ("ends", first | last)):
                 hits[name].append(chosen <= among)
                 chance[name] += comb(len(among), len(chosen)) / comb(height, len(chosen))
-    number = len(counted)
-    expected = {name: total / number if number else None for name, total in chance.items()}
+    n = len(counted)
+    expected = {name: total / n if n else None for name, total in chance.items()}
     return Places(
-        n=number,
+        n=n,
         groups=len(set(counted)),
         first=_share(hits["first"], counted),
         first_by_chance=expected["first"],
@@ -232,15 +230,15 @@ def _share(hits: Sequence[bool], groups: Sequence[Hashable]) -> Proportion:
 
 
 def openings(
-    questions: Iterable[str], words: int = 2, top: int = 10, groups: Iterable[Hashable] | None = None
+    questions: Iterable[str], length: int = 2, top: int = 10, groups: Iterable[Hashable] | None = None
 ) -> Concentration:
     """How questions begin: their first words in lower case without punctuation, such as "how many".
 
     groups: as for `places`.
     """
-    if words < 1:
-        raise ValueError(f"words is {words}; it must be 1 or more.")
-    begun = (" ".join(re.findall(r"\w+(?:['’]\w+)*", question.casefold())[:words]) for question in questions)
+    if length < 1:
+        raise ValueError(f"length is {length}; it must be 1 or more.")
+    begun = (" ".join(re.findall(r"\w+(?:['’]\w+)*", question.casefold())[:length]) for question in questions)
     return concentration(begun, top, groups)
 
 
@@ -311,10 +309,10 @@ def question_template(question: str) -> str:
     text = re.sub(r"[\"“”«»][^\"“”«»]*[\"“”«»]", " _ ", question)
     words = re.findall(r"[^\W_]+(?:['’.,-][^\W_]+)*|_", text)
     parts: list[str] = []
-    for number, word in enumerate(words):
+    for index, word in enumerate(words):
         if re.search(r"\d", word):
             plain = "#"
-        elif word == "_" or (number and word[0].isupper()):
+        elif word == "_" or (index and word[0].isupper()):
             plain = "_"
         else:
             plain = word.casefold()
@@ -337,13 +335,13 @@ def templates(questions: Mapping[str, Sequence[str]], least: int = 10) -> tuple[
     total = sum(everybody.values())
     person_templates = []
     for person in sorted(moulds):
-        number = sum(moulds[person].values())
-        if number < least or not number:
+        n = sum(moulds[person].values())
+        if n < least or not n:
             continue
         commonest = max(moulds[person], key=lambda candidate: (moulds[person][candidate], candidate))
         times = moulds[person][commonest]
-        own = proportion(times, number)
-        others = proportion(everybody[commonest] - times, total - number)
+        own = proportion(times, n)
+        others = proportion(everybody[commonest] - times, total - n)
         beyond = others.high is not None and (own.low or 0.0) > others.high
         person_templates.append(Template(person, commonest, own, others, times >= 3 and beyond))
     return tuple(person_templates)

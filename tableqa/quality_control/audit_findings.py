@@ -113,8 +113,8 @@ def _changed_occurrences(
             continue
         if cell in recomputed.restored:
             mended = recomputed.restored[cell]
-            words = f"{describe(operation, base)}; {mended} would give the answer"
-            yield _DamageOccurrence("decimal_point_lost", words)
+            text = f"{describe(operation, base)}; {mended} would give the answer"
+            yield _DamageOccurrence("decimal_point_lost", text)
         elif code == "decimal_point_lost":
             # A number that the derivation reads was meant as it is where the answer comes out right with it.
             if not (cell in recomputed.read and (recomputed.agrees or recomputed.restored)):
@@ -142,17 +142,17 @@ def _worn_occurrences(base: Table, table: Table) -> Iterator[_DamageOccurrence]:
 
 
 def _finding(code: str, occurrences: Sequence[_DamageOccurrence]) -> Finding:
-    number = f"{len(occurrences)} {'place' if len(occurrences) == 1 else 'places'}"
+    places = f"{len(occurrences)} {'place' if len(occurrences) == 1 else 'places'}"
     inherited = sum(occurrence.inherited for occurrence in occurrences)
     if inherited:
         part = "" if inherited == len(occurrences) else f" {inherited} of them"
-        number += f",{part} as in the base"
+        places += f",{part} as in the base"
     details = [occurrence.words for occurrence in occurrences[:_SHOWN]]
     summary = "; ".join([*details, "…"] if len(occurrences) > _SHOWN else details)
     sure = any(occurrence.sure for occurrence in occurrences)
     level = "warning" if code in _WARNINGS or not sure or inherited == len(occurrences) else "error"
     doubt = "" if sure else " It may be intended."
-    return Finding(code, f"{DAMAGE[code]}{doubt} {number}: {summary}.", level, len(occurrences))
+    return Finding(code, f"{DAMAGE[code]}{doubt} {places}: {summary}.", level, len(occurrences))
 
 
 def _quoted(text: str) -> str:

@@ -113,12 +113,12 @@ def too_fast(seconds: Sequence[float], of_others: Sequence[float], floor: float 
         return few
     compared = len(of_others) >= FEWEST
     bound = max(floor, _bound(of_others)) if compared else floor
-    fast = tuple(number for number, time in enumerate(seconds) if time < bound)
+    fast = tuple(index for index, time in enumerate(seconds) if time < bound)
     own = proportion(len(fast), len(seconds))
     others = proportion(sum(time < bound for time in of_others), len(of_others))
     impossible = sum(time < floor for time in seconds)
     stands_out = compared and len(fast) >= 3 and (own.low or 0.0) > (others.high or 0.0)
-    words = {
+    values = {
         "fast": len(fast),
         "items": len(seconds),
         "bound": translation.number(f"{bound:.1f}"),
@@ -138,12 +138,12 @@ def too_fast(seconds: Sequence[float], of_others: Sequence[float], floor: float 
     if compared:
         figures["median_seconds_of_others"] = median(of_others)
         sentence = FAST.format(
-            **words,
+            **values,
             of_others=translation.number(others.percent),
             median_of_others=translation.number(f"{median(of_others):.1f}"),
         )
     else:
-        sentence = ALONE.format(**words, others=len(of_others))
+        sentence = ALONE.format(**values, others=len(of_others))
     raised = stands_out or (impossible >= 3 and impossible >= 0.1 * len(seconds))
     return Habit("too_fast", raised, sentence, figures, fast)
 
@@ -181,26 +181,26 @@ def always_the_same(labels: Sequence[Key], of_others: Mapping[Key, int]) -> Habi
         raise ValueError("A label of the others has a count below 0.")
     if few := _too_few("always_the_same", len(labels), total):
         return few
-    number = len(labels)
+    n = len(labels)
     counted = Counter(labels)
     top = max(counted, key=lambda label: (counted[label], str(label)))
     usual = max(of_others.get(top, 0), 1) / max(total, 1)
-    by_share = _tail(number, counted[top], usual)
+    by_share = _tail(n, counted[top], usual)
     start, length, by_run = 0, 0, 1.0
     for label in counted:
         here, run = _longest([own_label == label for own_label in labels])
-        chance = _run_chance(number, run, max(of_others.get(label, 0), 1) / total)
+        chance = _run_chance(n, run, max(of_others.get(label, 0), 1) / total)
         if chance < by_run or (chance == by_run and run > length):
             start, length, by_run = here, run, chance
     raised = min(by_share, by_run) * 2 < RARE
-    share = proportion(counted[top], number)
+    share = proportion(counted[top], n)
     return Habit(
         "always_the_same",
         raised,
         THE_SAME[length == 1].format(
             label=translation.word(str(top)),
             times=counted[top],
-            items=number,
+            items=n,
             share=translation.number(share.percent),
             low=translation.number(f"{100 * (share.low or 0.0):.1f}"),
             high=translation.number(f"{100 * (share.high or 0.0):.1f} %"),
@@ -209,7 +209,7 @@ def always_the_same(labels: Sequence[Key], of_others: Mapping[Key, int]) -> Habi
             length=length,
         ),
         {
-            "items": number,
+            "items": n,
             "share": share.value or 0.0,
             "share_of_others": usual,
             "chance_of_the_share": by_share,
@@ -296,22 +296,22 @@ def _bound(times: Sequence[float]) -> float:
 def _longest(marks: Sequence[bool]) -> tuple[int, int]:
     """Where the longest run of True begins and how long it is; the first of equals."""
     best, start, length = (0, 0), 0, 0
-    for number, mark in enumerate(marks):
-        start, length = (start if length else number, length + 1) if mark else (number, 0)
+    for index, mark in enumerate(marks):
+        start, length = (start if length else index, length + 1) if mark else (index, 0)
         if length > best[1]:
             best = (start, length)
     return best
 
 
-def _tail(number: int, at_least: int, share: float) -> float:
+def _tail(n: int, at_least: int, share: float) -> float:
     """How likely a binomial count is at least so large."""
     from scipy.stats import binom
 
-    return float(binom.sf(at_least - 1, number, share))
+    return float(binom.sf(at_least - 1, n, share))
 
 
-def _run_chance(number: int, length: int, share: float) -> float:
+def _run_chance(n: int, length: int, share: float) -> float:
     """An upper bound on the chance of a run this long: the expected number of places where one could begin."""
     if not length:
         return 1.0
-    return min(1.0, float(share**length * (1 + (number - length) * (1 - share))))
+    return min(1.0, float(share**length * (1 + (n - length) * (1 - share))))

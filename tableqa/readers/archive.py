@@ -225,5 +225,5 @@ def _crowded_folders(names: Iterable[str]) -> set[str]:
     tops = {name.split("/")[0] if "/" in name else "" for name in names}
     questions_in = {"", *tops} if len(tops) == 1 else {""}
     return {
-        folder for folder, number in files.items() if number > MANY_IN_FOLDER and folder not in questions_in
+        folder for folder, count in files.items() if count > MANY_IN_FOLDER and folder not in questions_in
     }

@@ -75,18 +75,18 @@ class Arrow(TolerantReader):
 
     def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejection]:
         names = Names()
-        number = 0
+        record_number = 0
         labels = names_in_card(features(_folder(path, tables)))
         for file, split in dataset_files(path, tables):
             for row, record in enumerate(records_of(file, labels), start=1):
-                number += 1
+                record_number += 1
                 fields = Fields(Location(file, row, record=row), record)
                 further = {"split": split} if split and "split" not in record else {}
                 try:
                     yield (
                         _example_of_release(fields, names)
                         if record.keys() == FIELDS
-                        else mapped_example(fields, self.fields, names, number, further)
+                        else mapped_example(fields, self.fields, names, record_number, further)
                     )
                 except ReaderError as error:
                     yield Rejection(error, record)
@@ -400,8 +400,8 @@ def _json_value(value: Any, kind: Any = None) -> Any:
         code = _FLOAT_CODES.get(str(kind))
         if code is None or value.is_integer():
             return Number(repr(value))
-        numbers = (float(f"{value:.{digits}g}") for digits in range(1, 18))
-        return Number(repr(next(n for n in numbers if struct.unpack(code, struct.pack(code, n)) == (value,))))
+        floats = (float(f"{value:.{digits}g}") for digits in range(1, 18))
+        return Number(repr(next(n for n in floats if struct.unpack(code, struct.pack(code, n)) == (value,))))
     if isinstance(value, bytes):
         try:
             text = value.decode("utf-8")  # columns of bytes often hold texts

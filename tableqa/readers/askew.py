@@ -135,13 +135,13 @@ class AskewRelease(FileReader):
         manifest = self.located(path, tables)[0]
         described = _manifest(manifest)
         against = _listed_examples(manifest, described, "contradicted").values()
-        number = sum(bool(entry.value.get("left_out")) for entry in against)
+        excluded = sum(bool(entry.value.get("left_out")) for entry in against)
         unverified = len(_listed_examples(manifest, described, "unverified"))
         sentences = [
             phrase(
                 "Excluded because people contradicted their answer or that of their original: {number} "
                 "({manifest}, contradicted).",
-                number=number,
+                number=excluded,
                 manifest=MANIFEST,
             ),
             phrase(
@@ -155,7 +155,7 @@ class AskewRelease(FileReader):
             ),
         ]
         is_older = described.get("purpose") == "evaluation" and "unverified" not in described
-        return joined(itertools.compress(sentences, (number, unverified, is_older)))
+        return joined(itertools.compress(sentences, (excluded, unverified, is_older)))
 
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
         """The licences and citations of the release's sources, each once, licences joined by AND as SPDX has it."""

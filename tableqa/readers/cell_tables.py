@@ -74,7 +74,7 @@ def highlighted_ids(location: Location, value: list[Any], highlighted: object) -
     if not isinstance(highlighted, list) or not all(_is_pair(pair, ids) for pair in pairs):
         what = phrase("{field} names a cell that the table does not have", field="highlighted_cells")
         raise location.error(what, phrase("It is [row, number of the cell in the row], both counted from 0"))
-    return [list(ids[row][number]) for row, number in pairs]
+    return [list(ids[row][index]) for row, index in pairs]
 
 
 def _is_pair(pair: object, ids: list[list[tuple[str, str]]]) -> bool:

@@ -47,8 +47,8 @@ def _label_names(label: Any) -> list[str]:
     """The names of a class label: a list, or an object with the number of each."""
     names = label.get("names") if isinstance(label, Mapping) else None
     if isinstance(names, Mapping):
-        by_number = {str(number): name for number, name in names.items()}
-        names = [by_number.get(str(number)) for number in range(len(by_number))]
+        by_number = {str(index): name for index, name in names.items()}
+        names = [by_number.get(str(index)) for index in range(len(by_number))]
     if not isinstance(names, list) or any(
         isinstance(name, bool) or not isinstance(name, str | int) for name in names
     ):
@@ -66,10 +66,10 @@ def with_label_names(value: Any, names: Any) -> Any:
         if not isinstance(value, dict):
             return value
         return {name: with_label_names(inner, names.get(name)) for name, inner in value.items()}
-    number = _number(value, names)
-    if number is None or number >= len(names):
+    index = _number(value, names)
+    if index is None or index >= len(names):
         return value
-    return names[number] if number >= 0 else None
+    return names[index] if index >= 0 else None
 
 
 def _number(value: Any, names: list[str]) -> int | None:

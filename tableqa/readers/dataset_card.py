@@ -23,7 +23,7 @@ def front_matter(folder: Path) -> Mapping[str, Any]:
     if not path.is_file():
         return {}
     lines = read_text(path).replace("\r\n", "\n").split("\n")
-    marks = [number for number, line in enumerate(lines) if line.rstrip(" \t") == "---"][:2]
+    marks = [index for index, line in enumerate(lines) if line.rstrip(" \t") == "---"][:2]
     if len(marks) < 2 or marks[0] > 0:
         return {}
     try:

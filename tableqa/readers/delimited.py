@@ -216,8 +216,8 @@ def widened_header(names: list[str], rows: Iterable[Sequence[str]], has_row_name
         return names
     if not any(row[-1] for row in full):
         return [*names, ""]
-    numbers = [int(row[0]) for row in full if has_row_names and row[0].isdecimal() and len(row[0]) < 10]
-    return ["", *names] if len(numbers) == len(full) and numbers == sorted(set(numbers)) else names
+    indexes = [int(row[0]) for row in full if has_row_names and row[0].isdecimal() and len(row[0]) < 10]
+    return ["", *names] if len(indexes) == len(full) and indexes == sorted(set(indexes)) else names
 
 
 def read_table(path: Path) -> Table:

@@ -59,8 +59,8 @@ def is_header_doubtful(table: Table) -> bool:
     header, spans = table.header, [span for span in table.spans if span.row == table.header_id]
     if "" in map(str.strip, header[1:]) and all(span.columns == len(header) for span in spans):
         return True
-    numbers = [bool(_NUMBER.fullmatch(name)) for name in header]
-    return all(numbers) or any(
+    numeric = [bool(_NUMBER.fullmatch(name)) for name in header]
+    return all(numeric) or any(
         is_number and not _YEAR.fullmatch(name) and all(_NUMBER.fullmatch(row[at]) for row in table.rows)
-        for at, (name, is_number) in enumerate(zip(header, numbers, strict=True))
+        for at, (name, is_number) in enumerate(zip(header, numeric, strict=True))
     )

@@ -52,23 +52,23 @@ class Guess:
 def encoding_by_letters(sample: bytes) -> Guess:
     """The encoding before Unicode in which the letters of a sample are most likely."""
     readings: list[tuple[float, str, str]] = []
-    number = 1
+    count = 1
     for encoding in SINGLE_BYTE:
         try:
             text = sample.decode(encoding)
         except UnicodeDecodeError:
             continue
-        points, number = _points(text, encoding)
+        points, count = _points(text, encoding)
         readings.append((points, encoding, text))
     best = max(readings, key=lambda reading: reading[0], default=(-1.0, "cp1252", ""))
-    if best[0] < _LEAST * number and number >= _ENOUGH and (encoding := _of_several_bytes(sample)):
-        return Guess(encoding, 4 * number >= len(sample))  # not a table in English with a few signs
+    if best[0] < _LEAST * count and count >= _ENOUGH and (encoding := _of_several_bytes(sample)):
+        return Guess(encoding, 4 * count >= len(sample))  # not a table in English with a few signs
     second = max((points for points, _, text in readings if text != best[2]), default=best[0] - _MARGIN)
-    is_clear = best[0] - second >= max(_MARGIN, number / 4)
+    is_clear = best[0] - second >= max(_MARGIN, count / 4)
     usual = next((points for points, encoding, _ in readings if encoding == USUAL), None)
-    if usual is not None and best[0] - usual < max(_MARGIN, number / 4):
+    if usual is not None and best[0] - usual < max(_MARGIN, count / 4):
         return Guess(USUAL, is_clear and best[1] == USUAL)
-    return Guess(best[1], is_clear and number >= _ENOUGH)
+    return Guess(best[1], is_clear and count >= _ENOUGH)
 
 
 def _of_several_bytes(sample: bytes) -> str:
@@ -81,9 +81,9 @@ def _of_several_bytes(sample: bytes) -> str:
 def _points(text: str, encoding: str) -> tuple[float, int]:
     """How likely the letters beyond ASCII are, and how many characters beyond ASCII were compared."""
     letters: dict[str, int] = {}
-    points, number = 0.0, 0
+    points, count = 0.0, 0
     for before, character, after in islice(_not_ascii(text), _MOST):
-        number += 1
+        count += 1
         if character.isalpha() and character not in "ªºµ":
             letters[character.lower()] = letters.get(character.lower(), 0) + 1
             points += _of_letter(before, character, after)
@@ -94,7 +94,7 @@ def _points(text: str, encoding: str) -> tuple[float, int]:
     if encoding in ("cp1251", "koi8-r", "cp1253"):
         alphabets = [_OF_ALPHABET["GREEK" if encoding == "cp1253" else "CYRILLIC"][0]]
     usual = max(sum(letters.get(letter, 0) for letter in set(alphabet)) for alphabet in alphabets)
-    return points + usual - (sum(letters.values()) - usual), number
+    return points + usual - (sum(letters.values()) - usual), count
 
 
 def _not_ascii(text: str) -> Iterator[tuple[str, str, str]]:

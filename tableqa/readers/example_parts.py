@@ -54,30 +54,30 @@ def check_parted(location: Location, table: Table) -> None:
         )
 
 
-def _row_name(number: int) -> str:
-    return phrase("row {number}", number=number) if number else phrase("the header")
+def _row_name(row_number: int) -> str:
+    return phrase("row {number}", number=row_number) if row_number else phrase("the header")
 
 
-def _cells(location: Location, row: object, number: int) -> list[str]:
+def _cells(location: Location, row: object, row_number: int) -> list[str]:
     """The cells of a row of this number; 0 is the header."""
     if not isinstance(row, list):
-        what = phrase("{where} is {kind}, not a list", where=_row_name(number), kind=kind(row))
+        what = phrase("{where} is {kind}, not a list", where=_row_name(row_number), kind=kind(row))
         raise location.error(what, phrase("Give a list of texts"))
     # Nearly all rows hold texts alone.
-    cells: list[str] = row if set(map(type, row)) <= {str} else _as_texts(location, row, number)
+    cells: list[str] = row if set(map(type, row)) <= {str} else _as_texts(location, row, row_number)
     try:
         check_cells(location.file, location.line, cells)
     except ReaderError as error:
-        raise location.error(joined([_row_name(number), error.what], by=", "), error.mend) from None
+        raise location.error(joined([_row_name(row_number), error.what], by=", "), error.mend) from None
     return cells
 
 
-def _as_texts(location: Location, row: list[Any], number: int) -> list[str]:
+def _as_texts(location: Location, row: list[Any], row_number: int) -> list[str]:
     cells = []
     for j, cell in enumerate(row):
         text = cell_text(cell)
         if text is None:
-            values = {"where": _row_name(number), "column": j + 1, "kind": kind(cell)}
+            values = {"where": _row_name(row_number), "column": j + 1, "kind": kind(cell)}
             what = phrase("{where}, column {column} is {kind}, not a text", **values)
             error = location.error(what, phrase('Write every cell as a text; an empty one is ""'))
             raise with_reading_option(error, cell)

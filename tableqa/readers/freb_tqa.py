@@ -159,7 +159,7 @@ def _is_position(value: object) -> bool:
 def _numbers(text: object) -> set[Decimal]:
     if not isinstance(text, str):
         return set()
-    return {Decimal(number.replace(",", "")) for number in _NUMBER.findall(text)}
+    return {Decimal(digits.replace(",", "")) for digits in _NUMBER.findall(text)}
 
 
 READER = FrebTqa()

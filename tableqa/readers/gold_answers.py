@@ -35,7 +35,7 @@ class GoldAnswer(NamedTuple):
     why: str
 
 
-def read_gold(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> ReadResult:
+def read_gold(request: ReadRequest, progress: Callable[[int], None] = lambda done: None) -> ReadResult:
     """Read and check all lines; `chosen["columns"]` are fields of the response that a CSV file may have as columns.
 
     ReaderError where no line can be read: an unknown column.
@@ -47,9 +47,9 @@ def read_gold(request: ReadRequest, progress: Callable[[int], None] = lambda num
         Rejections(request.shown, request.by_command) as rejections,
         Rows.written(Path(request.rows)) as rows,
     ):
-        for number, record in enumerate(_of_csv(path, columns) if is_csv else _of_lines(path)):
-            if number % ROWS == 0:
-                progress(number)
+        for done, record in enumerate(_of_csv(path, columns) if is_csv else _of_lines(path)):
+            if done % ROWS == 0:
+                progress(done)
             try:
                 if isinstance(record, ReaderError):
                     raise record

@@ -41,7 +41,7 @@ def with_header(table: Table, choice: str) -> Table:
     at = {"": own, NONE: -1, FULL: full}.get(choice, own - 1 + int(choice) if choice.isdigit() else own)
     if at == own or at >= len(rows):
         return table
-    header = rows[at] if at >= 0 else [f"column {number + 1}" for number in range(len(table.header))]
+    header = rows[at] if at >= 0 else [f"column {column + 1}" for column in range(len(table.header))]
     above = " ".join(cell.strip() for row in rows[: max(at, 0)] for cell in row if cell.strip())
     places = {row: index - at for index, row in enumerate(table.all_row_ids)}
     spans = [

@@ -250,8 +250,8 @@ def superscript(text: str) -> str:
 
 def _extent(text: str, whole: int, most: int) -> int:
     """A number of rows or columns as browsers read it; `whole` for 0, and 1 for what is no number."""
-    number = _NUMBER.match(text)
-    return min(int(number[1]) or whole, most) if number else 1
+    match = _NUMBER.match(text)
+    return min(int(match[1]) or whole, most) if match else 1
 
 
 def html_table(text: str) -> Table:
@@ -327,8 +327,8 @@ def _table(element: _Element) -> Table:
     return table_of_lines(lines, header_lines, spans, element.title, element.caption.shown())
 
 
-def _check_cells(line: int, number: int) -> None:
-    if number > MAX_CELLS:
+def _check_cells(line: int, count: int) -> None:
+    if count > MAX_CELLS:
         raise HtmlTableError(line, phrase("the table has more than {most} cells", most=grouped(MAX_CELLS)))
 
 
@@ -347,8 +347,8 @@ def _ends(sections: list[_Section]) -> Iterator[int]:
 
 
 def _leading_headers(rows: list[list[_Cell]]) -> int:
-    number = sum(1 for _ in takewhile(lambda row: row and all(cell.is_header for cell in row), rows))
-    return number if 0 < number < len(rows) else 1
+    count = sum(1 for _ in takewhile(lambda row: row and all(cell.is_header for cell in row), rows))
+    return count if 0 < count < len(rows) else 1
 
 
 def _laid_out(

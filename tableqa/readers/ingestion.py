@@ -118,7 +118,7 @@ class ReadResult:
     report: Report = field(default_factory=Report)
 
 
-def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> ReadResult:
+def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda done: None) -> ReadResult:
     """Read and check all records; `progress` is told how many were read. ReaderError where nothing can be read."""
     path = Path(request.path)
     with (
@@ -269,9 +269,9 @@ def add_outcomes(
     progress: Callable[[int], None],
 ) -> Iterator[str]:
     """Add each record to the rows or to the rejections, and note what is doubtful. Yields the ids that got a number."""
-    for number, outcome in enumerate(outcomes):
-        if number % ROWS == 0:
-            progress(number)
+    for done, outcome in enumerate(outcomes):
+        if done % ROWS == 0:
+            progress(done)
         if isinstance(outcome, Rejection):
             in_record(outcome.error.line or 0, "")
             rejections.add(outcome)

@@ -184,13 +184,13 @@ def limit_examples(
 
 
 def _limited(outcomes: Iterable[Example | Rejection], limit: int | None) -> Iterator[Example | Rejection]:
-    number = 0
+    count = 0
     if limit == 0:
         return
     for outcome in outcomes:
         yield outcome
-        number += isinstance(outcome, Example)
-        if number == limit:
+        count += isinstance(outcome, Example)
+        if count == limit:
             return
 
 
@@ -300,10 +300,10 @@ def outcomes_of_rows(
 
 def published_id(example: Example) -> str | None:
     """The id that the source gives an example, where a reader had to number it (`Names`); None where it did not."""
-    published, numbered, number = example.id.rpartition("#")
+    published, numbered, suffix = example.id.rpartition("#")
     lineage = example.meta.get("lineage")
     published_ids = (example.meta.get("id"), lineage.get("id") if isinstance(lineage, Mapping) else None)
-    return published if numbered and number.isdecimal() and published in published_ids else None
+    return published if numbered and suffix.isdecimal() and published in published_ids else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,16 +406,16 @@ def read_lines(
     """
     with opened(path) as file:
         check_is_text(path, file.peek(START)[:START])
-        number = 0
+        line_number = 0
         while line := file.readline(longest + 1):
-            number += 1
+            line_number += 1
             if len(line) > longest:
                 what = phrase("the line is longer than {longest} bytes", longest=grouped(longest))
-                raise ReaderError(path, number, what, phrase("Check that this is the right file"))
-            if number == 1:
+                raise ReaderError(path, line_number, what, phrase("Check that this is the right file"))
+            if line_number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")
-            text = _decoded(path, line, first_line=number)
-            yield number, text if keep_ends else text.removesuffix("\n").removesuffix("\r")
+            text = _decoded(path, line, first_line=line_number)
+            yield line_number, text if keep_ends else text.removesuffix("\n").removesuffix("\r")
 
 
 def read_text(path: Path) -> str:

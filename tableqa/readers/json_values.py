@@ -116,8 +116,8 @@ _JSON_FAULTS = (
 def json_fault(error: Exception, column: int = 0) -> str:
     """What is wrong with a text of JSON; `column` is where in its line, if the error counts from elsewhere."""
     if isinstance(error, json.JSONDecodeError):
-        number = grouped(column or error.colno)
-        return phrase("{reason} at character {number}", reason=word(error.msg), number=number)
+        position = grouped(column or error.colno)
+        return phrase("{reason} at character {number}", reason=word(error.msg), number=position)
     return phrase("it is nested too deeply") if isinstance(error, RecursionError) else reason_of(error)
 
 

@@ -71,11 +71,11 @@ class LabelStudio(RecordFile):
         control = self.fields.get("answers", "").partition(_FROM)[2]
         annotations = tasks = 0
         for record in islice(read_records(*self.located(path)), limit):
-            number = len(_valid_annotations(record.fields))
-            if control and number:
-                number -= 1  # its answers are those of the example
-            annotations += number
-            tasks += bool(number)
+            count = len(_valid_annotations(record.fields))
+            if control and count:
+                count -= 1  # its answers are those of the example
+            annotations += count
+            tasks += bool(count)
         if not annotations:
             return ""
         of_tasks = phrase("1 task") if tasks == 1 else phrase("{number} tasks", number=grouped(tasks))

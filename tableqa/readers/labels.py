@@ -80,7 +80,7 @@ class Label(NamedTuple):
     seconds: float = 0.0
 
 
-def read_labels(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> ReadResult:
+def read_labels(request: ReadRequest, progress: Callable[[int], None] = lambda done: None) -> ReadResult:
     """Read and check all lines, or the first good ones (`limit`); `chosen` are `Columns`.
 
     ReaderError where no line can be read: no such columns.
@@ -99,12 +99,12 @@ def read_labels(request: ReadRequest, progress: Callable[[int], None] = lambda n
         Rejections(request.shown, request.by_command) as rejections,
         Rows.written(Path(request.rows)) as rows,
     ):
-        for number, record in enumerate(named_rows(path, lines, check)):
+        for done, record in enumerate(named_rows(path, lines, check)):
             if rows.number == request.limit:
                 result.whole = False
                 break
-            if number % ROWS == 0:
-                progress(number)
+            if done % ROWS == 0:
+                progress(done)
             if isinstance(record, Rejection):
                 rejections.add(replace(record, record=record.record or {}))
                 continue

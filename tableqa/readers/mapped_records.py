@@ -30,7 +30,7 @@ def check_fields(fields: Mapping[str, str], parts: Sequence[str] = (*USUAL, *REA
 
 
 def mapped_example(
-    fields: Fields, own: Mapping[str, str], names: Names, number: int, further: Mapping[str, Any]
+    fields: Fields, own: Mapping[str, str], names: Names, record_number: int, further: Mapping[str, Any]
 ) -> Example:
     """The example that a record holds; ReaderError.
 
@@ -38,14 +38,14 @@ def mapped_example(
     meta under its own name; `further` with it.
     """
     try:
-        return _mapped_example(fields, own, names, number, further)
+        return _mapped_example(fields, own, names, record_number, further)
     except ReaderError as error:
         error.record = text_of(in_column(fields.value, own.get("id") or _field(fields, "id", {}))) or ""
         raise
 
 
 def _mapped_example(
-    fields: Fields, own: Mapping[str, str], names: Names, number: int, further: Mapping[str, Any]
+    fields: Fields, own: Mapping[str, str], names: Names, record_number: int, further: Mapping[str, Any]
 ) -> Example:
     columns = {part: column for part in USUAL if (column := _field(fields, part, own)) is not None}
     for part in ("question", "table"):
@@ -63,7 +63,7 @@ def _mapped_example(
                     "Name it: --field {part}=FIELD. The fields are: {there}", part=part, there=field_names
                 ),
             )
-    published = fields.name(columns["id"]) if "id" in columns else str(number)
+    published = fields.name(columns["id"]) if "id" in columns else str(record_number)
     title = text_in(fields, columns.get("title"))
     caption = text_in(fields, columns.get("caption"))
     location = fields.place.inside(columns["table"])

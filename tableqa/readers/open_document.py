@@ -93,7 +93,7 @@ class OpenDocument(Workbook):
                     error = self._fault(name, i, j, phrase("the cell shows an error"), mend)
                     raise offering(error, "missing", "empty")
             rows[i] = ["" if text is _ERROR else text for text in row]
-        hidden = [number for number in sheet.hidden_rows if number <= len(rows) and any(rows[number - 1])]
+        hidden = [line for line in sheet.hidden_rows if line <= len(rows) and any(rows[line - 1])]
         columns = [at for at in sheet.hidden_columns if any(row[at - 1] for row in rows if at <= len(row))]
         return Sheet(self.path, name, rows, sheet.merged, hidden, columns, sheet.dates, sheet.marked)
 

@@ -247,10 +247,10 @@ class OwnData(TolerantReader):
         encoding = self._table_encoding(path, tables)
         own_tables = OwnTables(path, tables, encoding, self.fields.get("header_row", ""))
         lists = {part: AnswerLists(partial(self._texts_of_answers, path, part)) for part in OF_GOLD}
-        number = 0
+        record_number = 0
         before: Example | None = None
         parts: set[str] = set()
-        for number, record in enumerate(self._each_record(path), start=1):
+        for record_number, record in enumerate(self._each_record(path), start=1):
             if isinstance(record, Rejection):
                 yield record
                 continue
@@ -262,7 +262,7 @@ class OwnData(TolerantReader):
                 record = with_unboxed_texts(record, columns)
                 _require_parts(record, columns, parts)
                 parts |= columns.keys()
-                example_id = _id(record, columns.get("id"), number)
+                example_id = _id(record, columns.get("id"), record_number)
                 separator = self.fields.get("answer_separator", "")
                 answers = gold_in(record, columns, separator, lists)
                 read = _example(record, columns, example_id, own_tables, answers)
@@ -275,7 +275,7 @@ class OwnData(TolerantReader):
                 part_of_object(error, columns, record.value)
                 error.record = example_id if "id" in columns else ""
                 yield Rejection(error, record.value)
-        if not number:
+        if not record_number:
             mend = phrase("Give each question a row or record")
             raise ReaderError(path, None, phrase("the file contains no questions"), mend)
 
@@ -519,9 +519,9 @@ def _require_parts(record: Fields, columns: Mapping[str, str], earlier: Collecti
         raise record.place.error(phrase("no column is known as the {part}", part=word(part)), what, mend)
 
 
-def _id(record: Fields, column: str | None, number: int) -> str:
+def _id(record: Fields, column: str | None, record_number: int) -> str:
     if column is None:
-        return str(number)
+        return str(record_number)
     if str(record.value.get(column)).strip() == "":
         mend = phrase("Give each question its own id")
         raise record.error(column, phrase("{field} is empty", field=column), mend)

@@ -73,7 +73,7 @@ class ChosenColumns:
     columns: Sequence[str] = ()
 
 
-def preview(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> Preview:
+def preview(request: ReadRequest, progress: Callable[[int], None] = lambda done: None) -> Preview:
     """Read the first examples; a reader without a name is detected. ReaderError where an archive cannot be unpacked."""
     path = Path(request.path)
     with reading_options(request.fields), unpacking(request) as tables:

@@ -143,7 +143,7 @@ def table_from(
 
 def is_numbered(labels: Iterable[object]) -> bool:
     """Whether labels are the numbers from 0, as pandas gives rows without labels."""
-    return all(str(label) == str(number) for number, label in enumerate(labels))
+    return all(str(label) == str(index) for index, label in enumerate(labels))
 
 
 def _columns(value: dict[str, Any]) -> tuple[list[str], list[str], list[list[Any]]] | None:

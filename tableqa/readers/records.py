@@ -129,13 +129,13 @@ def each_record(
     if starts_array(path):
         yield from _array(path, is_header)
         return
-    number = 0
+    record_number = 0
     for line, text in read_lines(path, longest=MAX_RECORD_BYTES):
         if BLANK.fullmatch(text):
             continue
-        number += 1
+        record_number += 1
         try:
-            yield Record(line, number, _fields(Location(path, line), text, repeated))
+            yield Record(line, record_number, _fields(Location(path, line), text, repeated))
         except ReaderError as error:
             yield error
 
@@ -187,19 +187,19 @@ def outcomes_of(
 
 def _array(path: Path, is_header: Callable[[list[Any]], bool] | None) -> Iterator[Record | ReaderError]:
     names, has_header = list[str](), False
-    for number, (line, value) in enumerate(array_members(path), start=1):
-        if number == 1 and is_header and isinstance(value, list):
+    for record_number, (line, value) in enumerate(array_members(path), start=1):
+        if record_number == 1 and is_header and isinstance(value, list):
             has_header = is_header(value)
             names = numbered(value) if has_header else [f"column {at + 1}" for at in range(len(value))]
         if names and isinstance(value, list) and len(value) == len(names):
             value = dict(zip(names, value, strict=True))
         try:
-            fields = Fields(Location(path, line, record=number), value)
+            fields = Fields(Location(path, line, record=record_number), value)
         except ReaderError as error:
             yield error
         else:
-            if number > 1 or not has_header:
-                yield Record(line, number, fields)
+            if record_number > 1 or not has_header:
+                yield Record(line, record_number, fields)
 
 
 def has_fields(path: Path, *names: str) -> bool:

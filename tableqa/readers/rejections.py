@@ -150,11 +150,11 @@ class Rejections:
         self._columns.update(dict.fromkeys(record))
         self._file.write(source_json(record) + "\n")
 
-    def include(self, path: Path, number: int, first: Sequence[Problem]) -> None:
+    def include(self, path: Path, count: int, first: Sequence[Problem]) -> None:
         """Add the records of a file that `write` wrote as JSON Lines elsewhere, and their problems."""
-        self.number += number
+        self.number += count
         self.first = [*self.first, *first][:MOST_DESCRIBED]
-        if not number:
+        if not count:
             return
         with path.open(encoding="utf-8", errors=_ESCAPED) as file:
             for line in file:

@@ -196,7 +196,7 @@ class Notes:
         self._without_line: list[Finding] = []
         self._places: set[tuple[str, int, str]] = set()
 
-    def add(self, kind: str, text: str = "", number: int = 1, line: int = 0) -> None:
+    def add(self, kind: str, text: str = "", count: int = 1, line: int = 0) -> None:
         """Count something doubtful: at a line of a file, which may be read again, or in the next record."""
         if line:
             if (kind, line, text) in self._places:
@@ -209,7 +209,7 @@ class Notes:
             self._findings[key] = Finding(kind, line=line, text=printable(display_text))
             if not line:
                 self._without_line.append(self._findings[key])
-        self._findings[key].number += number
+        self._findings[key].number += count
 
     def at(self, line: int, record: str) -> None:
         """Say where the record is of which things were counted."""
@@ -222,8 +222,8 @@ class Notes:
         """The report of this many examples and rejected records. is_whole: no record follows."""
         kinds = list(KINDS)
         findings = sorted(self._findings.values(), key=lambda each: (kinds.index(each.kind), each.text))
-        number = examples + rejected
-        return Report(number, number, rejected, is_whole, columns=self.columns, findings=tuple(findings))
+        total = examples + rejected
+        return Report(total, total, rejected, is_whole, columns=self.columns, findings=tuple(findings))
 
 
 _NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
@@ -239,10 +239,10 @@ def collect_notes() -> Iterator[Notes]:
         _NOTES.reset(token)
 
 
-def note(kind: str, text: str = "", number: int = 1, line: int = 0) -> None:
+def note(kind: str, text: str = "", count: int = 1, line: int = 0) -> None:
     """Count something doubtful for `collect_notes`; see `Notes.add`."""
     if (notes := _NOTES.get()) is not None:
-        notes.add(kind, text, number, line)
+        notes.add(kind, text, count, line)
 
 
 def stripped(text: str, line: int = 0) -> str:

@@ -45,8 +45,8 @@ def _split_in(name: str) -> str:
 
 def split_in_name(path: Path) -> str:
     """train, dev or test, where the file's name says so."""
-    words = path.stem.lower().replace("_", "-").split("-")
-    return next((word for word in reversed(words) if word in ("train", "dev", "test", "validation")), "")
+    parts = path.stem.lower().replace("_", "-").split("-")
+    return next((word for word in reversed(parts) if word in ("train", "dev", "test", "validation")), "")
 
 
 def has_parquet(folder: Path) -> bool:

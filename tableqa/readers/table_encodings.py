@@ -74,11 +74,11 @@ class TableEncoding:
         if self.chosen or self.shared is None:
             return ""
         text = b"".join(self._samples).decode(self.shared.encoding, errors="replace")
-        words = ", ".join(words_beyond_ascii(text.splitlines()))
+        samples = ", ".join(words_beyond_ascii(text.splitlines()))
         name = encoding_name(self.shared.encoding)
         read_as = phrase(
             "Tables that are not Unicode were read as {encoding}.",
-            encoding=f"{name} ({words})" if words else name,
+            encoding=f"{name} ({samples})" if samples else name,
         )
         doubt = "" if self.shared.is_certain else phrase("The encoding is a guess: check these letters.")
         return joined([read_as, doubt])

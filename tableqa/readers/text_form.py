@@ -99,8 +99,8 @@ class TextForm:
     def sentence(self, path: Path) -> str:
         """For the person who imports: "people.csv was read as semicolon-separated, Windows-1252 (Müller, Köln)."."""
         lines = islice(text_lines(path, self.encoding), 10 * ROWS_COMPARED)
-        words = ", ".join(words_beyond_ascii(lines)) if self.encoding in _LEGACY else ""
-        encoding = f"{encoding_name(self.encoding)}{f' ({words})' if words else ''}"
+        samples = ", ".join(words_beyond_ascii(lines)) if self.encoding in _LEGACY else ""
+        encoding = f"{encoding_name(self.encoding)}{f' ({samples})' if samples else ''}"
         read_as = phrase(
             "{file} was read as {separator}-separated, {encoding}.",
             file=path.name,
@@ -295,11 +295,11 @@ def _comments(path: Path, encoding: str, columns: Sequence[str]) -> int:
     They begin with #, or they are titles: above a header that has two of the `columns`, or above an empty line.
     """
     column_names = {name.casefold() for name in columns}
-    for number in range(MOST_TITLES + 1 if column_names else 0):
+    for line_count in range(MOST_TITLES + 1 if column_names else 0):
         for separator in SEPARATORS:
-            header, is_even = _first_row(path, encoding, separator, number)
+            header, is_even = _first_row(path, encoding, separator, line_count)
             if is_even and len(column_names & {name.strip().casefold() for name in header}) > 1:
-                return number
+                return line_count
     lines = list(islice(text_lines(path, encoding), MOST_COMMENTS + 1))
     marked = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
     titles = list(takewhile(str.strip, lines))
@@ -319,7 +319,7 @@ def text_lines(path: Path, encoding: str, comments: int = 0) -> Iterator[str]:
 
     ReaderError with the line for bytes that are not of this encoding, NUL characters and a line over MAX_TABLE_BYTES.
     """
-    number = 1
+    line_number = 1
     try:
         # The ends stay as they are: a field in quotes may hold them.
         codec = "utf-8-sig" if encoding == "utf-8" else encoding
@@ -328,27 +328,27 @@ def text_lines(path: Path, encoding: str, comments: int = 0) -> Iterator[str]:
             while line := file.readline(MAX_TABLE_BYTES + 1):
                 if len(line) > MAX_TABLE_BYTES:
                     what = phrase("the line is longer than {most} characters", most=grouped(MAX_TABLE_BYTES))
-                    raise ReaderError(path, number, what, phrase("Check that this is the right file"))
-                if number == 1 and _SEPARATOR_LINE.fullmatch(line):
+                    raise ReaderError(path, line_number, what, phrase("Check that this is the right file"))
+                if line_number == 1 and _SEPARATOR_LINE.fullmatch(line):
                     line = "\n"  # of Excel; the numbers of the lines stay
-                elif number <= comments:
+                elif line_number <= comments:
                     line = "\n"
-                elif number > 1:
+                elif line_number > 1:
                     line = line.removeprefix("\ufeff")  # of a file that was put behind another one
                 if option("characters"):
                     line = line.replace("\0", "\ufffd")
                 if "\0" in line:
                     mend = phrase("Fetch the file again: it is damaged or binary")
-                    error = ReaderError(path, number, phrase("the line contains a NUL character"), mend)
+                    error = ReaderError(path, line_number, phrase("the line contains a NUL character"), mend)
                     raise offering(error, "characters", "replaced")
                 yield line
-                number += 1
+                line_number += 1
     except UnicodeError as error:
         what = phrase(
             "near this line there are bytes that are not {encoding}",
             encoding=encoding_name(encoding),
         )
-        raise ReaderError(path, number, what, *_NAME_ENCODING) from error
+        raise ReaderError(path, line_number, what, *_NAME_ENCODING) from error
     except OSError as error:
         raise cannot_open(path, error) from error
 

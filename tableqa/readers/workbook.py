@@ -221,7 +221,7 @@ class Workbook:
         if "xl/styles.xml" not in self._archive.namelist():
             return []
         own: dict[int, str] = {}
-        numbers: list[int] = []
+        ids: list[int] = []
         section = ""
 
         def style(name: str, attributes: dict[str, str]) -> None:
@@ -230,12 +230,12 @@ class Workbook:
             if name == "numFmt" and attributes.keys() >= {"numFmtId", "formatCode"}:
                 own[int(attributes["numFmtId"])] = attributes["formatCode"]
             elif name == "xf" and section == "cellXfs":
-                numbers.append(int(attributes.get("numFmtId", "0")))
+                ids.append(int(attributes.get("numFmtId", "0")))
             elif name.endswith("s"):  # a list, such as cellStyleXfs
                 section = name
 
         _parse(self._archive.read("xl/styles.xml"), style)
-        return [own.get(number, _BUILT_IN.get(number, f"number {number} of Excel")) for number in numbers]
+        return [own.get(id, _BUILT_IN.get(id, f"number {id} of Excel")) for id in ids]
 
     @cached_property
     def _marked_texts(self) -> dict[str, _Marked]:
@@ -246,10 +246,10 @@ class Workbook:
         data = self._archive.read(part) if part in self._archive.namelist() else b""
         if b"vertAlign" in data or b"strike" in data:
             texts = etree.iterparse(io.BytesIO(data), tag="{*}si", resolve_entities=False, no_network=True)
-            for number, (_, element) in enumerate(texts):
+            for index, (_, element) in enumerate(texts):
                 runs = list(map(_text_of_run, element.iterchildren("{*}r")))
                 if kinds := [kind for _, kind in runs if kind]:
-                    marked[str(number)] = "".join(text for text, _ in runs), kinds
+                    marked[str(index)] = "".join(text for text, _ in runs), kinds
                 element.clear()
         return marked
 
@@ -315,7 +315,7 @@ class _Cells:
         self.hidden_rows: list[int] = []
         self.hidden_columns: list[int] = []
         self._fault = fault
-        self._codes = {str(number): code for number, code in enumerate(formats) if code not in GENERAL}
+        self._codes = {str(index): code for index, code in enumerate(formats) if code not in GENERAL}
         self._row = self._column = -1
         self._rows = self._columns = 0
         self._type = ""
@@ -354,10 +354,10 @@ class _Cells:
         """
         if (row, column) in self.texts:
             return self.texts[row, column][0]
-        number = self._early.get((row, column), 1)
+        serial = self._early.get((row, column), 1)
         is_day = isinstance(value, datetime.time) and not _signs(self.formats[row, column]).isdisjoint("yd")
-        is_leap_day = number >= 60 and isinstance(value, datetime.date) and value.year == 1900
-        return number if isinstance(value, _DATES) and (number < 0 or is_day or is_leap_day) else value
+        is_leap_day = serial >= 60 and isinstance(value, datetime.date) and value.year == 1900
+        return serial if isinstance(value, _DATES) and (serial < 0 or is_day or is_leap_day) else value
 
     def check_formula(self) -> None:
         # A formula whose result is an empty text has the type "str".

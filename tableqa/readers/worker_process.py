@@ -41,7 +41,7 @@ def main(folder: Path) -> None:
     try:
         answer = {
             "result": to_json(
-                task_named(message["task"])(request, lambda number: _write_progress(folder, number))
+                task_named(message["task"])(request, lambda done: _write_progress(folder, done))
             )
         }
     except ReaderError as error:
@@ -92,8 +92,8 @@ def limit(message: Mapping[str, int]) -> None:
         sys.exit("whoever started this process is gone")
 
 
-def _write_progress(folder: Path, number: int) -> None:
-    (folder / "progress").write_text(str(number), encoding="ascii")
+def _write_progress(folder: Path, done: int) -> None:
+    (folder / "progress").write_text(str(done), encoding="ascii")
 
 
 if __name__ == "__main__":

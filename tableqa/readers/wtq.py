@@ -98,7 +98,7 @@ def _questions(path: Path) -> Iterator[tuple[int, dict[str, str] | Rejection]]:
         header_text = header if len(header) <= 80 else header[:79] + "…"
         mend = phrase("The first line of a WTQ file is {header}", header=_HEADER)
         raise ReaderError(path, 1, phrase("the first line is {shown!r}", shown=header_text), mend)
-    for number, text in lines:
+    for line_number, text in lines:
         fields = text.split("\t")
         if len(fields) != len(columns):
             what = (
@@ -111,10 +111,10 @@ def _questions(path: Path) -> Iterator[tuple[int, dict[str, str] | Rejection]]:
             mend = phrase(
                 "Separate columns with one tab; a truncated line means that the file is incomplete: fetch it again"
             )
-            error = ReaderError(path, number, what, mend)
-            yield number, Rejection(error, dict(zip(columns, fields, strict=False)))
+            error = ReaderError(path, line_number, what, mend)
+            yield line_number, Rejection(error, dict(zip(columns, fields, strict=False)))
             continue
-        yield number, dict(zip(_COLUMNS, fields, strict=False))
+        yield line_number, dict(zip(_COLUMNS, fields, strict=False))
 
 
 def _unescape(text: str) -> str:

@@ -103,11 +103,11 @@ class Correlations:
 
     def sheets(self) -> Iterator[Sheet]:
         """A table for each dataset, then what computed the scores."""
-        for number, (dataset, (answers, examples, systems)) in enumerate(self.sizes.items(), start=1):
+        for position, (dataset, (answers, examples, systems)) in enumerate(self.sizes.items(), start=1):
             of_dataset = [row for row in self.rows if row.dataset == dataset]
             title = f"{dataset}: {answers} rated answers of {systems} systems to {examples} questions"
             header = ("metric", "dimension", *METHODS, "answers", "unscored", "examples", "undefined")
-            yield listed(f"metrics-{number}", title, header, map(_cells, of_dataset), texts=2)
+            yield listed(f"metrics-{position}", title, header, map(_cells, of_dataset), texts=2)
         computed = {row.metric: row.implementation for row in self.rows}
         header = ("metric", "implementation")
         yield listed("implementations", "What computed the scores", header, computed.items(), texts=2)
@@ -280,19 +280,19 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     except (OSError, UnicodeDecodeError) as error:
         raise ScoresError(f"{path} cannot be read: {error}") from None
     if path.suffix.lower() == ".csv":
-        for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), start=2):
-            yield f"{path.name}, line {number}", row
+        for position, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), start=2):
+            yield f"{path.name}, line {position}", row
     elif text.lstrip().startswith("["):
         try:
             records = read_json(text)
         except ValueError as error:
             raise ScoresError(f"{path.name}: not JSON ({error})") from None
-        for number, record in enumerate(records, start=1):
-            yield f"{path.name}, record {number}", _object(record, f"{path.name}, record {number}")
+        for position, record in enumerate(records, start=1):
+            yield f"{path.name}, record {position}", _object(record, f"{path.name}, record {position}")
     else:
-        for number, line in enumerate(text.split("\n"), start=1):
+        for position, line in enumerate(text.split("\n"), start=1):
             if line.strip():
-                where = f"{path.name}, line {number}"
+                where = f"{path.name}, line {position}"
                 try:
                     record = read_json(line)
                 except ValueError as error:
@@ -317,9 +317,9 @@ def _number(value: object, where: str) -> float:
     try:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError
-        number = float(value)
+        score = float(value)
     except ValueError:
         raise ScoresError(f"{where}: the score is {value!r}, not a number") from None
-    if not math.isfinite(number):
+    if not math.isfinite(score):
         raise ScoresError(f"{where}: the score is {value!r}, not a finite number")
-    return number
+    return score

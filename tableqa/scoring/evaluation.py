@@ -639,8 +639,8 @@ def _unsupported(judged: Sequence[JudgedInstance]) -> list[UnsupportedAnswers]:
 
 
 def _mean(values: Iterable[float]) -> float:
-    numbers = [float(value) for value in values]
-    return math.fsum(numbers) / len(numbers)
+    floats = [float(value) for value in values]
+    return math.fsum(floats) / len(floats)
 
 
 def _macro_mean(pairs: Pairs, of_pair: Callable[[bool, bool], float]) -> float | None:

@@ -105,8 +105,8 @@ def sheets(
     all_sheets += [_sequences(models), _gaps(models), _unsupported(models)]
     all_sheets.append(_by_rule(by_rule or {}))
     all_sheets += [
-        _differences(f"difference-{number}", *pair, pair_differences)
-        for number, (pair, pair_differences) in enumerate((differences or {}).items(), start=1)
+        _differences(f"difference-{position}", *pair, pair_differences)
+        for position, (pair, pair_differences) in enumerate((differences or {}).items(), start=1)
     ]
     all_sheets.append(_rows("all-figures", gettext("All values"), models, None))
     return [sheet for sheet in all_sheets if sheet is not None]
@@ -227,7 +227,7 @@ def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
     lines = []
     for model, entry in entries:
         row = models[model].row(entry.kind, entry.source) or models[model].row(entry.kind)
-        often = "; ".join(f"{_short(answer)} ({number:,.2f})" for answer, number in entry.answers[:5])
+        often = "; ".join(f"{_short(answer)} ({value:,.2f})" for answer, value in entry.answers[:5])
         lines.append(
             (
                 text(model),
@@ -456,12 +456,12 @@ def _best(lines: Iterable[Sequence[Cell]], indices: Sequence[int]) -> tuple[tupl
     for index in indices:
         for source in dict.fromkeys(row[1].text for row in rows):
             of = [row for row in rows if row[1].text == source and row[index].number is not None]
-            numbers = [row[index].number or 0.0 for row in of]
-            if len(numbers) < 2 or len(set(numbers)) < 2:
+            values = [row[index].number or 0.0 for row in of]
+            if len(values) < 2 or len(set(values)) < 2:
                 continue
             for row in of:
                 cell = row[index]
-                if cell.number == max(numbers):
+                if cell.number == max(values):
                     row[index] = replace(cell, best=True)
     return tuple(map(tuple, rows))
 

@@ -116,9 +116,9 @@ def read_lines(
         return {(source, id): answers for id, answers in whole.items()}
     predictions: dict[Key | Question, tuple[str, ...]] = {}
     question_answers: dict[tuple[object, ...], tuple[str, ...]] = {}
-    for number, line in _numbered(lines, name):
+    for line_number, line in _numbered(lines, name):
         if line.strip():
-            where = f"{name}, line {number}"
+            where = f"{name}, line {line_number}"
             record, answers = _record(line, where)
             source = _source(record, where, known_sources)
             key = _key(record, source, where)
@@ -196,18 +196,18 @@ def _is_tat_qa(value: object) -> TypeGuard[dict[str, tuple[Any, str]]]:
 
 
 def _numbered(lines: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
-    number = 0
+    line_number = 0
     while line := lines.readline(LONGEST_LINE + 1):
-        number += 1
+        line_number += 1
         if len(line) > LONGEST_LINE:
             raise EvaluationError(
-                f"{name}, line {number}: longer than {LONGEST_LINE:,} bytes. A line is one prediction."
+                f"{name}, line {line_number}: longer than {LONGEST_LINE:,} bytes. A line is one prediction."
             )
         try:
-            yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+            yield line_number, line.decode("utf-8-sig" if line_number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise EvaluationError(
-                f"{name}, line {number}: not UTF-8 ({error.reason}). Save the file as UTF-8."
+                f"{name}, line {line_number}: not UTF-8 ({error.reason}). Save the file as UTF-8."
             ) from None
 
 

@@ -163,7 +163,7 @@ def _solved(task: str, tables: Sequence[tuple[str, Table]], index: int, seed: in
 
 def _hidden(item: StructuralItem) -> bool:
     """Whether the text does not tell the right answer: merged cells are asked for, and the form has no place for them."""
-    return item.task == MERGED and any("merged" in words for words in item.not_shown)
+    return item.task == MERGED and any("merged" in part for part in item.not_shown)
 
 
 def sap_first(dataset: str, examples: Iterable[Example]) -> Iterator[Record]:
@@ -251,10 +251,10 @@ def read_predictions(path: Path) -> dict[str, str]:
 def _lines(path: Path) -> Iterator[tuple[str, Record]]:
     try:
         with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
+            for line_number, line in enumerate(lines, start=1):
                 if not line.strip():
                     continue
-                where = f"{path.name}, line {number}"
+                where = f"{path.name}, line {line_number}"
                 try:
                     record = read_json(line)
                 except ValueError as error:
@@ -371,7 +371,7 @@ def _reply_to(predictions: Predictions, prompt: Mapping[str, Any], model: str) -
 
 def suc_sheets(scores: Sequence[TaskScore]) -> Iterator[Sheet]:
     """For each model tasks down and designs across, accuracy in percent; then intervals and changes line by line."""
-    for number, model in enumerate(dict.fromkeys(score.model for score in scores), start=1):
+    for position, model in enumerate(dict.fromkeys(score.model for score in scores), start=1):
         of_model = {(score.task, score.variant): score for score in scores if score.model == model}
         columns = tuple(dict.fromkeys(variant for _, variant in of_model))
         tasks = tuple(dict.fromkeys(task for task, _ in of_model))
@@ -391,7 +391,7 @@ def suc_sheets(scores: Sequence[TaskScore]) -> Iterator[Sheet]:
             )
             rows = (*rows, ("mean of the tasks", *means))
         title = f"{model}: accuracy per task and design"
-        yield listed(f"tasks-{number}", title, ("task", *columns), rows)
+        yield listed(f"tasks-{position}", title, ("task", *columns), rows)
         lines = tuple(
             (
                 score.task,
@@ -414,7 +414,7 @@ def suc_sheets(scores: Sequence[TaskScore]) -> Iterator[Sheet]:
             "left out",
         )
         title = f"{model}: intervals, and what each design changes"
-        yield listed(f"designs-{number}", title, header, lines, texts=2)
+        yield listed(f"designs-{position}", title, header, lines, texts=2)
 
 
 def _mean(shares: Sequence[Proportion]) -> str:

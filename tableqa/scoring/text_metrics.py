@@ -146,9 +146,9 @@ class _Synset:
 class Senses:
     """The thesaurus with the two methods of nltk's WordNet that its METEOR calls: synsets(word), lemmas()."""
 
-    def __init__(self, words: Thesaurus) -> None:
-        self.source = words.source
-        self._words = words
+    def __init__(self, wordnet: Thesaurus) -> None:
+        self.source = wordnet.source
+        self._words = wordnet
         self._known: dict[str, list[_Synset]] = {}
 
     def synsets(self, word: str) -> list[_Synset]:
@@ -165,7 +165,7 @@ class Senses:
 
 def shipped_senses() -> Senses:
     """What `meteor` matches synonyms with. Raises NotInstalled."""
-    words = thesaurus()
-    if isinstance(words, Unavailable):
-        raise NotInstalled(f"METEOR needs the shipped WordNet. {words.reason}")
-    return Senses(words)
+    wordnet = thesaurus()
+    if isinstance(wordnet, Unavailable):
+        raise NotInstalled(f"METEOR needs the shipped WordNet. {wordnet.reason}")
+    return Senses(wordnet)

@@ -410,7 +410,7 @@ class TorrReport:
 
     def sheets(self) -> Iterator[Sheet]:
         """The tables, scores times 100 as the paper prints them."""
-        counts = ", ".join(f"{number} of {name}" for name, number in self.examples.items())
+        counts = ", ".join(f"{n} of {name}" for name, n in self.examples.items())
         title = f"Performance and robustness over {len(self.configurations)} configurations ({counts})"
         overall = ((entry.name, _percent(entry.p), _percent(entry.r)) for entry in self.models)
         yield listed("performance", title, ("model", "P", "R"), overall)
@@ -431,7 +431,7 @@ class TorrReport:
             ("model", *(str(rank + 1) for rank in ranks)),
             ((entry.name, *(f"{100 * entry.curve[rank]:.1f}" for rank in ranks)) for entry in self.models),
         )
-        bins = tuple(f"{number / BINS:.1f}-{(number + 1) / BINS:.1f}" for number in range(BINS))
+        bins = tuple(f"{n / BINS:.1f}-{(n + 1) / BINS:.1f}" for n in range(BINS))
         spread: list[Line] = [(entry.name, *map(count, entry.distribution)) for entry in self.models]
         spread.append(("all models", *map(count, self.difficulty)))
         yield listed("distribution", "Examples by their mean score", ("model", *bins), spread)
@@ -556,10 +556,10 @@ def _arrays(models: Mapping[str, ModelScores]) -> list[Array]:
     ]
 
 
-def _sampled_ranks(number: int, shift: int = 0) -> list[int]:
+def _sampled_ranks(size: int, shift: int = 0) -> list[int]:
     """A few places from the first to the last: for curves that are printed as a table."""
-    ranks = (0, 1, 2, 4, 9, 14, 19, 24, 29, 49, 99, 199, 499, 999, number - 1)
-    return sorted({rank + shift for rank in ranks if 0 <= rank < number})
+    ranks = (0, 1, 2, 4, 9, 14, 19, 24, 29, 49, 99, 199, 499, 999, size - 1)
+    return sorted({rank + shift for rank in ranks if 0 <= rank < size})
 
 
 def _share(value: float) -> float:

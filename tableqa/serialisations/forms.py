@@ -108,11 +108,11 @@ class Serialisation:
             "header_rows": _some(len(table.header_rows), "further header row"),
             "spans": _some(len(table.spans), "merged cell"),
         }
-        return tuple(words for part, words in descriptions.items() if words and part not in self.keeps)
+        return tuple(text for part, text in descriptions.items() if text and part not in self.keeps)
 
 
-def _some(number: int, what: str) -> str:
-    return f"{number} {what}{'s' if number > 1 else ''}" if number else ""
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count > 1 else ''}" if count else ""
 
 
 def as_dict(table: Table) -> dict[str, Any]:

@@ -61,10 +61,10 @@ def _read_dataframe(text: str) -> Table:
         if len(row) != len(header):
             what = f"the row has {len(row)} cells, there are {len(header)} columns"
             raise SerialisationError(name, element.lineno, what)
-    numbers = call.keywords[1].value
-    if ast.unparse(numbers) != str(list(range(len(rows)))):
+    index = call.keywords[1].value
+    if ast.unparse(index) != str(list(range(len(rows)))):
         raise SerialisationError(
-            name, numbers.lineno, f"index is not the numbers of the rows, 0 to {len(rows) - 1}"
+            name, index.lineno, f"index is not the numbers of the rows, 0 to {len(rows) - 1}"
         )
     return Table(header, rows)
 

@@ -107,7 +107,7 @@ def _extent(grid: _Grid, position: tuple[int, int]) -> str:
         return ""
     prefix = "" if grid.is_plain(position) else "data-"
     extents = zip(("rowspan", "colspan"), grid.spans[position], strict=True)
-    return "".join(f' {prefix}{what}="{number}"' for what, number in extents if number > 1)
+    return "".join(f' {prefix}{what}="{size}"' for what, size in extents if size > 1)
 
 
 @dataclass

@@ -35,7 +35,7 @@ def _markdown_torr(table: Table) -> str:
 
 
 def _indexed_row_major_torr(table: Table) -> str:
-    rows = (f"row {number} : {' | '.join(row)}" for number, row in enumerate(table.rows, 1))
+    rows = (f"row {row_number} : {' | '.join(row)}" for row_number, row in enumerate(table.rows, 1))
     return " ".join((f"col : {' | '.join(table.header)}", *rows)).strip()
 
 
@@ -82,8 +82,8 @@ def _html_suc(table: Table) -> str:
     """What pandas' to_html writes of a data frame of texts: with the numbers of the rows, and blanks at the ends gone."""
 
     def shown(text: str) -> str:
-        for character, words in (("\t", "\\t"), ("\r", "\\r"), ("\n", "\\n")):
-            text = text.replace(character, words)
+        for character, written in (("\t", "\\t"), ("\r", "\\r"), ("\n", "\\n")):
+            text = text.replace(character, written)
         return escape(text, quote=False).strip()
 
     lines = ['<table border="1" class="dataframe">', "  <thead>", '    <tr style="text-align: right;">']
@@ -92,8 +92,8 @@ def _html_suc(table: Table) -> str:
         *(f"      <th>{escape(name, quote=False).strip()}</th>" for name in table.header),
     ]
     lines += ["    </tr>", "  </thead>", "  <tbody>"]
-    for number, row in enumerate(table.rows):
-        lines += ["    <tr>", f"      <th>{number}</th>", *(f"      <td>{shown(cell)}</td>" for cell in row)]
+    for index, row in enumerate(table.rows):
+        lines += ["    <tr>", f"      <th>{index}</th>", *(f"      <td>{shown(cell)}</td>" for cell in row)]
         lines.append("    </tr>")
     return "\n".join([*lines, "  </tbody>", "</table>"])
 
@@ -126,11 +126,11 @@ def _infer_markdown_torr(text: str) -> Table:
 
 def _infer_indexed_row_major(text: str) -> Table:
     rest = f"{text.removeprefix('col :')} ".removeprefix(" ")
-    lines, number = [], 1
-    while (mark := f" row {number} : ") in rest:
+    lines, row_number = [], 1
+    while (mark := f" row {row_number} : ") in rest:
         line, _, rest = rest.partition(mark)
         lines.append(line.split(" | "))
-        number += 1
+        row_number += 1
     last = rest if rest.endswith(" | ") else rest.removesuffix(" ")  # the writer strips the text
     return _table([*lines, last.split(" | ")])
 

@@ -33,7 +33,7 @@ def _quoted_reader(name: str, separator: str) -> Callable[[str], Table]:
 
     def read(text: str) -> Table:
         lines: list[tuple[int, list[str]]] = []
-        number, offset = 1, 0
+        lineno, offset = 1, 0
         while True:
             start, cells, quoted = offset, list[str](), False
             while match := field.match(text, offset):  # which may be empty, so there is always one
@@ -43,11 +43,11 @@ def _quoted_reader(name: str, separator: str) -> Callable[[str], Table]:
                 if not text.startswith(separator, offset):
                     break
                 offset += len(separator)
-            lines.append((number, [] if cells == [""] and not quoted else cells))
+            lines.append((lineno, [] if cells == [""] and not quoted else cells))
             end = line_end.match(text, offset)
             if end is None:
                 break
-            number += text.count("\n", start, end.end())
+            lineno += text.count("\n", start, end.end())
             offset = end.end()
         if offset < len(text):
             what = f"{excerpt(text[offset:])} follows a field in quotation marks"
@@ -124,38 +124,38 @@ def _read_markdown(text: str) -> Table:
     if not all(re.fullmatch(r" *:?-+:? *", mark) for mark in marks):
         raise SerialisationError("markdown", 2, f"{excerpt(lines[1][1])} is not |---|, once for each column")
     rows = []
-    for number, line in (lines[0], *lines[2:]):
-        cells = _between_pipes(number, line)
+    for lineno, line in (lines[0], *lines[2:]):
+        cells = _between_pipes(lineno, line)
         if not marks and cells == [""]:
             cells = []
-        check_width("markdown", number, len(cells), len(marks))
-        rows.append([_plain_markdown(number, cell) for cell in cells])
+        check_width("markdown", lineno, len(cells), len(marks))
+        rows.append([_plain_markdown(lineno, cell) for cell in cells])
     return Table(rows[0], rows[1:])
 
 
-def _between_pipes(number: int, line: str) -> list[str]:
+def _between_pipes(lineno: int, line: str) -> list[str]:
     if not line.startswith("|"):
-        raise SerialisationError("markdown", number, f"{excerpt(line)} does not begin with a pipe")
+        raise SerialisationError("markdown", lineno, f"{excerpt(line)} does not begin with a pipe")
     cells, offset = [], 1
     while offset < len(line):
         match = _PIPE.match(line, offset)
         if match is None:
-            raise SerialisationError("markdown", number, f"no pipe follows {excerpt(line[offset:])}")
+            raise SerialisationError("markdown", lineno, f"no pipe follows {excerpt(line[offset:])}")
         cells.append(match[1])
         offset = match.end()
     if not cells:
-        raise SerialisationError("markdown", number, "there is one pipe only: a row has one at its end, too")
+        raise SerialisationError("markdown", lineno, "there is one pipe only: a row has one at its end, too")
     return cells
 
 
-def _plain_markdown(number: int, cell: str) -> str:
+def _plain_markdown(lineno: int, cell: str) -> str:
     def plain(match: re.Match[str]) -> str:
         if match[0] == "<br>":
             return "\n"
         if match[0] == "&#13;":
             return "\r"
         if match[1] not in ("\\", "|", "<", "&"):
-            raise SerialisationError("markdown", number, f"{excerpt(match[0])} is no escape")
+            raise SerialisationError("markdown", lineno, f"{excerpt(match[0])} is no escape")
         return match[1]
 
     return _MARKDOWN.sub(plain, cell)
@@ -182,7 +182,7 @@ def _read_lines(name: str, separator: str) -> Callable[[str], Table]:
     # A pipe of a cell has a backslash before it; where the separator has a blank there, a text search is enough.
     cuts = re.compile(r"((?:[^\\|]|\\.)*)(\||$)", re.DOTALL)
 
-    def cells_of(number: int, line: str) -> list[str]:
+    def cells_of(lineno: int, line: str) -> list[str]:
         if not line:
             return []
         if line == _NOTHING:
@@ -192,31 +192,31 @@ def _read_lines(name: str, separator: str) -> Callable[[str], Table]:
             while True:
                 match = cuts.match(line, offset)
                 if match is None:
-                    raise SerialisationError(name, number, "a backslash is at the end of the line")
+                    raise SerialisationError(name, lineno, "a backslash is at the end of the line")
                 parts.append(match[1])
                 offset = match.end()
                 if not match[2]:
                     break
         else:
             parts = line.split(separator)
-        return [_cell(name, number, part) for part in parts]
+        return [_cell(name, lineno, part) for part in parts]
 
     def read(text: str) -> Table:
-        lines = [(number, cells_of(number, line)) for number, line in enumerate(text.split("\n"), 1)]
+        lines = [(lineno, cells_of(lineno, line)) for lineno, line in enumerate(text.split("\n"), 1)]
         (_, header), *rows = lines
         if header and rows and not rows[-1][1]:  # the line break after the last row
             rows.pop()
-        for number, cells in rows:
-            check_width(name, number, len(cells), len(header))
+        for lineno, cells in rows:
+            check_width(name, lineno, len(cells), len(header))
         return Table(header, [cells for _, cells in rows])
 
     return read
 
 
-def _cell(name: str, number: int, text: str) -> str:
+def _cell(name: str, lineno: int, text: str) -> str:
     if re.search(r"(?<!\\)(?:\\\\)*\|", text):
-        raise SerialisationError(name, number, f"a pipe within {excerpt(text)} has no backslash before it")
-    return _unescape(name, number, text, "|")
+        raise SerialisationError(name, lineno, f"a pipe within {excerpt(text)} has no backslash before it")
+    return _unescape(name, lineno, text, "|")
 
 
 # One long line
@@ -231,7 +231,7 @@ def _write_indexed(table: Table) -> str:
         written = [_MARK.sub(r"\1\\:", _escape(cell, "|")) for cell in cells]
         return f"{label} : {' | '.join(written)}" if written else label
 
-    rows = (line(f"row {number}", row) for number, row in enumerate(table.rows, 1))
+    rows = (line(f"row {row_number}", row) for row_number, row in enumerate(table.rows, 1))
     return " ".join((line("col", table.header), *rows))
 
 
@@ -240,9 +240,9 @@ def _read_indexed(text: str) -> Table:
     if "\n" in text:
         raise SerialisationError(name, at_line(text, text.index("\n") + 1), "the form is one line")
     if not text.startswith("col : "):
-        numbers = re.fullmatch(r"col((?: row \d+)*)", text)
-        count = numbers[1].count("row") if numbers else 0
-        if text != " ".join(("col", *(f"row {number}" for number in range(1, count + 1)))):
+        match = re.fullmatch(r"col((?: row \d+)*)", text)
+        count = match[1].count("row") if match else 0
+        if text != " ".join(("col", *(f"row {index}" for index in range(1, count + 1)))):
             raise SerialisationError(name, 1, f"{excerpt(text)} does not begin with “col : ”")
         return Table([], [[]] * count)
     lines, offset = list[str](), len("col : ")
@@ -251,12 +251,12 @@ def _read_indexed(text: str) -> Table:
         offset = end + len(mark)
     lines.append(text[offset:])
     rows = list[list[str]]()
-    for number, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if stray := _MARK.search(line):
-            raise SerialisationError(name, 1, f"“{stray[0]}” stands where row {number + 1} or a cell was due")
+            raise SerialisationError(name, 1, f"“{stray[0]}” stands where row {index + 1} or a cell was due")
         cells = [_cell(name, 1, _MARK_ESCAPED.sub(r"\1:", part)) for part in line.split(" | ")]
         if rows and len(cells) != len(rows[0]):
-            what = f"row {number} has {len(cells)} cells, the header has {len(rows[0])}"
+            what = f"row {index} has {len(cells)} cells, the header has {len(rows[0])}"
             raise SerialisationError(name, 1, what)
         rows.append(cells)
     return Table(rows[0], rows[1:])

@@ -48,11 +48,11 @@ def proportion_over(clusters: Iterable[tuple[int, int]], bootstrap: Bootstrap | 
         return whole
     bootstrap = bootstrap or Bootstrap()
     counts = np.array([alike[cluster] for cluster in ordered])
-    number = int(counts.sum())
+    total = int(counts.sum())
     rng = np.random.default_rng(bootstrap.seed)
-    drawn = rng.multinomial(number, counts / number, size=bootstrap.replicates) @ np.array(ordered)
+    drawn = rng.multinomial(total, counts / total, size=bootstrap.replicates) @ np.array(ordered)
     low, high, _ = bootstrap.ends(drawn[:, 0] / drawn[:, 1])
-    ends = honest_interval(whole.value, low, high, number, bounds=(0.0, 1.0))
+    ends = honest_interval(whole.value, low, high, total, bounds=(0.0, 1.0))
     return Proportion(
         whole.hits,
         whole.n,
@@ -112,14 +112,14 @@ def mean_over(clusters: Iterable[tuple[float, int]]) -> Mean:
     from scipy.stats import t
 
     clusters = [(total, n) for total, n in clusters if n or total]
-    number, size = len(clusters), sum(n for _, n in clusters)
+    cluster_count, size = len(clusters), sum(n for _, n in clusters)
     if not size:
         return Mean(None)
     value = fsum(total for total, _ in clusters) / size
-    if number < 2:
+    if cluster_count < 2:
         return Mean(value)
     squares = fsum((total - value * n) ** 2 for total, n in clusters)
-    half = float(t.ppf(0.975, number - 1)) * sqrt(squares * number / (number - 1)) / size
+    half = float(t.ppf(0.975, cluster_count - 1)) * sqrt(squares * cluster_count / (cluster_count - 1)) / size
     if half <= NARROWEST:
         return Mean(value)
     return Mean(value, max(0.0, value - half), value + half)

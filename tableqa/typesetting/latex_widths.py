@@ -147,10 +147,10 @@ def _laid_out(
     )
     lines = max((len(each) for each in heads), default=1)
     padded = [[""] * (lines - len(each)) + list(each) for each in heads]
-    number = max(map(len, cells), default=0)
+    line_count = max(map(len, cells), default=0)
     rows = [
         max([1, *(_number_of_lines(cells[at][row], letters) for at, letters in wrapped.items())])
-        for row in range(number)
+        for row in range(line_count)
     ]
     return Layout(size, kinds, tuple(zip(*padded, strict=True)), tuple(rows), bool(wrapped), is_sideways)
 
@@ -179,14 +179,14 @@ def _in_lines(title: str, letters: int) -> list[str]:
 
 def _number_of_lines(text: str, letters: float) -> int:
     """How many lines a text takes in a column of this width, at most."""
-    number, used, blank = 1, 0.0, WIDEST * width(" ")
+    line_count, used, blank = 1, 0.0, WIDEST * width(" ")
     for word in text.split():
         wide = WIDEST * width(word)
         if used and used + blank + wide > letters:
-            number, used = number + 1, wide
+            line_count, used = line_count + 1, wide
         else:
             used += wide + (blank if used else 0)
-    return number
+    return line_count
 
 
 def _wrapped(letters: Mapping[int, float], fewest: Mapping[int, float], over: float) -> dict[int, float]:

@@ -98,10 +98,10 @@ class Sheet:
     label: str = ""
 
     def __post_init__(self) -> None:
-        for number, row in enumerate(self.rows):
+        for row_number, row in enumerate(self.rows):
             if len(row) != len(self.columns):
                 raise ValueError(
-                    f"{self.name}: row {number} has {len(row)} cells for {len(self.columns)} columns"
+                    f"{self.name}: row {row_number} has {len(row)} cells for {len(self.columns)} columns"
                 )
 
     @property
@@ -279,16 +279,16 @@ def as_latex(sheet: Sheet) -> str:
     parts = layout.parts(caption)
     packages = ["booktabs", *["array"] * layout.wraps, *["rotating"] * layout.is_sideways]
     anchor, tables = re.sub("[^A-Za-z0-9-]", "-", sheet.label or sheet.name), []
-    for number, part in enumerate(parts, start=1):
+    for position, part in enumerate(parts, start=1):
         counted = gettext("{title}, part {number} of {total}").format(
-            title=sheet.title, number=number, total=len(parts)
+            title=sheet.title, number=position, total=len(parts)
         )
         tables += _latex_table(
             layout,
             head,
             lines[part],
-            caption=_latex(caption if number == 1 else counted),
-            label=rf"\label{{tab:{anchor}}}" if number == 1 else "",
+            caption=_latex(caption if position == 1 else counted),
+            label=rf"\label{{tab:{anchor}}}" if position == 1 else "",
         )
     needs = rf"\usepackage{{{','.join(packages)}}}"
     if any(map(unsupported, tables)):

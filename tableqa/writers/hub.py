@@ -586,17 +586,17 @@ def parquet_differs(folder: Path) -> int | None:
     """
     from pyarrow import parquet
 
-    number = 0
+    count = 0
     with parquet.ParquetFile(folder / PARQUET) as file:
         parquet_records = (
             record for batch in file.iter_batches(batch_size=ROWS) for record in batch.to_pylist()
         )
         for rows in _chunks(folder / HUB):
             for row in rows:
-                number += 1
+                count += 1
                 if next(parquet_records, None) != row:
-                    return number
-        return number + 1 if next(parquet_records, None) is not None else None
+                    return count
+        return count + 1 if next(parquet_records, None) is not None else None
 
 
 def _chunks(path: Path) -> Iterator[list[dict[str, Any]]]:

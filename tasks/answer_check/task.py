@@ -142,11 +142,11 @@ class AnswerCheck(AnsweringTask, PreparingTask):
             else gettext("Answer: {answers}").format(answers=" | ".join(response.answers))
         )
         name = difference_name(response, item)
-        words = f"{gettext(DIFFERENCES[_kind(name)])} ({name})" if name else gettext("the same")
+        difference = f"{gettext(DIFFERENCES[_kind(name)])} ({name})" if name else gettext("the same")
         message = gettext("Compared with the given answer, {value}: {words}.")
         return [
             answer_text,
-            message.format(value=in_words(item.example.answers) or "none", words=words),
+            message.format(value=in_words(item.example.answers) or "none", words=difference),
         ]
 
     def for_author(self, response: Response, item: Item) -> list[str]:

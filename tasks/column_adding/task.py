@@ -287,12 +287,12 @@ class ColumnAdding(ColumnTask, PreparingTask, ProposingTask):
     def describe(self, response: Response, item: Item) -> list[str]:
         lines = super().describe(response, item)
         row_index = item.example.table.row_index
-        for number, (column, digest, _, title) in enumerate(response.provenance):
-            lines[number] += gettext(". From the table {value} ({digest})").format(
+        for index, (column, digest, _, title) in enumerate(response.provenance):
+            lines[index] += gettext(". From the table {value} ({digest})").format(
                 value=title or gettext("without a title"), digest=digest[:12]
             )
             if rows := [row_index(row) + 1 for row, other in response.own if other == column]:
-                lines[number] += gettext("; of {rows_named} the annotator's own text").format(
+                lines[index] += gettext("; of {rows_named} the annotator's own text").format(
                     rows_named=rows_in_words(rows)
                 )
         return lines
@@ -302,10 +302,10 @@ class ColumnAdding(ColumnTask, PreparingTask, ProposingTask):
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
         """As good as expected: no column but those of the expected response. One of them is enough."""
-        right, words = super().feedback(item, response, expected)
+        right, lines = super().feedback(item, response, expected)
         if response.does_not_apply or expected.does_not_apply:
-            return right, words
-        return self.concerned_columns(response) <= self.concerned_columns(expected), words
+            return right, lines
+        return self.concerned_columns(response) <= self.concerned_columns(expected), lines
 
     def beside(self, item: Item, response: Response) -> dict[str, Any]:
         names = ("column", "table", "source_column", "title")
@@ -422,8 +422,8 @@ def draw_position(example: Example, digest: str, column: str) -> str | None:
 
 def first_free(table: Table) -> int:
     """The number of the first id n1, n2, ... that no row and no column of the table has, nor a later one."""
-    numbers = [int(id[1:]) for id in (*table.row_ids, *table.column_ids) if re.fullmatch(r"n[0-9]{1,9}", id)]
-    return max(numbers, default=0) + 1
+    suffixes = [int(id[1:]) for id in (*table.row_ids, *table.column_ids) if re.fullmatch(r"n[0-9]{1,9}", id)]
+    return max(suffixes, default=0) + 1
 
 
 def title_of(table: Table, key: str) -> str:
@@ -480,7 +480,7 @@ def _parse_candidate(post: Mapping[str, str]) -> dict[str, Any] | None:
 def _free_id(operations: Sequence[Any], first: int) -> str:
     """The next id for a new column, from n`first` on; the draft's operations may be anything."""
     used_ids = {operation.get("column") for operation in operations if isinstance(operation, dict)}
-    return next(id for id in (f"n{number}" for number in range(first, first + 100_000)) if id not in used_ids)
+    return next(id for id in (f"n{suffix}" for suffix in range(first, first + 100_000)) if id not in used_ids)
 
 
 task = ColumnAdding()

@@ -164,7 +164,7 @@ class ColumnExtension(ColumnRemovalTask):
 
         A way that cannot be used, as half a pattern while somebody types it, is answered with its `problem`.
         """
-        cells, number = question.get("cells"), question.get("number")
+        cells, part_count = question.get("cells"), question.get("number")
         if (
             not isinstance(cells, list)
             or len(cells) > MAX_ROWS
@@ -175,11 +175,11 @@ class ColumnExtension(ColumnRemovalTask):
                 "Cells must be a list of at most {max_rows} texts, {most_text} characters in total."
             ).format(max_rows=MAX_ROWS, most_text=MOST_TEXT)
             raise InvalidResponse.of("cells", "wrong_type", message)
-        if number is not None and type(number) is not int:
+        if part_count is not None and type(part_count) is not int:
             message = gettext("The number of parts must be a number or null.")
             raise InvalidResponse.of("number", "wrong_type", message)
         try:
-            splitting = split(cells, way_from_dict(question.get("way")), number)
+            splitting = split(cells, way_from_dict(question.get("way")), part_count)
         except SplitError as error:
             return {"problem": str(error)}
         header = question.get("header")
@@ -213,10 +213,10 @@ class ColumnExtension(ColumnRemovalTask):
         self, item: Item, response: RemovalResponse, expected: RemovalResponse
     ) -> tuple[bool | None, list[str]]:
         """The columns to split have to be the expected ones; how they are cut and called nobody can tell here."""
-        right, words = super().feedback(item, response, expected)
+        right, lines = super().feedback(item, response, expected)
         if right and response.operations != expected.operations:
             return None, [gettext("One way to do it:"), *self.describe(expected, item)]
-        return right, words
+        return right, lines
 
     def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
         """Version 1 knew no reasons."""
@@ -288,11 +288,11 @@ class ColumnExtension(ColumnRemovalTask):
             else:
                 others.append(row_number)
         if gone and rule != "ignore":
-            row_number, words = gone[0]
+            row_number, text = gone[0]
             message = gettext(
                 "The answer comes from row {place}, but “{short}” is in none of the new columns. Add "
                 "it, or explain how to find the answer."
-            ).format(place=row_number, short=_short(words))
+            ).format(place=row_number, short=_short(text))
             yield Problem("operations", "answer_gone", message, "error" if rule == "require" else "warning")
         if others:
             message = gettext(
@@ -375,7 +375,7 @@ def _split_operation(
     reserved_ids: Iterable[str] = (),
 ) -> SplitColumn:
     used = {*table.column_ids, *table.row_ids, *reserved_ids}
-    free = (name for name in (f"n{number}" for number in range(1, 100_000)) if name not in used)
+    free = (name for name in (f"n{suffix}" for suffix in range(1, 100_000)) if name not in used)
     parts = [
         Part(column=next(free), header=name, cells=tuple(cells))
         for name, cells in zip(names, columns, strict=True)

@@ -131,8 +131,8 @@ class ColumnMasking(ColumnRemovalTask):
                 here |= {row for row, _ in cells}
         column_index = table.column_index(column)
         return [
-            number
-            for number, (row, texts) in enumerate(zip(table.row_ids, table.rows, strict=True), start=1)
+            row_number
+            for row_number, (row, texts) in enumerate(zip(table.row_ids, table.rows, strict=True), start=1)
             if row in here and row not in derivable_rows and texts[column_index].strip()
         ]
 
@@ -228,13 +228,13 @@ class ColumnMasking(ColumnRemovalTask):
         self, item: Item, response: RemovalResponse, expected: RemovalResponse
     ) -> tuple[bool | None, list[str]]:
         """As good as expected: the same columns, or others that can be worked out from what is left as well."""
-        right, words = super().feedback(item, response, expected)
+        right, lines = super().feedback(item, response, expected)
         if right or response.does_not_apply != expected.does_not_apply:
-            return right, words
+            return right, lines
         gone = self.concerned_columns(response)
         if gone <= derivable(item.example.table, gone) and not self._lost_answer(item, gone):
             return True, [gettext("Another way to do it:"), *self.describe(expected, item)]
-        return False, words
+        return False, lines
 
     def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random) -> dict[str, Any]:
         """Removes the last column that can be worked out; a careless person one at random."""
@@ -270,9 +270,9 @@ class LostAnswer:
             )
         short = gettext("the table does not show how to work it out from the rest")
         if columns <= self.follows:
-            numbers = [table.row_index(row) + 1 for row, _ in self.cells if row != table.header_id]
+            row_numbers = [table.row_index(row) + 1 for row, _ in self.cells if row != table.header_id]
             short = gettext("the rest does not give it in {rows_named}").format(
-                rows_named=rows_in_words(numbers)
+                rows_named=rows_in_words(row_numbers)
             )
         return gettext(
             "Without {named} the answer cannot be found: {why}, and {short}. Restore it, or explain "
@@ -375,10 +375,10 @@ def _implication_data(implication: Implication, table: Table) -> dict[str, Any]:
     if relation.tied:
         tied = [table.row_index(row) + 1 for row in relation.tied]
         odd += f" Ties are undecided in {rows_in_words(tied)}."
-    words = f"{relation.words}." if relation.trivial else f"{relation.words}, {rows}.{odd}"
+    text = f"{relation.words}." if relation.trivial else f"{relation.words}, {rows}.{odd}"
     return {
         "kind": relation.kind,
-        "words": words,
+        "words": text,
         "sources": list(implication.sources),
         "holds": implication.holds,
         "tells": implication.tells,

@@ -315,10 +315,10 @@ def set_overlap(
     Nobody's cells are mixed with those of somebody who marked something else altogether. More than half must say the
     same about whether there is anything to mark.
     """
-    words = Counter(task.word(response) for response in responses)
-    word, most = max(words.items(), key=lambda pair: pair[1])
+    votes = Counter(task.word(response) for response in responses)
+    word, most = max(votes.items(), key=lambda pair: pair[1])
     if 2 * most <= len(responses):
-        return _unresolved(NOT_THE_SAME.format(tally=_tally_with_exclusions(task, words)), responses, options)
+        return _unresolved(NOT_THE_SAME.format(tally=_tally_with_exclusions(task, votes)), responses, options)
     by = tuple(index for index, response in enumerate(responses) if task.word(response) == word)
     if word:
         return _accept_equal(task, responses, by, item)
@@ -350,10 +350,10 @@ def accept_each(
     task: DecisionMethods, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
     """Every response that holds stands on its own; where some people say that there is nothing to do, one looks at it."""
-    words = Counter(task.word(response) for response in responses)
-    if len(words) > 1:
-        return NeedsAdjudication(NOT_THE_SAME.format(tally=_tally_with_exclusions(task, words)))
-    if next(iter(words)):
+    votes = Counter(task.word(response) for response in responses)
+    if len(votes) > 1:
+        return NeedsAdjudication(NOT_THE_SAME.format(tally=_tally_with_exclusions(task, votes)))
+    if next(iter(votes)):
         first = min(responses, key=_sort_key)
         return _accept_equal(
             task, responses, [index for index, candidate in enumerate(responses) if candidate == first], item
@@ -627,9 +627,9 @@ def _unresolved(
 
 def _tally(task: DecisionMethods, responses: Sequence[Any], groups: Mapping[Hashable, Sequence[int]]) -> str:
     """ "yes 2, no 1" where people say words; how many say each thing where what they say is longer."""
-    words = Counter(task.word(response) for response in responses)
+    votes = Counter(task.word(response) for response in responses)
     if task.compares == "labels":
-        return _tally_words(task, words)
+        return _tally_words(task, votes)
     sizes = sorted(map(len, groups.values()), reverse=True)
     if sizes[0] == 1:
         return ALL_DIFFERENT.format(number=len(groups), people=sum(sizes))
@@ -637,26 +637,26 @@ def _tally(task: DecisionMethods, responses: Sequence[Any], groups: Mapping[Hash
     return DIFFERENT.format(number=len(groups), first=", ".join(first), last=last, people=sum(sizes))
 
 
-def _tally_words(task: DecisionMethods, words: Mapping[str, int]) -> str:
+def _tally_words(task: DecisionMethods, votes: Mapping[str, int]) -> str:
     return joined(
         (
             COUNTED.format(
                 label=task.reason_text(label) if label else translation.word("a response"), number=count
             )
-            for label, count in sorted(words.items())
+            for label, count in sorted(votes.items())
         ),
         ", ",
     )
 
 
-def _tally_with_exclusions(task: DecisionMethods, words: Mapping[str, int]) -> str:
+def _tally_with_exclusions(task: DecisionMethods, votes: Mapping[str, int]) -> str:
     """ "2 responses, 1 “unanswerable”": those that do what is asked, and what the others say instead."""
     return joined(
         (
             QUOTED.format(label=task.reason_text(word), number=count)
             if word
             else (ONE_RESPONSE if count == 1 else RESPONSES).format(number=count)
-            for word, count in sorted(words.items())
+            for word, count in sorted(votes.items())
         ),
         ", ",
     )

@@ -445,10 +445,10 @@ def _rank_data(name: str, rank: object, among: object) -> dict[str, Any] | None:
     if not _is_number(rank) or not isinstance(among, int) or among < 2:
         return None
     position = among - round(2 * float(rank) * (among - 1)) / 2  # type: ignore[arg-type]
-    words = gettext("rank {place} of {among}").format(
+    text = gettext("rank {place} of {among}").format(
         place=translation.number(f"{position:g}").shown(), among=among
     )
-    return {"name": name, "place": translation.translate_stored(words), "share": round(100 * float(rank))}  # type: ignore[arg-type]
+    return {"name": name, "place": translation.translate_stored(text), "share": round(100 * float(rank))}  # type: ignore[arg-type]
 
 
 def _claim(name: str, metric: Mapping[str, Any], among: object) -> str:
@@ -464,12 +464,12 @@ def _claim(name: str, metric: Mapping[str, Any], among: object) -> str:
     return message.format(name=name)
 
 
-def rank_in_words(rank: float, number: int) -> str:
-    """How an answer stands among the `number` answers that were scored, in words: 9 of the 11 others score lower.
+def rank_in_words(rank: float, count: int) -> str:
+    """How an answer stands among the `count` answers that were scored, in words: 9 of the 11 others score lower.
 
     In English, as it is kept with the item.
     """
-    others = number - 1
+    others = count - 1
     if others < 1:
         return NO_OTHER
     below = round(2 * rank * others) / 2  # equal ones count half; the rank itself is rounded

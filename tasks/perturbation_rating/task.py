@@ -206,7 +206,7 @@ class PerturbationRating(DeclaredTask, PreparingTask):
         return Response(consensus["left"], consensus.get("right"), better, errors["left"], errors["right"])
 
     def describe(self, response: Response, item: Item) -> list[str]:
-        words = []
+        lines = []
         for side in SIDES:
             quality = getattr(response, side)
             if quality is not None:
@@ -219,9 +219,9 @@ class PerturbationRating(DeclaredTask, PreparingTask):
                 score = gettext("{called}: {said} of {highest}").format(
                     called=called, said=f"{quality:g}", highest=HIGHEST
                 )
-                words.append(f"{score}{': ' + ', '.join(wrong) if wrong else ''}.")
+                lines.append(f"{score}{': ' + ', '.join(wrong) if wrong else ''}.")
         message = gettext("Better: {better}.")
-        return words + (
+        return lines + (
             [message.format(better=gettext(BETTER.option(response.better).title))] if response.better else []
         )
 

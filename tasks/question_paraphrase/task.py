@@ -185,30 +185,30 @@ class QuestionParaphrase(MakingTask, ModelInTheLoop, ProposingTask):
 
     def describe(self, response: Response, item: Item) -> list[str]:
         changes = word_diff(item.example.question, response.question).changes
-        words = [
+        parts = [
             gettext("“{old}” becomes “{new}”").format(old=change.old, new=change.new)
             if change.new
             else gettext("“{old}” is removed").format(old=change.old)
             for change in changes
             if change.old
         ]
-        words += [gettext("“{new}” is added").format(new=change.new) for change in changes if not change.old]
+        parts += [gettext("“{new}” is added").format(new=change.new) for change in changes if not change.old]
         return [
             response.question,
-            gettext("Changed: {words}.").format(words=", ".join(words)),
+            gettext("Changed: {words}.").format(words=", ".join(parts)),
             f"{gettext(TITLES[response.category])}.",
         ]
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
         """The category has to fit. Whether other words still ask the same nobody can tell here: one way is shown."""
-        words = [gettext("One way to say it: {question}").format(question=expected.question)]
+        lines = [gettext("One way to say it: {question}").format(question=expected.question)]
         if response.category != expected.category:
             return False, [
                 gettext("Expected: {titles}.").format(titles=gettext(TITLES[expected.category])),
-                *words,
+                *lines,
             ]
         same = fold(response.question).casefold() == fold(expected.question).casefold()
-        return (True, []) if same else (None, words)
+        return (True, []) if same else (None, lines)
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: PerturbedExample | None

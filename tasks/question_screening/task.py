@@ -72,7 +72,7 @@ class QuestionScreening(LabelTask, PreparingTask):
         samples = _latest_samples(example, around)
         if samples is None or len(samples["answers"]) < LEAST_SAMPLES or not example.answers:
             return None
-        number = len(samples["answers"])
+        sample_count = len(samples["answers"])
         scale = scale_of(example)
         if not all(compare_scaled(sample, example.answers, scale).equal for sample in samples["answers"]):
             return None
@@ -84,8 +84,8 @@ class QuestionScreening(LabelTask, PreparingTask):
         return PreparedInputs(
             {
                 "samples": {
-                    "text": (ALL_RIGHT_BY if by else ALL_RIGHT).format(number=number, by=by),
-                    "total": number,
+                    "text": (ALL_RIGHT_BY if by else ALL_RIGHT).format(number=sample_count, by=by),
+                    "total": sample_count,
                     **samples,
                 }
             }

@@ -129,12 +129,12 @@ class QuestionType(LabelTask, PreparingTask, SuggestingTask):
         return "before" if has_suggestions else ""
 
     def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool | None, list[str]]:
-        right, words = super().feedback(item, response, expected)
+        right, lines = super().feedback(item, response, expected)
         if item.settings.get("suggestions") == "after":
             rule = question_types.lexical(item.example.question, item.example.table, item.example.answers)
             message = gettext("Suggested by the lexical rule: {label}")
-            words = [*words, message.format(label=rule.label or gettext("nothing"))]
-        return right, words
+            lines = [*lines, message.format(label=rule.label or gettext("nothing"))]
+        return right, lines
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
         """A line for each suggester: [{"by", "label", "why"}]; nothing is computed anew."""

@@ -114,14 +114,14 @@ class RelevantCells(JudgingTask):
         if response.unanswerable or expected.unanswerable:
             return False, ["Expected:", *self.describe(expected, item)]
         table, mine, expected_cells = item.example.table, set(response.cells), set(expected.cells)
-        words = []
+        lines = []
         for title, cells in (
             (gettext("Also needed:"), expected_cells - mine),
             (gettext("Not needed:"), mine - expected_cells),
         ):
             if cells:
-                words += [title, *cells_in_words(cells_in_order(cells, table), table)]
-        return False, words
+                lines += [title, *cells_in_words(cells_in_order(cells, table), table)]
+        return False, lines
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: PerturbedExample | None

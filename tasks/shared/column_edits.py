@@ -347,9 +347,9 @@ def columns_in_words(table: Table, columns: Iterable[str]) -> str:
     )
 
 
-def rows_in_words(numbers: Iterable[int], most: int = 5) -> str:
+def rows_in_words(positions: Iterable[int], most: int = 5) -> str:
     """Rows in a sentence: "row 3", "rows 1, 2, 5, …"."""
-    row_numbers = sorted(set(numbers))
+    row_numbers = sorted(set(positions))
     text = ", ".join(map(str, row_numbers[:most])) + (", …" if len(row_numbers) > most else "")
     return (
         gettext("row {shown}").format(shown=text)

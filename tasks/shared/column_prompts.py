@@ -71,12 +71,12 @@ def column_of(value: object, table: Table, path: str) -> str:
     """The id of a column that a reply names by its number, and by its name to show a slip. Raises `InvalidResponse`."""
     if not isinstance(value, Mapping):
         raise invalid_reply(path, "A column is an object with its number and its name.")
-    number, name = value.get("number"), value.get("name")
-    if type(number) is not int or not 1 <= number <= len(table.header) or not isinstance(name, str):
+    position, name = value.get("number"), value.get("name")
+    if type(position) is not int or not 1 <= position <= len(table.header) or not isinstance(name, str):
         raise invalid_reply(path, "A column is named by its number and its name.")
-    if _plain(name) != _plain(table.header[number - 1]):
-        raise invalid_reply(path, f"Column {number} is “{table.header[number - 1]}”, not “{name[:80]}”.")
-    return table.column_ids[number - 1]
+    if _plain(name) != _plain(table.header[position - 1]):
+        raise invalid_reply(path, f"Column {position} is “{table.header[position - 1]}”, not “{name[:80]}”.")
+    return table.column_ids[position - 1]
 
 
 def column_reference(table: Table, column: str) -> dict[str, Any]:

@@ -126,8 +126,8 @@ class DefinedTask(DeclaredTask):
         problems = []
         for field, other in self._equal_field_pairs(vars(response)):
             message = gettext("“{name}” must differ from “{other}”. Choose another value.")
-            words = message.format(name=gettext(field.label), other=gettext(other.label))
-            problems.append(Problem(field.name, "not_different", words))
+            text = message.format(name=gettext(field.label), other=gettext(other.label))
+            problems.append(Problem(field.name, "not_different", text))
         if problems:
             raise InvalidResponse(problems)
         return response
@@ -160,8 +160,8 @@ class DefinedTask(DeclaredTask):
         titles = {option.value: option.title for option in getattr(field, "options", ())}
         return _with_german_form(label, titles[label]) if label in titles else label
 
-    def reason_text(self, word: str) -> str:
-        return word
+    def reason_text(self, label: str) -> str:
+        return label
 
     @property
     def _measured(self) -> Mapping[str, Question]:
@@ -455,7 +455,7 @@ def _field(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) -> 
         of_answers = "of" in data
         options = enumerate(data.get("options", ()), start=1)
         kind = (_OF_ANSWERS if of_answers else _OF_OPTIONS)[type]
-        return kind(**facts, options=tuple(_option(option, number, of_answers) for number, option in options))
+        return kind(**facts, options=tuple(_option(option, index, of_answers) for index, option in options))
     if type == "scale":
         return _scale(data, facts)
     if type == "number":
@@ -487,8 +487,8 @@ _OF_ANSWERS: Mapping[str, type[Question]] = {
 }
 
 
-def _option(data: Any, number: int, of_answers: bool) -> Option:
-    key = key_of(data, number, of_answers=of_answers)
+def _option(data: Any, index: int, of_answers: bool) -> Option:
+    key = key_of(data, index, of_answers=of_answers)
     value = value_of(data)
     texts = data if isinstance(data, Mapping) else {}
     return Option(
@@ -501,7 +501,9 @@ def _words(text: Any) -> str:
     "may" is no month.
     """
     if isinstance(text, Mapping):
-        return TranslatedText(text["en"], {key: words for key, words in text.items() if key != "en"})
+        return TranslatedText(
+            text["en"], {key: translated for key, translated in text.items() if key != "en"}
+        )
     return TranslatedText(str(text), {})
 
 

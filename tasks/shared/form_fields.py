@@ -118,9 +118,9 @@ class Question(Field):
                 option,
                 title=option.title or option.value.capitalize(),
                 meaning=option.meaning or option.help,
-                key=option.key or str(number),
+                key=option.key or str(position),
             )
-            for number, option in enumerate(self.options, start=1)
+            for position, option in enumerate(self.options, start=1)
         )
         for name, value in {
             "label": label,
@@ -292,8 +292,8 @@ class Scale(Question):
     def read(self, value: object, item: Item) -> Read:
         if value is None or value == "":
             return None, []
-        number = score(value, self.lowest, self.highest)
-        return number, [] if number is not None else [self.missing()]
+        step = score(value, self.lowest, self.highest)
+        return step, [] if step is not None else [self.missing()]
 
     def missing(self) -> Problem:
         message = gettext("{label}: choose a value from {lowest} to {highest}.")
@@ -337,12 +337,12 @@ class Number(Question):
         return (number, []) if is_inside else (None, [self.missing()])
 
     def missing(self) -> Problem:
-        words = [gettext("Enter a number, for example 1.5.")]
+        sentences = [gettext("Enter a number, for example 1.5.")]
         if math.isfinite(self.lowest):
-            words.append(gettext("The lowest is {limit}.").format(limit=self.lowest))
+            sentences.append(gettext("The lowest is {limit}.").format(limit=self.lowest))
         if math.isfinite(self.highest):
-            words.append(gettext("The highest is {limit}.").format(limit=self.highest))
-        return Problem(self.name, self.code, " ".join(words))
+            sentences.append(gettext("The highest is {limit}.").format(limit=self.highest))
+        return Problem(self.name, self.code, " ".join(sentences))
 
     def label_of(self, value: float) -> str:
         return str(value)
@@ -550,8 +550,8 @@ class AnswerMultiChoice(MultiChoice):
         return tuple(part for part in valid_numbers if part in value), problems[:1]
 
     def in_order(self, values: Collection[str]) -> tuple[str, ...]:
-        numbers = sorted((value for value in values if value not in self.values), key=int)
-        return (*numbers, *super().in_order(values))
+        answers = sorted((value for value in values if value not in self.values), key=int)
+        return (*answers, *super().in_order(values))
 
     def label_of(self, value: Sequence[str]) -> str:
         return ", ".join(answer_label(self, part) for part in value)
@@ -564,10 +564,10 @@ class AnswerMultiChoice(MultiChoice):
         return right if rng.random() < accuracy else [rng.choice(values)]
 
     def schema(self) -> dict[str, Any]:
-        number = {"type": "string", "pattern": NUMBER}
+        number_schema = {"type": "string", "pattern": NUMBER}
         return {
             "type": "array",
-            "items": {"anyOf": [{"enum": list(self.values)}, number]},
+            "items": {"anyOf": [{"enum": list(self.values)}, number_schema]},
             "uniqueItems": True,
         }
 

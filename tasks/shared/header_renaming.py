@@ -222,7 +222,7 @@ class HeaderRenamingTask(ColumnTask, SuggestingTask, ProposingTask):
     def describe(self, response: Response, item: Item) -> list[str]:
         lines = super().describe(response, item)
         started = {column: (text, source) for column, text, source in response.taken}
-        for number, operation in enumerate(response.operations):
+        for index, operation in enumerate(response.operations):
             if isinstance(operation, RenameHeader) and operation.column in started:
                 text, source = started[operation.column]
                 how = (
@@ -230,7 +230,7 @@ class HeaderRenamingTask(ColumnTask, SuggestingTask, ProposingTask):
                     if text == operation.new
                     else gettext("edited from “{text}”, suggested").format(text=text)
                 )
-                lines[number] = (
+                lines[index] = (
                     f"{describe(operation, item.example.table)} ({how}: {gettext(self.suggesters[source])})"
                 )
         if response.rejected:
@@ -245,10 +245,10 @@ class HeaderRenamingTask(ColumnTask, SuggestingTask, ProposingTask):
         unfit = {(column, plain(text)) for column, text, _ in expected.rejected}
         for operation in response.operations:
             if isinstance(operation, RenameHeader) and (operation.column, plain(operation.new)) in unfit:
-                words = gettext("“{new}” does not fit “{old}” in this table.").format(
+                remark = gettext("“{new}” does not fit “{old}” in this table.").format(
                     new=operation.new, old=operation.old
                 )
-                return False, [words, "Expected:", *self.describe(expected, item)]
+                return False, [remark, "Expected:", *self.describe(expected, item)]
         mine, ours = _new_names(response), _new_names(expected)
         if mine <= ours:
             return True, [] if mine == ours else [gettext("Also possible:"), *self.describe(expected, item)]

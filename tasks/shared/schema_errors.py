@@ -117,12 +117,12 @@ def message_of(error: Any) -> str:
     value_text = _value_in_words(value)
     if rule == "type":
         kinds = [expected] if isinstance(expected, str) else expected
-        words = gettext("Expected {kinds}, not {shown}.").format(
+        text = gettext("Expected {kinds}, not {shown}.").format(
             kinds=gettext(" or ").join(gettext(TYPES[kind]) for kind in kinds), shown=value_text
         )
         if "string" in kinds and not isinstance(value, dict | list):
-            words += " " + gettext("Put it in quotes.")
-        return words
+            text += " " + gettext("Put it in quotes.")
+        return text
     if rule == "enum":
         return unknown_value_message(gettext("value"), value, expected)
     if rule in LIMITS:
@@ -145,8 +145,8 @@ def message_of(error: Any) -> str:
 
 
 def _missing_keys_message(names: list[str]) -> str:
-    words = ngettext("{names} is missing. Add it.", "{names} are missing. Add them.", len(names))
-    return words.format(names=_join_and(names))
+    text = ngettext("{names} is missing. Add it.", "{names} are missing. Add them.", len(names))
+    return text.format(names=_join_and(names))
 
 
 def _suggest_other_level(key: Any, path: Path, known_keys: Iterable[str], schema: Mapping[str, Any]) -> str:
@@ -188,8 +188,8 @@ def unknown_value_message(what: str, name: Any, available: Iterable[Any]) -> str
     """There is no such thing; the nearest that there is, or all. `what` is in the reader's language."""
     texts = [str(value) for value in available]
     if near := closest_match(name, texts, 0.6):
-        words = gettext("Unknown {what} {name}. Did you mean {near!r}?")
-        return words.format(what=what, name=_value_in_words(name), near=near)
+        text = gettext("Unknown {what} {name}. Did you mean {near!r}?")
+        return text.format(what=what, name=_value_in_words(name), near=near)
     return gettext("Unknown {what} {name}. Available: {known}.").format(
         what=what, name=_value_in_words(name), known=", ".join(texts) or gettext("none")
     )

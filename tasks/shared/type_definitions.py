@@ -118,13 +118,13 @@ class BadDefinition(ValueError):
 
 
 def _text(longest: int, description: str) -> dict[str, Any]:
-    words = {"type": "string", "minLength": 1, "maxLength": longest}
+    text_schema = {"type": "string", "minLength": 1, "maxLength": longest}
     return {
         "description": f"{description}, or {{en: …, de: …}}",
         "type": ["string", "object"],
         "minLength": 1,
         "maxLength": longest,
-        "properties": {"en": words, "de": words},
+        "properties": {"en": text_schema, "de": text_schema},
         "required": ["en"],
         "additionalProperties": False,
     }
@@ -328,10 +328,10 @@ def value_of(option: Any) -> str:
     return str(option["value"]) if isinstance(option, Mapping) else str(option)
 
 
-def key_of(option: Any, number: int, *, of_answers: bool) -> str:
+def key_of(option: Any, position: int, *, of_answers: bool) -> str:
     """The shortcut of the option with this number, from 1. Beside the answers of an example, which have theirs, it is 0."""
     own = option.get("key") if isinstance(option, Mapping) else None
-    usual = 0 if of_answers else number
+    usual = 0 if of_answers else position
     return str(usual if own is None else own).lower()
 
 
@@ -376,8 +376,8 @@ def _check_field(
     for key, types in FOR_TYPES.items():
         if key in field and type not in types:
             message = gettext("A field of type {type} has no `{key}`. Remove it, or use the type {types}.")
-            words = message.format(type=type, key=key, types=gettext(" or ").join(types))
-            yield DefinitionFault((*path, key), words)
+            text = message.format(type=type, key=key, types=gettext(" or ").join(types))
+            yield DefinitionFault((*path, key), text)
     if type in OPTIONED:
         yield from _check_options(field, path)
     if type == "scale":
@@ -412,10 +412,10 @@ def _check_answer_fields(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
         if "answers" not in data.get("shows", ()):
             message = gettext("Annotators compare the answers, so add `answers` to `shows`.")
             yield DefinitionFault(("fields", index, "of"), message)
-        for number, option in enumerate(field.get("options", ())):
+        for option_index, option in enumerate(field.get("options", ())):
             if value_of(option).isdecimal():
                 message = gettext("Numbers stand for the answers. Give the option {value!r} another value.")
-                path: Path = ("fields", index, "options", number)
+                path: Path = ("fields", index, "options", option_index)
                 yield DefinitionFault(path, message.format(value=value_of(option)))
 
 
@@ -460,15 +460,15 @@ def _check_option_keys(fields: Sequence[Mapping[str, Any]]) -> Iterator[Definiti
             continue
         of_answers = "of" in field
         answer = gettext("an answer")
-        first: dict[str, str] = {str(number): answer for number in range(1, 10) if of_answers}
-        for number, option in enumerate(field.get("options", ()), start=1):
-            key = key_of(option, number, of_answers=of_answers)
+        first: dict[str, str] = {str(position): answer for position in range(1, 10) if of_answers}
+        for position, option in enumerate(field.get("options", ()), start=1):
+            key = key_of(option, position, of_answers=of_answers)
             if key in first:
                 message = gettext(
                     "The options {one!r} and {other!r} have the same key {key!r}. Set another `key`."
                 )
-                words = message.format(one=first[key], other=value_of(option), key=key)
-                yield DefinitionFault(("fields", index, "options", number - 1), words)
+                text = message.format(one=first[key], other=value_of(option), key=key)
+                yield DefinitionFault(("fields", index, "options", position - 1), text)
             first.setdefault(key, value_of(option))
 
 
@@ -478,21 +478,21 @@ def _check_scale(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFau
             message = gettext(
                 "The ends of a scale are whole numbers from {low} to {high}. For others, use the type number."
             )
-            words = message.format(low=-FARTHEST_STEP, high=FARTHEST_STEP)
-            yield DefinitionFault((*path, key), words)
+            text = message.format(low=-FARTHEST_STEP, high=FARTHEST_STEP)
+            yield DefinitionFault((*path, key), text)
             return
     steps = steps_of(field)
     if not 2 <= len(steps) <= MOST_STEPS:
         message = gettext(
             "A scale has 2 to {most} steps; from {low} to {high} there are {number}. Change min or max."
         )
-        words = message.format(most=MOST_STEPS, low=steps.start, high=steps.stop - 1, number=len(steps))
-        yield DefinitionFault((*path, "max" if "max" in field else "min"), words)
+        text = message.format(most=MOST_STEPS, low=steps.start, high=steps.stop - 1, number=len(steps))
+        yield DefinitionFault((*path, "max" if "max" in field else "min"), text)
     for key in field.get("anchors", {}):
         if str(key) not in map(str, steps):
             message = gettext("The scale has no step {key}. Its steps: {low} to {high}.")
-            words = message.format(key=key, low=steps.start, high=steps.stop - 1)
-            yield DefinitionFault((*path, "anchors", key), words)
+            text = message.format(key=key, low=steps.start, high=steps.stop - 1)
+            yield DefinitionFault((*path, "anchors", key), text)
 
 
 def _check_condition(
@@ -530,16 +530,16 @@ def _check_condition(
             "scale": "==, !=, <, <=, > or >=",
         }
         message = gettext("With {name!r}, which is of type {type}, use {wanted}.")
-        words = message.format(name=when.field, type=field["type"], wanted=fitting_operators[field["type"]])
-        yield DefinitionFault(path, words)
+        reason = message.format(name=when.field, type=field["type"], wanted=fitting_operators[field["type"]])
+        yield DefinitionFault(path, reason)
     else:
         values = [str(step) for step in steps_of(field)] if field["type"] == "scale" else None
         values = values or [value_of(option) for option in field.get("options", ())]
         is_answer = "of" in field and re.fullmatch("[1-9][0-9]*", str(when.value)) is not None
         if str(when.value) not in values and not is_answer:
             message = gettext("{name!r} has no value {value!r}. Available: {values}.")
-            words = message.format(name=when.field, value=str(when.value), values=", ".join(values))
-            yield DefinitionFault(path, words)
+            reason = message.format(name=when.field, value=str(when.value), values=", ".join(values))
+            yield DefinitionFault(path, reason)
 
 
 def _check_decide(
@@ -554,8 +554,8 @@ def _check_decide(
         return
     if name not in fields:
         message = gettext("There is no field {name!r}. Fields: {names}.")
-        words = message.format(name=name, names=", ".join(fields))
-        yield DefinitionFault((*path, "field"), words)
+        text = message.format(name=name, names=", ".join(fields))
+        yield DefinitionFault((*path, "field"), text)
         return
     field = fields[name]
     if field.get("optional") or "when" in field:
@@ -565,10 +565,10 @@ def _check_decide(
         yield DefinitionFault((*path, "field"), message.format(name=name))
     if decision["rule"] not in RULES[field["type"]]:
         message = gettext("The rule {rule} does not fit a field of type {type}. These fit: {rules}.")
-        words = message.format(
+        text = message.format(
             rule=decision["rule"], type=field["type"], rules=", ".join(RULES[field["type"]])
         )
-        yield DefinitionFault((*path, "rule"), words)
+        yield DefinitionFault((*path, "rule"), text)
 
 
 def _check_agreement(
@@ -577,8 +577,8 @@ def _check_agreement(
     for name, statistics in agreement.items():
         if name not in fields:
             message = gettext("There is no field {name!r}. Fields: {names}.")
-            words = message.format(name=name, names=", ".join(fields))
-            yield DefinitionFault(("agreement", name), words)
+            text = message.format(name=name, names=", ".join(fields))
+            yield DefinitionFault(("agreement", name), text)
             continue
         type = fields[name]["type"]
         statistic_names = statistics_of(fields[name])
@@ -589,5 +589,5 @@ def _check_agreement(
         for index, statistic in enumerate(statistics):
             if statistic not in statistic_names:
                 message = gettext("{statistic!r} does not fit a field of type {type}. These fit: {known}.")
-                words = message.format(statistic=statistic, type=type, known=", ".join(statistic_names))
-                yield DefinitionFault(("agreement", name, index), words)
+                text = message.format(statistic=statistic, type=type, known=", ".join(statistic_names))
+                yield DefinitionFault(("agreement", name, index), text)

@@ -295,8 +295,8 @@ class ShortTable(MakingTask, PreparingTask, SuggestingTask):
         table = item.example.table
         mine, theirs = (replay(table, candidate.operations) for candidate in (response, expected))
         needed, more = _lines_only_in_first(table, theirs, mine), _lines_only_in_first(table, mine, theirs)
-        words = [gettext("Still needed: {needed}.").format(needed=", ".join(needed))] if needed else []
-        return not needed, words + (
+        lines = [gettext("Still needed: {needed}.").format(needed=", ".join(needed))] if needed else []
+        return not needed, lines + (
             [gettext("Could also be removed: {more}.").format(more=", ".join(more))] if more else []
         )
 

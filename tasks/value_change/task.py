@@ -365,23 +365,23 @@ class ValueChange(MakingTask, PreparingTask, SuggestingTask, ModelInTheLoop):
         if response.unanswerable:
             return True, []
         program = effective_program(expected.program, item.example)
-        words = [problem.message for problem in _check_evidence_cells(response.operations, program, item)]
+        lines = [problem.message for problem in _check_evidence_cells(response.operations, program, item)]
         edited = edited_example(item.example, response)
         result = run_program(program, edited.table)
         if not isinstance(result, tuple):
             same = (response.operations, response.answers) == (expected.operations, expected.answers)
             return (
-                (True, words)
+                (True, lines)
                 if same
-                else (None, [gettext("One way to do it:"), *self.describe(expected, item), *words])
+                else (None, [gettext("One way to do it:"), *self.describe(expected, item), *lines])
             )
         if answers_agree(result, edited.answers):
-            return True, words
+            return True, lines
         right = " | ".join(result)
         message = gettext("In your table the answer is {right}, not {answers}.")
         return False, [
             message.format(right=right, answers=" | ".join(edited.answers)),
-            *words,
+            *lines,
         ]
 
     def export(

@@ -57,7 +57,7 @@ def client_of(world: World, who: str) -> Client:
 
 def asking_for_consent(world: World) -> Batch:
     consent.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
-    consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
+    consent.agree(project=world.project, person=world.ada, version=1, now=NOON)
     world.project.refresh_from_db()
     return world.batch()
 
@@ -90,7 +90,7 @@ def test_nothing_more_is_kept_of_what_somebody_writes_who_took_their_consent_bac
     assert "You have withdrawn your consent" in page.content.decode()
     assert not Draft.objects.exists()
 
-    consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
+    consent.agree(project=world.project, person=world.ada, version=1, now=NOON)
     assert client.put(address, body, content_type="application/json").status_code == 200
 
 

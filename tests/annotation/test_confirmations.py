@@ -40,7 +40,7 @@ def acts(things: Things) -> dict[str, tuple[str, str, dict[str, str], type[Model
     """By act: who does it, where, with what form, and what it changes."""
     world, slug = things.world, things.world.project.slug
     text = consent.write(project=world.project, text="Yes?", by=world.mara, now=NOON)
-    consent.agree(project=world.project, person=world.ada, number=text.number, now=NOON)
+    consent.agree(project=world.project, person=world.ada, version=text.number, now=NOON)
     link = reverse("crowd_close", args=a_crowd_link(things))
     admission, restricted = reverse("crowd_admit", args=a_crowd_link(things)), CrowdLink.objects.get()
     crowd_entry.require_signatures(link=restricted, by=world.mara, now=NOON)

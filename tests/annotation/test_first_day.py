@@ -91,13 +91,13 @@ def test_who_reads_an_old_text_does_not_agree_to_the_new_one(world: World) -> No
         quality_consent.write(project=world.project, text=text, by=world.mara, now=NOON)
 
     with pytest.raises(ActionRefused, match="changed while you were reading"):
-        quality_consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
+        quality_consent.agree(project=world.project, person=world.ada, version=1, now=NOON)
 
 
 def test_the_same_text_is_no_new_version_and_agreeing_twice_is_agreeing_once(world: World) -> None:
     for _ in range(2):
         assert quality_consent.write(project=world.project, text="One.", by=world.mara, now=NOON).number == 1
-        quality_consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
+        quality_consent.agree(project=world.project, person=world.ada, version=1, now=NOON)
 
     assert Consent.objects.count() == 1
     assert Event.objects.filter(thing="consent").count() == 1
@@ -106,7 +106,7 @@ def test_the_same_text_is_no_new_version_and_agreeing_twice_is_agreeing_once(wor
 def test_taking_consent_back_gives_the_items_on_the_desk_to_others(world: World) -> None:
     batch = world.batch(overlap=1)
     quality_consent.write(project=world.project, text="One.", by=world.mara, now=NOON)
-    quality_consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
+    quality_consent.agree(project=world.project, person=world.ada, version=1, now=NOON)
     batch.project.refresh_from_db()
     world.label(batch, "ada", "extraction")
     world.take(batch, "ada")
@@ -123,13 +123,13 @@ def test_taking_consent_back_gives_the_items_on_the_desk_to_others(world: World)
             reverse("consent", args=["films"]), {"action": "withdraw", "confirmed": "yes"}, follow=True
         )
     )
-    quality_consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
+    quality_consent.agree(project=world.project, person=world.ada, version=1, now=NOON)
     assert world.take(batch, "ada") is not None
 
 
 def test_the_consent_page_says_what_can_be_erased_and_what_stays(world: World) -> None:
     quality_consent.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
-    quality_consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
+    quality_consent.agree(project=world.project, person=world.ada, version=1, now=NOON)
 
     page = client_of(world.ada).get(reverse("consent", args=["films"]))
 
@@ -150,7 +150,7 @@ def test_a_new_version_after_nobody_was_asked_keeps_counting(world: World) -> No
 def test_managers_see_how_many_agreed_to_which_version_in_one_statement(world: World) -> None:
     quality_consent.write(project=world.project, text="One.", by=world.mara, now=NOON)
     for who in (world.ada, world.bo):
-        quality_consent.agree(project=world.project, person=who, number=1, now=NOON)
+        quality_consent.agree(project=world.project, person=who, version=1, now=NOON)
     quality_consent.withdraw(project=world.project, person=world.bo, now=NOON)
     quality_consent.write(project=world.project, text="Two.", by=world.mara, now=NOON)
 

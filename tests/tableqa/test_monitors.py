@@ -134,7 +134,7 @@ def test_openings_are_the_first_words_in_lower_case() -> None:
     found = openings(["How many teams?", "how  many, then?", "“What” is it?", "", "Who's there"], top=2)
 
     assert [(value, share.hits) for value, share in found.top] == [("how many", 2), ("", 1)]
-    assert {value for value, _ in openings(["Who's there"], words=1).top} == {"who's"}
+    assert {value for value, _ in openings(["Who's there"], length=1).top} == {"who's"}
 
 
 def test_edit_sizes_are_a_histogram_with_a_mean() -> None:
@@ -213,7 +213,7 @@ def test_somebody_alone_stands_out_from_nobody() -> None:
     ("call", "complaint"),
     [
         (lambda: concentration([1], top=0), "top is 0"),
-        (lambda: openings(["x"], words=0), "words is 0"),
+        (lambda: openings(["x"], length=0), "length is 0"),
         (lambda: edit_sizes([-1]), "a size below 0"),
     ],
 )

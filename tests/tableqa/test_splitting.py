@@ -69,7 +69,7 @@ class TestSplitting:
         ],
     )
     def test_a_cell_is_cut_in_the_way_that_is_asked_for(self, way, cell, parts):
-        (cut,) = split([cell], way, number=len(parts) if parts else 2).cuts
+        (cut,) = split([cell], way, part_count=len(parts) if parts else 2).cuts
         assert cut.parts == parts
 
     def test_cells_with_another_number_of_parts_stay_whole(self):
@@ -77,7 +77,7 @@ class TestSplitting:
         assert splitting.number == 2
         assert splitting.cuts[2].fault == "other number"
         assert splitting.cuts[2].parts is None
-        assert split(["a, b", "c, d", "e, f, g"], Delimiter(", "), number=3).unsplit == (0, 1)
+        assert split(["a, b", "c, d", "e, f, g"], Delimiter(", "), part_count=3).unsplit == (0, 1)
 
     def test_what_it_makes_can_be_done_to_the_table(self):
         table = Table(["Player"], [[cell] for cell in PLAYERS])
@@ -172,7 +172,7 @@ class TestTheirJson:
 
     def test_a_number_of_parts_out_of_range_is_refused(self):
         with pytest.raises(SplitError, match="into 2 to 12 parts"):
-            split(["a"], Delimiter(","), number=1)
+            split(["a"], Delimiter(","), part_count=1)
 
 
 class TestProposals:

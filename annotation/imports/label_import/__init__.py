@@ -123,7 +123,7 @@ def _check(
             batch=batch,
             labels=labels,
             rows=file.rows.with_suffix(".checked"),
-            progress=lambda number: file.progress(number // 2, read.number),
+            progress=lambda done: file.progress(done // 2, read.number),
             rejections=rejections,
             rejected=lambda label, what: Rejection(
                 ReaderError(file.name, label.line, what, ""), columns.record(label)
@@ -138,7 +138,7 @@ def _check(
     return checked
 
 
-def _labels(rows: Path, number: int, duplicates: str) -> tuple[Iterator[Label], int]:
+def _labels(rows: Path, count: int, duplicates: str) -> tuple[Iterator[Label], int]:
     """The labels that were read, and how many are left out.
 
     Of several labels of a person for one example the first or the latest is there, where that is chosen.
@@ -157,7 +157,7 @@ def _labels(rows: Path, number: int, duplicates: str) -> tuple[Iterator[Label], 
         is_new = lines.add(about(label), label.line)
         if not is_new and duplicates == "latest":
             lines[about(label)] = label.line
-    return (label for label in read() if lines[about(label)] == label.line), number - len(lines)
+    return (label for label in read() if lines[about(label)] == label.line), count - len(lines)
 
 
 # -- in the background ------------------------------------------------------------------------------

@@ -102,14 +102,14 @@ def check(
     """
     checked, items, task = CheckResult(rows), _Items(batch, keeps_first), batch.task()
     with Rows.written(rows) as written:
-        for number, label in enumerate(items.loaded(labels), 1):
+        for done, label in enumerate(items.loaded(labels), 1):
             try:
                 if (row := _new_row(label, items, task, checked)) is not None:
                     written.write(row)
             except LabelError as wrong:
                 rejections.add(rejected(label, str(wrong)))
-            if number % ROWS == 0:
-                progress(number)
+            if done % ROWS == 0:
+                progress(done)
     checked.rejected, checked.problems = rejections.number, rejections.first
     return checked
 

@@ -59,9 +59,9 @@ def write(
 
 def stage(staged: LabelImport, checked: CheckResult, pages: Pages, now: datetime) -> None:
     """Write the pages of an import that are not there yet. Raises ActionRefused and JobCancelled."""
-    numbers, start = {name: number for number, name in enumerate(sorted(checked.annotators))}, staged.staged
+    indexes, start = {name: index for index, name in enumerate(sorted(checked.annotators))}, staged.staged
     for page in pages.of_rows(checked.rows, start):
-        _stage_page(staged, start, page, numbers, now)
+        _stage_page(staged, start, page, indexes, now)
         start += len(page)
     analyze_tables(StagedLabel)
 
@@ -78,13 +78,13 @@ def begin(batch: Batch, checked: CheckResult, now: datetime) -> LabelImport:
             batch=batch, digest=digest, defaults={"started_at": now}
         )
         if is_new:
-            rows = ((staged.pk, number, name) for number, name in enumerate(sorted(checked.annotators)))
+            rows = ((staged.pk, index, name) for index, name in enumerate(sorted(checked.annotators)))
             bulk_rows.insert(StagedAnnotator, ["label_import_id", "number", "name"], rows)
     return staged
 
 
 def _stage_page(
-    staged: LabelImport, start: int, page: Sequence[Any], numbers: Mapping[str, int], now: datetime
+    staged: LabelImport, start: int, page: Sequence[Any], indexes: Mapping[str, int], now: datetime
 ) -> None:
     """Write one page, the labels from `start` on, as far as no other worker has written it."""
     locked_import = LabelImport.objects.select_for_update().filter(pk=staged.pk).first()
@@ -110,7 +110,7 @@ def _stage_page(
                 staged.pk,
                 start + index,
                 item,
-                numbers[annotator],
+                indexes[annotator],
                 fingerprint,
                 bulk_rows.Json(response),
                 turn,
@@ -206,7 +206,7 @@ def _submit_all(
         [staged.pk],
     )
     try:
-        number = bulk_rows.insert_from(
+        count = bulk_rows.insert_from(
             Assignment,
             {
                 "id": "label.assignment_key",
@@ -226,8 +226,8 @@ def _submit_all(
             [staged.pk],
         )
     except IntegrityError:
-        number = 0
-    if number != new:
+        count = 0
+    if count != new:
         refuse(
             "place_taken",
             "An annotator took a slot meanwhile. Check the file again. No labels were imported.",

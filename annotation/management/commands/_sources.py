@@ -40,8 +40,8 @@ def sources_named(project: Project, names: Iterable[str], notes: OutputWrapper) 
 
 
 def _counted(source: Source) -> str:
-    number = source.examples_count
-    return f"{number} example" if number == 1 else f"{number} examples"
+    count = source.examples_count
+    return f"{count} example" if count == 1 else f"{count} examples"
 
 
 def files_of_study(study: Study, named: Sequence[tuple[str, Path]]) -> dict[int, Path]:
@@ -49,7 +49,7 @@ def files_of_study(study: Study, named: Sequence[tuple[str, Path]]) -> dict[int,
 
     A source is named by its name or its number from 1. CommandError for a name that none or several have.
     """
-    listed = [f"{number} ({source.name})" for number, source in enumerate(study.sources, start=1)]
+    listed = [f"{position} ({source.name})" for position, source in enumerate(study.sources, start=1)]
     files: dict[int, Path] = {}
     for name, path in named:
         positions = [at for at, source in enumerate(study.sources) if source.name == name]
@@ -58,9 +58,9 @@ def files_of_study(study: Study, named: Sequence[tuple[str, Path]]) -> dict[int,
             available = ", ".join(listed) or "none"
             raise UsageError(f"The file has no source {name!r}. Its sources: {available}.")
         if len(positions) > 1:
-            numbers = ", ".join(str(at + 1) for at in positions)
+            positions_text = ", ".join(str(at + 1) for at in positions)
             raise UsageError(
-                f"{name} is the name of {len(positions)} sources of the file, numbers {numbers}. "
+                f"{name} is the name of {len(positions)} sources of the file, numbers {positions_text}. "
                 f"Give the number: --source {positions[0] + 1}=PATH."
             )
         files[positions[0]] = path

@@ -46,13 +46,13 @@ class Command(BaseCommand):
             announce(self, name, _estimate(name, options["prompts"], done))
             if options["estimate"]:
                 return
-            number = self._ask(model, _open(options["prompts"], done), options)
+            count = self._ask(model, _open(options["prompts"], done), options)
         except LookupError as error:
             raise UsageError(str(error.args[0])) from None
         except (ChatError, PromptError, TooManyUnusable) as error:
             tell_use(self, name, tally)
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{number} prompts answered by {model.model}; {len(done)} were answered before.")
+        self.stdout.write(f"{count} prompts answered by {model.model}; {len(done)} were answered before.")
         tell_use(self, name, tally)
 
     @staticmethod
@@ -68,14 +68,14 @@ class Command(BaseCommand):
                 return ConversationResult({**answered, **unread}, str(error))
             return ConversationResult({**answered, "prediction": reply})
 
-        number, out = 0, options["out"]
+        count, out = 0, options["out"]
         out.parent.mkdir(parents=True, exist_ok=True)
         with out.open("a", encoding="utf-8") as file:
             for record in results_per_item(model, ask, prompts):
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
                 file.flush()
-                number += 1
-        return number
+                count += 1
+        return count
 
 
 def _messages(prompt: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
@@ -89,7 +89,7 @@ def _open(prompts: Path, done: Container[str]) -> Iterator[Mapping[str, Any]]:
 
 def _estimate(name: str, prompts: Path, done: Container[str]) -> metering.Estimate:
     """What the prompts without a reply would use, by the lengths of some of them."""
-    number = sum(1 for _ in _open(prompts, done))
-    measured = itertools.islice(_open(prompts, done), 0, None, max(1, number // MEASURED))
+    count = sum(1 for _ in _open(prompts, done))
+    measured = itertools.islice(_open(prompts, done), 0, None, max(1, count // MEASURED))
     samples = [_messages(prompt) for prompt in measured]
-    return metering.estimate(name, samples, number, project=None, purpose="evaluation")
+    return metering.estimate(name, samples, count, project=None, purpose="evaluation")

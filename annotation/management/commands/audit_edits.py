@@ -79,7 +79,7 @@ def _codes(report: Audit) -> list[str]:
 
 def _totals(report: Audit) -> list[str]:
     totals = report.totals
-    operations = ", ".join(f"{number:,} {name}" for name, number in totals["operations"].items()) or "none"
+    operations = ", ".join(f"{count:,} {name}" for name, count in totals["operations"].items()) or "none"
     besides = f"{totals['one_or_two_besides_damage']:,} if damage is not counted"
     return [
         f"{totals['paired']:,} items in both files.",

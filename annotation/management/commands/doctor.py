@@ -18,6 +18,6 @@ class Command(BaseCommand):
                 self.stdout.write(f"Repaired automatically: {finding}.")
             else:
                 self.stderr.write(finding)
-        if number := len(findings) - len(healing):
-            raise CommandError(f"{number} inconsistencies.")
+        if count := len(findings) - len(healing):
+            raise CommandError(f"{count} inconsistencies.")
         self.stdout.write("No inconsistencies.")

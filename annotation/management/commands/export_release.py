@@ -30,7 +30,7 @@ class Command(BaseCommand):
             "argilla": argilla.write_argilla,
         }[form]
         with ended_by(Difference):
-            number = write(load(options["release"]), out)
+            count = write(load(options["release"]), out)
         what = {"label_studio": "tasks", "argilla": "records"}.get(form, "responses")
         losses = {**tool_exports.LOSES, "argilla": argilla.LOSES}
-        self.stdout.write(f"{number} {what} written to {out}. Not included: {losses[form]}.")
+        self.stdout.write(f"{count} {what} written to {out}. Not included: {losses[form]}.")

@@ -75,12 +75,12 @@ class Command(RefusingCommand):
         new = " (new)" if preview.is_new_type else ""
         self.stdout.write(f"Task type: {mapping.task_type}{new}. Source: {mapping.source}.")
         for name, column in summary.columns.items():
-            values = ", ".join(f"{value} ({number})" for value, number in column.values.most_common(8))
+            values = ", ".join(f"{value} ({count})" for value, count in column.values.most_common(8))
             self.stdout.write(f"Field {name} -> {mapping.fields[name] or 'left out'}: {values}")
-        for name_in_file, here, number in preview.people:
+        for name_in_file, here, count in preview.people:
             simulated = " (simulated)" if name_in_file in summary.simulated else ""
             self.stdout.write(
-                f"Person {name_in_file or '(not named)'}{simulated} -> {here}: {number} responses"
+                f"Person {name_in_file or '(not named)'}{simulated} -> {here}: {count} responses"
             )
         if summary.first and summary.last:
             self.stdout.write(f"Times: {summary.first:%Y-%m-%d %H:%M} to {summary.last:%Y-%m-%d %H:%M} UTC.")
@@ -92,7 +92,7 @@ class Command(RefusingCommand):
             self.stdout.write(f"Predictions of models that become proposals: {preview.proposals}.")
         for finding in preview.report.sentences():
             self.stdout.write(str(finding))
-        for number, what in preview.losses:
-            self.stdout.write(f"Not imported: {number} {what}.")
+        for count, what in preview.losses:
+            self.stdout.write(f"Not imported: {count} {what}.")
         for problem in preview.problems:
             self.stdout.write(str(one_sentence(problem)))

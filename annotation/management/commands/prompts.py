@@ -99,16 +99,16 @@ class Command(RefusingCommand):
             written = self._write(out, self._records(sources, options))
         counts = ", ".join(f"{len(of)} examples of {name}" for name, of in sources.items())
         self.stdout.write(f"{written} prompts in {out} ({counts}).")
-        for name, number in self._too_long.items():
-            self.stdout.write(f"Skipped because the table is too large: {number} of {name}.")
+        for name, count in self._too_long.items():
+            self.stdout.write(f"Skipped because the table is too large: {count} of {name}.")
         if options["design"] == "suc":
             for name, of in sources.items():
                 if not any(example.table.spans for example in of):
                     self.stdout.write(
                         f"No table of {name} has merged cells: the answer to merged_cell_detection is always None."
                     )
-        for task, number in self._nothing.items():
-            self.stdout.write(f"{task}: {number} tables have no possible question.")
+        for task, count in self._nothing.items():
+            self.stdout.write(f"{task}: {count} tables have no possible question.")
 
     def _check(self, options: Mapping[str, Any]) -> None:
         if options["data"] is not None and options["reader"] is None:

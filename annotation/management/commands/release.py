@@ -111,10 +111,10 @@ class Command(RefusingCommand):
                 )
         reasons = Counter(entry["reason"] for entry in manifest.contradicted if entry["left_out"])
         if reasons:
-            why = ", ".join(f"{number} {LEFT_OUT[reason]}" for reason, number in sorted(reasons.items()))
+            why = ", ".join(f"{count} {LEFT_OUT[reason]}" for reason, count in sorted(reasons.items()))
             self.stdout.write(f"Left out of the benchmark: {why}. The manifest lists them.")
         if mix := manifest.mix:
-            refused = ", ".join(f"{number} {reason}" for reason, number in mix["refused"].items())
+            refused = ", ".join(f"{count} {reason}" for reason, count in mix["refused"].items())
             self.stdout.write(f"{mix['made']} mixes created, {refused or 'none'} rejected.")
         if repository is not None:
             self.push(release, repository, really=options["yes"])

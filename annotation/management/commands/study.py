@@ -95,10 +95,10 @@ class Command(RefusingCommand):
 
     def refuse(self, plan: Plan) -> None:
         if plan.cannot:
-            number = len(plan.cannot)
-            things, they = ("problem", "it is") if number == 1 else ("problems", "they are")
+            count = len(plan.cannot)
+            things, they = ("problem", "it is") if count == 1 else ("problems", "they are")
             raise CommandError(
-                f"{number} {things} to fix first (marked !). No changes are made until {they} resolved."
+                f"{count} {things} to fix first (marked !). No changes are made until {they} resolved."
             )
 
     def apply(self, options: dict[str, Any]) -> None:

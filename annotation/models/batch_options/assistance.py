@@ -35,8 +35,8 @@ def _models_in_words() -> dict[str, str]:
     choices = {"": gettext("none")}
     for name, entry in sorted(settings.PREDICTORS.items()):
         facts = [entry.get("licence", ""), "" if is_live(entry) else gettext("answers in the background")]
-        words = ", ".join(filter(None, facts))
-        choices[name] = f"{name} ({words})" if words else name
+        details = ", ".join(filter(None, facts))
+        choices[name] = f"{name} ({details})" if details else name
     return choices if len(choices) > 1 else {}
 
 

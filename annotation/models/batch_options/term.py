@@ -261,8 +261,8 @@ class Term:
         """The shape of a value as JSON Schema, in a study file or in the API."""
         text = self.help[:1].lower() + self.help[1:].removesuffix(".") if self.help else self.label
         if isinstance(self.choices, Mapping):
-            words = {name: text.removeprefix(f"{name}: ") for name, text in self.choices.items() if name}
-            text = "; ".join(f"{name}: {meaning}" for name, meaning in words.items())
+            meanings = {name: text.removeprefix(f"{name}: ") for name, text in self.choices.items() if name}
+            text = "; ".join(f"{name}: {meaning}" for name, meaning in meanings.items())
         if self.shape is not None:
             return {"description": text, **self.shape}
         return {**self._shape(in_file), "description": text}

@@ -79,12 +79,12 @@ def caps(values: Mapping[str, Any], names: tuple[str, ...] = OF_A_BATCH) -> dict
             continue
         whole = name != "hours_per_day"
         if not is_number(value, whole=whole) or not 0 < value <= MOST[name]:
-            number = gettext("a whole number") if whole else gettext("a number")
+            kind = gettext("a whole number") if whole else gettext("a number")
             refuse(
                 "invalid_request",
                 "caps.{name} must be {number} above 0, at most {most:,.0f}.",
                 name=name,
-                number=number,
+                number=kind,
                 most=MOST[name],
             )
         limits[name] = value

@@ -190,7 +190,7 @@ def select_instances(
     keep: Keep | None = None,
     *,
     chosen: Collection[str] = (),
-    seen: Callable[[int], None] = lambda number: None,
+    seen: Callable[[int], None] = lambda done: None,
 ) -> tuple[list[Instance], int]:
     """The instances that models are asked about, and how many were left out. For several models, once.
 
@@ -199,8 +199,8 @@ def select_instances(
     `seen` is told how many there were so far, for those who show progress.
     """
     selected, left_out = [], 0
-    for number, (instance, example) in enumerate(instances(benchmark)):
-        seen(number)
+    for index, (instance, example) in enumerate(instances(benchmark)):
+        seen(index)
         if chosen and instance.source not in chosen:
             continue
         if keep is None or keep(example):

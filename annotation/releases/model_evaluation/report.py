@@ -292,8 +292,8 @@ def _questions(models: Mapping[str, Judgement], kinds: Sequence[str]) -> Figure 
         for spread in spreads:
             if of := spread.values[index]:
                 never, always = of.count(0.0), of.count(100.0)
-                numbers = (len(of), never, len(of) - never - always, always)
-                rows.append((text(kind), text(spread.name), *map(count, numbers)))
+                counts = (len(of), never, len(of) - never - always, always)
+                rows.append((text(kind), text(spread.name), *map(count, counts)))
     if not rows:
         return None
     counted = [gettext("questions"), gettext("never correct")]

@@ -152,9 +152,7 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
         _store_upload(Upload.objects.get(pk=job.ids["upload"]), predictions, release)
     answers = benchmark.predictions(predictions)
     total = len(answers)
-    selection = queries.select_instances(
-        benchmark, seen=lambda number: progress(min(number, total - 1), total)
-    )
+    selection = queries.select_instances(benchmark, seen=lambda done: progress(min(done, total - 1), total))
     by_rule = {
         rule: queries.judge_instances(
             selection, answers, leave_out_missing=job.ids["leave_out_missing"], match=rule

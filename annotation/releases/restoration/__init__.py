@@ -100,7 +100,7 @@ def restore(
         request = ReadRequest(
             "", str(folder), str(checked), hidden=files.for_request()["hidden"] if files else ()
         )
-        release = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
+        release = sandbox.refusing_faults(reading, request, lambda count: progress(count, 0))
         require_restorable(release.unknown_type, release.difference)
         pages = HiddenPages(project, progress, release.records)
         pages.claim(job)

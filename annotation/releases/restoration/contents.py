@@ -306,8 +306,8 @@ class Contents:
         optional = ("resolve", "loop_model", "loop_revision", "model_accuracy")
         _ = self.has_new_ids, self.first_at  # these read all records, which takes longer than a page may
         with self.pages.page():
-            for number, described in enumerate(self.manifest.batches):
-                at, help = self.now + timedelta(microseconds=number), described.get("help", {})
+            for index, described in enumerate(self.manifest.batches):
+                at, help = self.now + timedelta(microseconds=index), described.get("help", {})
                 batch = self.batches[described["id"]] = Batch.objects.create(
                     public_id=self.id_of(described["id"]),
                     project=self.project,

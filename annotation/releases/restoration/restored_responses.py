@@ -106,25 +106,25 @@ class Responses(Contents):
             "id batch_id item_id number position added is_taken",
             (
                 (
-                    self.slots[item, number],
+                    self.slots[item, slot_number],
                     self._batch_of(item).pk,
                     self.items[item],
-                    number,
+                    slot_number,
                     positions[item],
-                    is_added and number > planned[item],
-                    (item, number) in taken_slots,
+                    is_added and slot_number > planned[item],
+                    (item, slot_number) in taken_slots,
                 )
-                for (item, number), is_added in used.items()
+                for (item, slot_number), is_added in used.items()
             ),
         )
         self.pages.insert(
             Slot,
             "batch_id item_id number position",
             (
-                (self._batch_of(item).pk, self.items[item], number, position)
+                (self._batch_of(item).pk, self.items[item], slot_number, position)
                 for item, position in positions.items()
-                for number in range(1, planned[item] + 1)
-                if (item, number) not in used
+                for slot_number in range(1, planned[item] + 1)
+                if (item, slot_number) not in used
             ),
         )
 
@@ -133,7 +133,7 @@ class Responses(Contents):
         inputs = {record["id"]: record.get("inputs", {}) for record in self._of_sources("item")}
         decided = {record["item"]: record["kind"] for record in self.records(DECISIONS)}
         submitted = Counter(of_person.item for of_person in self.work.values() if of_person.is_submitted)
-        beyond = Counter(item for item, number in self.slots if number > planned[item])
+        beyond = Counter(item for item, slot_number in self.slots if slot_number > planned[item])
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         rows = []
         for item, position in positions.items():
@@ -171,7 +171,7 @@ class Responses(Contents):
     def write_annotations(self) -> None:
         """Assignments and annotations; the counts of people."""
         work = self.work
-        numbers = self._note_work(work)
+        indexes = self._note_work(work)
         event_keys = self.log.write()
         guidelines = {
             (row.task_type, row.number): row.pk for row in Guidelines.objects.filter(project=self.project)
@@ -193,7 +193,7 @@ class Responses(Contents):
                     guidelines[types[record["batch"]], record["guidelines"]["number"]],
                     record["active_seconds"],
                     moment(record["made_at"]),
-                    event_keys[numbers[record["id"]]],
+                    event_keys[indexes[record["id"]]],
                 )
                 for record in self.records(ANNOTATIONS)
             ),
@@ -208,7 +208,7 @@ class Responses(Contents):
 
     def _note_work(self, work: Mapping[tuple[str, str], Work]) -> dict[str, int]:
         """Note the changes of every assignment. Returns the number of the event of each annotation (id)."""
-        numbers: dict[str, int] = {}
+        indexes: dict[str, int] = {}
         for of_person in work.values():
             person, state, key = self.people[of_person.person], "", of_person.key
             first = of_person.revisions[0]
@@ -220,11 +220,11 @@ class Responses(Contents):
                 at = max(at, moment(revision["made_at"]))
                 after = State.SUBMITTED if revision["has_response"] else State.LEASED
                 detail = {"way_back": True} if revision["way_back"] else revision["imported"]
-                numbers[revision["id"]] = self.log.note(at, "assignment", key, (state, after), person, detail)
+                indexes[revision["id"]] = self.log.note(at, "assignment", key, (state, after), person, detail)
                 state = after
             if state == State.LEASED:
                 self.log.note(self.now, "assignment", key, (state, State.RETURNED), None)
-        return numbers
+        return indexes
 
     def _assignments(self, work: Mapping[tuple[str, str], Work]) -> list[tuple[Any, ...]]:
         """The rows of all assignments, as `_ASSIGNMENT` names their columns; submitted ones get state and response later."""
@@ -255,7 +255,7 @@ class Responses(Contents):
         rows = []
         for of_person in work.values():
             revisions = of_person.revisions
-            after = next((number for number, revision in enumerate(revisions) if revision["sent_back"]), 0)
+            after = next((index for index, revision in enumerate(revisions) if revision["sent_back"]), 0)
             if after:
                 sent, by = self.annotation_keys[revisions[after - 1]["id"]], self.by
                 made_by = by.pk if by else self.people[of_person.person]
@@ -283,7 +283,7 @@ class Decisions(Responses):
         undecided_detail = {"reason": UNDECIDED.format()}
         for item in self.waiting:
             self.log.note(self.now, "item", item, ("complete", "adjudication"), None, undecided_detail)
-        numbers = []
+        indexes = []
         for record in self.records(DECISIONS):
             person = self._person(record["by"])
             based_on = [self.id_of(id) for id in record.get("based_on", ())]
@@ -292,11 +292,11 @@ class Decisions(Responses):
             }
             states = ("complete" if person is None else "adjudication", record["kind"])
             item = self.items[record["item"]]
-            numbers.append(
+            indexes.append(
                 self.log.note(moment(record["made_at"]), "item", item, states, person, detail or None)
             )
         event_keys = self.log.write()
-        logged = (event_keys[number] for number in numbers)
+        logged = (event_keys[index] for index in indexes)
         for chunk in self.pages.in_pages(zip(self.records(DECISIONS), logged, strict=False), records=True):
             self._write_decisions(chunk)
         for items in self.pages.in_pages(self.waiting):
@@ -324,13 +324,13 @@ class Decisions(Responses):
         Decision.objects.bulk_create(decisions, batch_size=500)
         outcomes, supports = [], []
         for (record, _), decision in zip(chunk, decisions, strict=True):
-            for number, described in enumerate(record["outcomes"], start=1):
+            for position, described in enumerate(record["outcomes"], start=1):
                 example_record = described["example"]
                 outcomes.append(
                     Outcome(
                         public_id=self.id_of(described["id"]),
                         decision_id=decision.pk,
-                        number=number,
+                        number=position,
                         response=described["response"],
                         example_id=None
                         if example_record is None
@@ -382,11 +382,11 @@ class Decisions(Responses):
     ) -> None:
         annotation, at = self.annotation_keys[record["id"]], moment(record["made_at"])
         assignment = Annotation.objects.values_list("assignment_id", flat=True).get(pk=annotation)
-        for number, id in enumerate(help["shown"], start=1):
+        for position, id in enumerate(help["shown"], start=1):
             if (assignment, id) in impressions:
                 continue
             impression = impressions[assignment, id] = ProposalImpression.objects.create(
-                assignment_id=assignment, proposal_id=proposals[id], number=number, shown_at=at
+                assignment_id=assignment, proposal_id=proposals[id], number=position, shown_at=at
             )
             rejected = [rejection["errors"] for rejection in help["rejected"] if rejection["proposal"] == id]
             if rejected:

@@ -145,8 +145,8 @@ def _batch(actor: Actor, public_id: str) -> Batch:
     return batch
 
 
-def _preview_item(batch: Batch, number: int) -> batch_preview.PreviewItem:
-    tried = batch_preview.item_at(batch, number)
+def _preview_item(batch: Batch, position: int) -> batch_preview.PreviewItem:
+    tried = batch_preview.item_at(batch, position)
     if tried is None:
         raise Http404(authorization.NOT_HERE)
     return tried

@@ -17,12 +17,12 @@ class TokenAuthentication(BaseAuthentication):
     """Finds the token by its hash: comparing secrets byte by byte is left to nobody."""
 
     def authenticate(self, request: Request) -> tuple[Person, ApiToken] | None:
-        words = get_authorization_header(request).split()
-        if not words or words[0].lower() not in KEYWORDS:
+        parts = get_authorization_header(request).split()
+        if not parts or parts[0].lower() not in KEYWORDS:
             return None
-        if len(words) != 2:
+        if len(parts) != 2:
             raise AuthenticationFailed("Send the token as: Authorization: Bearer TOKEN")
-        secret = words[1].decode("ascii", "replace")
+        secret = parts[1].decode("ascii", "replace")
         token = ApiToken.objects.select_related("person").filter(token_hash=hash_token(secret)).first()
         now = timezone.now()
         if (

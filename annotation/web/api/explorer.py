@@ -88,7 +88,7 @@ class Items(APIView):
         try:
             chosen = parse(params)
             page = result_pages.page(who, chosen, size)
-            number = result_counts.count_up_to_limit(querysets.matching(who, chosen))
+            count = result_counts.count_up_to_limit(querysets.matching(who, chosen))
         except BadSelection as bad:
             refuse("invalid_request", "{problems}", problems=" ".join(bad.problems))
         listed_rows = rows(who, page.keys)
@@ -102,7 +102,7 @@ class Items(APIView):
             {
                 "next": following and request.build_absolute_uri(following),
                 "previous": previous and request.build_absolute_uri(previous),
-                "count": number,
+                "count": count,
                 "is_behind": is_behind,
                 "results": [
                     export.of_item(who, row)

@@ -407,7 +407,7 @@ class Practice(APIView):
                 person=authorization.actor(request).person,
                 task=task,
                 variant=data["variant"],
-                number=data["number"],
+                position=data["number"],
                 feedback=feedback,
                 now=timezone.now(),
             )

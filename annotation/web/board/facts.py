@@ -93,7 +93,7 @@ def load_boards(*, person: Person, rights: Rights, now: datetime) -> dict[int, B
             adjudicators=sum(Permission.ADJUDICATE in granted for granted in crew.get(project, ())),
             mine=mine.get(project, 0),
             questions=questions.get(project, 0),
-            failed=[(kind, number) for (key, kind), (number, _) in failed.items() if key == project],
+            failed=[(kind, count) for (key, kind), (count, _) in failed.items() if key == project],
             released=released.get(project),
         )
         jobs = {kind: public_id for (key, kind), (_, public_id) in failed.items() if key == project}
@@ -113,9 +113,9 @@ def _with_unchecked(boards: dict[int, Board]) -> dict[int, Board]:
         and any((task := batch.installed_task()) is not None and task.making for batch in board.batches)
     ]
     unchecked = release_gaps.count_unchecked_by_project(next_is_release) if next_is_release else {}
-    for project, number in unchecked.items():
+    for project, count in unchecked.items():
         board = boards[project]
-        boards[project] = replace(board, state=replace(board.state, unchecked=number))
+        boards[project] = replace(board, state=replace(board.state, unchecked=count))
     return boards
 
 
@@ -218,8 +218,8 @@ def _failed_jobs(projects: Sequence[int], now: datetime) -> dict[tuple[int, str]
     )
     failures: dict[tuple[int, str], tuple[int, str]] = {}
     for project, kind, public_id in failed.order_by("pk").values_list("project_id", "kind", "public_id"):
-        number, _ = failures.get((project, kind), (0, ""))
-        failures[project, kind] = (number + 1, public_id)
+        count, _ = failures.get((project, kind), (0, ""))
+        failures[project, kind] = (count + 1, public_id)
     return failures
 
 
@@ -242,7 +242,7 @@ def _released_counts(projects: Sequence[int]) -> dict[int, int]:
     ready = Release.objects.filter(project__in=projects, ready_at__isnull=False).order_by()
     latest = ready.values("project").annotate(latest=Max("pk")).values("latest")
     accepted = Release.objects.filter(pk__in=latest).annotate(accepted=KT("manifest__counts__accepted"))
-    return {project: int(number or 0) for project, number in accepted.values_list("project_id", "accepted")}
+    return {project: int(count or 0) for project, count in accepted.values_list("project_id", "accepted")}
 
 
 def _by_project(rows: Any, projects: Iterable[int], field: str = "project") -> dict[int, int]:

@@ -86,8 +86,8 @@ def _rank(chain: Sequence[Stage], blocked: Mapping[int, Blockage]) -> tuple[bool
 
 def _place(stage: Stage, after: Mapping[int, Sequence[Stage]], row: int, rows: dict[int, int]) -> None:
     rows[stage.key] = row
-    for number, follower in enumerate(after.get(stage.key, ())):
-        _place(follower, after, row if number == 0 else len(set(rows.values())), rows)
+    for index, follower in enumerate(after.get(stage.key, ())):
+        _place(follower, after, row if index == 0 else len(set(rows.values())), rows)
 
 
 def _column(stage: Stage, by_key: Mapping[int, Stage], deep: int = 0) -> int:

@@ -101,10 +101,10 @@ def leading(actions: Mapping[int, Need]) -> int | None:
 
 def _failures(state: State) -> Iterator[Need]:
     counts: Counter[str] = Counter()
-    for kind, number in state.failed:
-        counts[JOBS.get(kind, "failed_job")] += number
-    for kind, number in counts.items():
-        yield Need(kind, number)
+    for kind, count in state.failed:
+        counts[JOBS.get(kind, "failed_job")] += count
+    for kind, count in counts.items():
+        yield Need(kind, count)
 
 
 def _batches(state: State) -> Iterator[Need]:
@@ -153,7 +153,7 @@ def _waiting_for_others(state: State) -> Iterator[Need]:
 
 def label(need: Need) -> str:
     """The words of the button."""
-    number = number_format(need.number, force_grouping=True)
+    count = number_format(need.number, force_grouping=True)
     about_one = {
         "open": gettext("“{batch}” is ready to open"),
         "close": gettext("“{batch}” is ready to close"),
@@ -161,7 +161,7 @@ def label(need: Need) -> str:
     }
     if need.stage is not None and need.kind in about_one:
         return about_one[need.kind].format(batch=need.stage.name)
-    return _count_in_words(need.kind, need.number).format(number=number)
+    return _count_in_words(need.kind, need.number).format(number=count)
 
 
 def _count_in_words(kind: str, n: int) -> str:

@@ -137,26 +137,26 @@ def _has_more(stage: Stage, by_key: Mapping[int, Stage]) -> bool:
 def _blocked_by_state(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | None:
     upstream, required = by_key.get(stage.takes_from or 0), by_key.get(stage.requires or 0)
     if stage.waits_for_model:
-        words = gettext("The model must answer the questions first.")
-        return Blockage(stage, words, gettext("waits for the model"), stage)
+        text = gettext("The model must answer the questions first.")
+        return Blockage(stage, text, gettext("waits for the model"), stage)
     if stage.lacks_gold:
-        words = ngettext(
+        text = ngettext(
             "{number} item has no gold answer.", "{number} items have no gold answer.", stage.lacks_gold
         ).format(number=_n(stage.lacks_gold))
-        return Blockage(stage, words, gettext("gold answers are missing"), stage)
+        return Blockage(stage, text, gettext("gold answers are missing"), stage)
     if stage.state == "planned" and upstream is not None and upstream.state == "planned":
-        words = gettext("It takes items from “{batch}”, which is not open.").format(batch=upstream.name)
-        return Blockage(stage, words, gettext("waits for items"), upstream)
+        text = gettext("It takes items from “{batch}”, which is not open.").format(batch=upstream.name)
+        return Blockage(stage, text, gettext("waits for items"), upstream)
     if stage.state == "paused":
         return Blockage(stage, gettext("It is paused."), gettext("paused"), stage)
     if required is None or stage.state != "open":
         return None
     if required.state == "planned":
-        words = gettext("It requires “{batch}”, which is not open.").format(batch=required.name)
-        return Blockage(stage, words, gettext("waits for {batch}").format(batch=required.name), required)
+        text = gettext("It requires “{batch}”, which is not open.").format(batch=required.name)
+        return Blockage(stage, text, gettext("waits for {batch}").format(batch=required.name), required)
     if not required.passed:
-        words = gettext("No annotator has passed “{batch}” yet.").format(batch=required.name)
-        return Blockage(stage, words, gettext("waits for {batch}").format(batch=required.name), required)
+        text = gettext("No annotator has passed “{batch}” yet.").format(batch=required.name)
+        return Blockage(stage, text, gettext("waits for {batch}").format(batch=required.name), required)
     return None
 
 
@@ -166,13 +166,13 @@ def _blocked_by_items(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | N
     if counts is None:
         return None
     if counts.adjudication:
-        words = ngettext(
+        text = ngettext(
             "{number} item waits for adjudication.",
             "{number} items wait for adjudication.",
             counts.adjudication,
         ).format(number=_n(counts.adjudication))
         brief = ngettext("{number} to adjudicate", "{number} to adjudicate", counts.adjudication)
-        return Blockage(stage, words, brief.format(number=_n(counts.adjudication)), stage)
+        return Blockage(stage, text, brief.format(number=_n(counts.adjudication)), stage)
     has_work = counts.waiting or counts.in_progress
     if stage.state not in ("planned", "open") or has_work or upstream is None or upstream.counts is None:
         return None
@@ -180,15 +180,15 @@ def _blocked_by_items(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | N
         return None
     brief = gettext("waits for items")
     if pending := upstream.pending:
-        words = ngettext(
+        text = ngettext(
             "It waits for {number} more decision in “{batch}”.",
             "It waits for {number} more decisions in “{batch}”.",
             pending,
         ).format(number=_n(pending), batch=upstream.name)
-        return Blockage(stage, words, brief, upstream)
-    words = gettext("It waits for items from “{batch}”.").format(batch=upstream.name)
-    return Blockage(stage, words, brief, upstream)
+        return Blockage(stage, text, brief, upstream)
+    text = gettext("It waits for items from “{batch}”.").format(batch=upstream.name)
+    return Blockage(stage, text, brief, upstream)
 
 
-def _n(number: int) -> str:
-    return number_format(number, force_grouping=True)
+def _n(count: int) -> str:
+    return number_format(count, force_grouping=True)

@@ -29,8 +29,8 @@ def field_of(term: Term, project: Project | None = None) -> forms.Field:
     if isinstance(term.column, models.BooleanField):
         return forms.BooleanField(initial=term.default, **common)
     if isinstance(term.column, models.IntegerField):
-        numbers = {"min_value": term.minimum, "max_value": term.maximum, "initial": term.default or None}
-        return forms.IntegerField(**{**common, "required": term.minimum > 0, **numbers})
+        limits = {"min_value": term.minimum, "max_value": term.maximum, "initial": term.default or None}
+        return forms.IntegerField(**{**common, "required": term.minimum > 0, **limits})
     if term.column.is_relation:
         batches = Batch.objects.filter(project=project, **term.among).order_by("name")
         return forms.ModelChoiceField(
@@ -39,7 +39,7 @@ def field_of(term: Term, project: Project | None = None) -> forms.Field:
     if term.choices is not None:
         choices = term.choices if isinstance(term.choices, Mapping) else term.choices()
         field = forms.ChoiceField(
-            choices=[(name, gettext_lazy(words)) for name, words in choices.items()],
+            choices=[(name, gettext_lazy(text)) for name, text in choices.items()],
             initial=term.default,
             **common,
         )

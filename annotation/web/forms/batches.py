@@ -297,8 +297,8 @@ def _field(name: str, spec: Mapping[str, Any], *, required: bool) -> forms.Field
     if spec.get("type") == "boolean":
         return forms.BooleanField(**{**common, "required": False})
     if spec.get("type") in ("integer", "number"):
-        number = forms.IntegerField if spec["type"] == "integer" else forms.FloatField
-        return number(min_value=spec.get("minimum"), max_value=spec.get("maximum"), **common)
+        field_class = forms.IntegerField if spec["type"] == "integer" else forms.FloatField
+        return field_class(min_value=spec.get("minimum"), max_value=spec.get("maximum"), **common)
     if spec.get("type") == "string":
         return forms.CharField(
             max_length=spec.get("maxLength", 2_000),

@@ -84,7 +84,7 @@ class ReleaseForm(forms.Form):
                 format_html(
                     "<strong>{}</strong> <span>{}</span>",
                     name,
-                    " ".join(gettext(words) for words in (DESCRIPTIONS[name], LOSSES[name]) if words),
+                    " ".join(gettext(text) for text in (DESCRIPTIONS[name], LOSSES[name]) if text),
                 ),
             )
             for name in FORMATS

@@ -88,25 +88,25 @@ class MappingForm(forms.Form):
             *((name, translate_stored(task.title)) for name, task in task_types.items()),
         ]
         self.fields["task_type"].choices = kinds  # type: ignore[attr-defined]
-        for number, (external_name, here, _) in enumerate(preview.people):
+        for index, (external_name, here, _) in enumerate(preview.people):
             label = gettext("Name of {person}").format(person=external_name or gettext("(not named)"))
-            self._add(f"person-{number}", forms.TextInput, label, here)
-        for number, column in enumerate(preview.summary.columns.values()):
-            self._add_column(number, column, mapping)
+            self._add(f"person-{index}", forms.TextInput, label, here)
+        for index, column in enumerate(preview.summary.columns.values()):
+            self._add_column(index, column, mapping)
 
-    def _add_column(self, number: int, column: Column, mapping: ImportMapping) -> None:
+    def _add_column(self, column_index: int, column: Column, mapping: ImportMapping) -> None:
         target = mapping.fields.get(column.name, "")
         usual = () if self.task is not None else (target, name_of(column.name))
         targets = [name for name in dict.fromkeys((*self.preview.targets, *usual)) if name]
         choices = [("", gettext("(do not import)")), *((name, name) for name in targets)]
         label = gettext("Field for {name}").format(name=column.name)
-        self._add(f"field-{number}", forms.Select, label, target, choices)
+        self._add(f"field-{column_index}", forms.Select, label, target, choices)
         options = self.options(target)
         for index, value in enumerate(shown_values(column) if options else ()):
             renamed = mapping.values.get(column.name, {}).get(value, value)
             blank = [] if renamed in dict(options) else [(renamed, gettext("(choose)"))]
             label = gettext("Option for {value}").format(value=value)
-            self._add(f"value-{number}-{index}", forms.Select, label, renamed, [*blank, *options])
+            self._add(f"value-{column_index}-{index}", forms.Select, label, renamed, [*blank, *options])
 
     def _add(self, name: str, widget: Any, label: str, initial: str, choices: Any = ()) -> None:
         attrs = {"aria-label": label}
@@ -123,14 +123,14 @@ class MappingForm(forms.Form):
 
     def columns(self) -> Iterator[dict[str, Any]]:
         """A row for each field of the file: the field, its drop-down, and its values with counts and drop-downs."""
-        for number, column in enumerate(self.preview.summary.columns.values()):
+        for row, column in enumerate(self.preview.summary.columns.values()):
             values = []
             for index, value in enumerate(shown_values(column)):
-                name = f"value-{number}-{index}"
+                name = f"value-{row}-{index}"
                 field = self[name] if name in self.fields else None
                 values.append({"value": value, "count": column.values[value], "field": field})
             left_out = column.left_out + len(column.values) - len(values)
-            yield {"column": column, "field": self[f"field-{number}"], "values": values, "left_out": left_out}
+            yield {"column": column, "field": self[f"field-{row}"], "values": values, "left_out": left_out}
 
     def credit(self) -> Iterator[forms.BoundField]:
         """Licence, citation and URL of a new source."""
@@ -138,8 +138,8 @@ class MappingForm(forms.Form):
 
     def people(self) -> Iterator[dict[str, Any]]:
         """A row for each person of the file."""
-        for number, (external_name, _, count) in enumerate(self.preview.people):
-            is_simulated, field = external_name in self.preview.summary.simulated, self[f"person-{number}"]
+        for index, (external_name, _, count) in enumerate(self.preview.people):
+            is_simulated, field = external_name in self.preview.summary.simulated, self[f"person-{index}"]
             yield {"name": external_name, "count": count, "is_simulated": is_simulated, "field": field}
 
 
@@ -151,9 +151,9 @@ def shown_values(column: Column) -> list[str]:
 def posted_mapping(sent: Mapping[str, Any], preview: Preview) -> ImportMapping:
     """The mapping that a form was sent with. Fields and values of another task type are dropped."""
     people = {
-        external_name: str(sent[f"person-{number}"]).strip()
-        for number, (external_name, _, _) in enumerate(preview.people)
-        if f"person-{number}" in sent
+        external_name: str(sent[f"person-{field_index}"]).strip()
+        for field_index, (external_name, _, _) in enumerate(preview.people)
+        if f"person-{field_index}" in sent
     }
     mapping_options: dict[str, Any] = {
         name: str(sent.get(name, "")).strip() for name in ("task_type", "batch", "source", *CREDIT)
@@ -161,12 +161,12 @@ def posted_mapping(sent: Mapping[str, Any], preview: Preview) -> ImportMapping:
     fields: dict[str, str] = {}
     values: dict[str, dict[str, str]] = {}
     if sent.get("shown_type") == mapping_options["task_type"]:
-        for number, column in enumerate(preview.summary.columns.values()):
-            if f"field-{number}" in sent:
-                fields[column.name] = str(sent[f"field-{number}"])
+        for field_index, column in enumerate(preview.summary.columns.values()):
+            if f"field-{field_index}" in sent:
+                fields[column.name] = str(sent[f"field-{field_index}"])
             for index, value in enumerate(shown_values(column)):
-                if f"value-{number}-{index}" in sent:
-                    values.setdefault(column.name, {})[value] = str(sent[f"value-{number}-{index}"])
+                if f"value-{field_index}-{index}" in sent:
+                    values.setdefault(column.name, {})[value] = str(sent[f"value-{field_index}-{index}"])
     chosen = str(sent.get("duplicates", ""))
     mapping_options["duplicates"] = chosen if chosen in DUPLICATES else DUPLICATES[0]
     return ImportMapping(**mapping_options, people=people, fields=fields, values=values)

@@ -136,9 +136,9 @@ def erase_me(request: PageRequest) -> HttpResponse:
 def people(request: PageRequest) -> HttpResponse:
     """Every account of the site, found by name or e-mail address."""
     authorization.require_administrator(authorization.actor(request))
-    words = request.GET.get("words", "")[:120]
-    matches = sign_up.search(words)
-    return render(request, "accounts/people.html", {"people": paginate(request, matches), "words": words})
+    query = request.GET.get("words", "")[:120]
+    matches = sign_up.search(query)
+    return render(request, "accounts/people.html", {"people": paginate(request, matches), "words": query})
 
 
 GRAVE = ("revoke", "close", "administrator", "person")

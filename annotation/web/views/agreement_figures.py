@@ -45,14 +45,14 @@ def statistics(
     return table(name, title or gettext("Agreement: all statistics"), fields, records, " ".join(notes))
 
 
-def report_table(report: Mapping[str, Any], number: int) -> Figure:
-    """A report of a task type, as a snapshot holds it, as a table; `number`: which one of its batch."""
+def report_table(report: Mapping[str, Any], report_number: int) -> Figure:
+    """A report of a task type, as a snapshot holds it, as a table; `report_number`: which one of its batch."""
     columns = tuple(
         _report_column(display_text.shown(title), index, [row[index] for row in report["rows"]])
         for index, title in enumerate(report["columns"])
     )
     rows = tuple(tuple(_report_cell(value) for value in row) for row in report["rows"])
-    name, title = f"report-{number}", display_text.shown(report["title"])
+    name, title = f"report-{report_number}", display_text.shown(report["title"])
     return Figure(name, title, Sheet(name, title, columns, rows, display_text.shown(report["note"])))
 
 

@@ -133,12 +133,12 @@ def _effects_of_shares(
     done = sum(account.submitted for account in mine)
     effects = []
     if action == "assign":
-        number = form.cleaned_data["most"]
+        count = form.cleaned_data["most"]
         effects.append(
             gettext(
                 "Up to {number} free items are reserved for each of {names}. Other annotators do not "
                 "get these slots."
-            ).format(number=number_format(number, force_grouping=True), names=names)
+            ).format(number=number_format(count, force_grouping=True), names=names)
         )
         if "items" in batch.caps:
             effects.append(_limit(batch))
@@ -180,10 +180,10 @@ def _effects_of_leases(form: LeasesForm) -> list[str]:
     to = (
         gettext("reserved for {name}").format(name=taker.name) if taker else gettext("open to all annotators")
     )
-    number = len(form.cleaned_data["held"])
+    count = len(form.cleaned_data["held"])
     return [
         gettext("{items} in progress and will be taken back. The slots are then {to}.").format(
-            items=batch_settings.items_phrase(number), to=to
+            items=batch_settings.items_phrase(count), to=to
         ),
         gettext("Drafts are kept, but cannot be submitted once another annotator has the item."),
     ]
@@ -200,16 +200,16 @@ def _limit(batch: Batch) -> str:
 def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
     chosen, action, now = form.chosen(), form.cleaned_data["action"], timezone.now()
     if action == "assign":
-        number = sum(
+        count = sum(
             queue_allocation.assign(
                 batch=batch, person=person, most=form.cleaned_data["most"], by=request.user, now=now
             )
             for person in chosen
         )
         message = gettext("{items} reserved for {names}.").format(
-            items=batch_settings.items_phrase(number), names=_names(chosen)
+            items=batch_settings.items_phrase(count), names=_names(chosen)
         )
-        if number < len(chosen) * form.cleaned_data["most"] and "items" in batch.caps:
+        if count < len(chosen) * form.cleaned_data["most"] and "items" in batch.caps:
             message = f"{message} {_limit(batch)}"
         return message
     takers = form.takers()
@@ -341,12 +341,12 @@ def _effects_on_batches(action: str, batches: Sequence[Batch], *, hidden: Collec
         if batch.pk in hidden:
             effects.append(f"{batch.name}: {visibility.why_no_counts()}")
             continue
-        numbers = counts[batch.pk]
-        n = {name: number_format(number, force_grouping=True) for name, number in numbers.items()}
+        by_action = counts[batch.pk]
+        n = {name: number_format(number, force_grouping=True) for name, number in by_action.items()}
         about = {
-            "open": ngettext("{found} item", "{found} items", numbers["items"]).format(found=n["items"]),
+            "open": ngettext("{found} item", "{found} items", by_action["items"]).format(found=n["items"]),
             "pause": gettext("{found} in progress").format(found=n["leased"]),
-            "resume": ngettext("{found} free slot", "{found} free slots", numbers["free"]).format(
+            "resume": ngettext("{found} free slot", "{found} free slots", by_action["free"]).format(
                 found=n["free"]
             ),
             "close": gettext("{found} in progress, {found_2} complete, {found_3} incomplete").format(

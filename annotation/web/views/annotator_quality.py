@@ -72,8 +72,8 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
     first = agreement["measures"][0] if agreement is not None and agreement["measures"] else None
     people = _people(work, first, names_of(batch.project, may if named else frozenset()))
     member_pseudonyms = pseudonyms(batch.project)
-    for number, row in enumerate(people, start=1):
-        row["anchor"] = f"#person-{number}"
+    for position, row in enumerate(people, start=1):
+        row["anchor"] = f"#person-{position}"
         pseudonym = member_pseudonyms.get(int(row["key"]), "")
         _add_links(who, batch, pseudonym, row, work["measure"] if work is not None else "")
         row["right"] = qualification.share_in_words(batch, row["gold"]) if row["gold"] else ""
@@ -201,7 +201,7 @@ def _people(
     labels = [display_text.shown(label) for label in reliability["labels"]]
     rows = []
     # The page is ordered by name and files are by pseudonym: in both, a figure has the same number.
-    for number, key in enumerate(sorted(work["people"], key=int), start=1):
+    for person_number, key in enumerate(sorted(work["people"], key=int), start=1):
         entry, name = work["people"][key], study_figures.person_name(names, key)
         with_others = agreement.get(key)
         person = reliability["people"].get(key)
@@ -228,7 +228,7 @@ def _people(
             }
             if person["confusion"]:
                 row["confusion"] = work_tables.confusion(
-                    number, name, labels, person["confusion"], person["seen"]
+                    person_number, name, labels, person["confusion"], person["seen"]
                 )
         rows.append(row)
     return sorted(rows, key=lambda row: (row["name"].casefold(), row["name"]))

@@ -465,7 +465,7 @@ def _insert_row(post: Mapping[str, str], item: Item, operations: list[Operation]
     table = replay(item.example.table, operations)
     after = post.get("row") if post.get("row") in table.row_ids else None
     used_ids = {*table.row_ids, *(getattr(operation, "row", "") for operation in operations)}
-    name = next(name for name in (f"n{number}" for number in range(1, 10_000)) if name not in used_ids)
+    name = next(name for name in (f"n{suffix}" for suffix in range(1, 10_000)) if name not in used_ids)
     at = table.row_index(after) + 1 if after else 0
     return [*operations, InsertRow(row=name, after=after, at=at, cells=("",) * len(table.header))]
 

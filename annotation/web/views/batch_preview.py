@@ -27,12 +27,12 @@ def try_batch(request: PageRequest, public_id: str) -> HttpResponse:
     if not visibility.may_see_agreement(request.user, batch):
         messages.warning(request, gettext("You annotate in this batch, so you cannot preview its items."))
         return redirect("batch", batch.public_id)
-    number = request.GET.get("number", "1")
+    position = request.GET.get("number", "1")
     tried = batch_preview.item_at(
-        batch, int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 0
+        batch, int(position) if position.isascii() and position.isdigit() and len(position) < 8 else 0
     )
     if tried is None:
-        if number == "1":
+        if position == "1":
             messages.info(request, gettext("{name} has no items yet.").format(name=batch.name))
             return redirect("batch", batch.public_id)
         raise Http404(authorization.NOT_HERE)
@@ -43,7 +43,7 @@ def try_batch(request: PageRequest, public_id: str) -> HttpResponse:
         data = task.form_data(request.POST, {})
         context["feedback"] = batch_preview.judge_response(tried, task.unparsed_envelope(data, tried.plain))
     context |= workbench(
-        batch, tried.plain, name=f"try-{tried.number}", data=data, total=total, number=tried.number
+        batch, tried.plain, name=f"try-{tried.number}", data=data, total=total, position=tried.number
     )
     context |= {
         "batch_page": batch,
@@ -64,7 +64,7 @@ def workbench(
     *,
     name: str,
     data: Mapping[str, Any],
-    number: int = 1,
+    position: int = 1,
     total: int = 1,
 ) -> dict[str, Any]:
     """What the page of annotating needs of an item that is nobody's: as for one on a desk, with nothing behind it."""
@@ -81,7 +81,7 @@ def workbench(
             if data
             else None,
             "annotation": None,
-            "progress": {"submitted": number - 1, "total": total},
+            "progress": {"submitted": position - 1, "total": total},
             "loop": loop,
         },
         "data": data,

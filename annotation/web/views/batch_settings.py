@@ -103,10 +103,10 @@ def facts(batch: Batch, task: TaskType) -> dict[str, list[dict[str, str]]]:
         if name == "resolve" and not batch.decides:
             continue
         link = reverse("batch", args=[value.public_id]) if isinstance(value, Batch) else ""
-        words = term.in_words(value)
+        text = term.in_words(value)
         if name == "resolve" and not value and task.rule:
-            words = f"{decision_rules.in_words(decision_rules.own_rule(task, batch.settings))} ({words})"
-        fact = {"name": name, "label": gettext(term.label), "value": words, "link": link}
+            text = f"{decision_rules.in_words(decision_rules.own_rule(task, batch.settings))} ({text})"
+        fact = {"name": name, "label": gettext(term.label), "value": text, "link": link}
         by_section.setdefault(term.section, []).append(fact)
     return by_section
 

@@ -104,7 +104,7 @@ def _selected_examples(request: PageRequest, project: Project, task: TaskType) -
 def _free_name(project: Project, choice: task_type_gallery.Choice) -> str:
     """A name for the batch that no other batch of the project has: that of its task type, numbered where needed."""
     used_names = set(Batch.objects.filter(project=project).values_list("name", flat=True))
-    names = itertools.chain([choice.title], (f"{choice.title} {number}" for number in itertools.count(2)))
+    names = itertools.chain([choice.title], (f"{choice.title} {suffix}" for suffix in itertools.count(2)))
     return next(name for name in names if name not in used_names)
 
 
@@ -278,12 +278,12 @@ def _links_to_items(who: Reader, batch: Batch, counts: Mapping[str, int]) -> dic
     the explorer, and it lists no slots, so that these numbers lead nowhere.
     """
     knows = who.leads or not counts["gold"]
-    numbers = {state: counts[COUNTS.get(state, state)] for state in STATES}
+    by_state = {state: counts[COUNTS.get(state, state)] for state in STATES}
     links = {
-        state: items_link(number, who, batch, state=state)
+        state: items_link(count, who, batch, state=state)
         if knows or state not in ("open", "complete")
-        else localize(number)
-        for state, number in numbers.items()
+        else localize(count)
+        for state, count in by_state.items()
     }
     whole = items_link(counts["items"], who, batch, state=list(STATES))
     slots = {
@@ -361,7 +361,7 @@ def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     snapshot = snapshots.snapshot_view(batch, "report", now=timezone.now()) if sees and not nameless else None
     stored_reports = snapshot.data["reports"] if snapshot and snapshot.data else []
     reports = [
-        report_table(stored_report, number) for number, stored_report in enumerate(stored_reports, start=1)
+        report_table(stored_report, index) for index, stored_report in enumerate(stored_reports, start=1)
     ]
     return {
         "batch": batch,

@@ -183,13 +183,13 @@ def _responses(board: Board, project: Project) -> dict[str, Any]:
     """Submitted responses and slots, with the addresses of their items; of the batches that the dashboard counts."""
     seen = _counted_batches(board)
     counts = [board.progress[batch.pk] for batch in seen]
-    numbers = {name: sum(of_batch[name] for of_batch in counts) for name in ("submitted", "places")}
+    totals = {name: sum(of_batch[name] for of_batch in counts) for name in ("submitted", "places")}
     knows_gold = all(_knows_gold(board, of_batch) for of_batch in counts)
     return {
-        **numbers,
-        "address": _of_batches(board, project, seen, answered="yes") if numbers["submitted"] else "",
+        **totals,
+        "address": _of_batches(board, project, seen, answered="yes") if totals["submitted"] else "",
         "places_address": _of_batches(board, project, seen, assignment="planned")
-        if numbers["places"] and knows_gold
+        if totals["places"] and knows_gold
         else "",
     }
 
@@ -302,8 +302,8 @@ class Step:
 
     @property
     def words(self) -> str:
-        words = ngettext("{number} example", "{number} examples", self.examples)
-        return words.format(number=_n(self.examples))
+        text = ngettext("{number} example", "{number} examples", self.examples)
+        return text.format(number=_n(self.examples))
 
     def arrow(self) -> flow_diagram.Arrow:
         return flow_diagram.Arrow(str(self.stage.takes_from), str(self.stage.key))
@@ -321,7 +321,7 @@ def _automatic(board: Board, project: Project) -> dict[int, Step]:
         if key is not None:
             examples[key] += sum(of_kind["made"] for of_kind in counts.values())
     address = reverse("perturbations", args=[project.slug])
-    return {-key: Step(_stage_behind(seen[key]), number, address) for key, number in sorted(examples.items())}
+    return {-key: Step(_stage_behind(seen[key]), count, address) for key, count in sorted(examples.items())}
 
 
 def _stage_behind(stage: Stage) -> Stage:
@@ -435,7 +435,7 @@ LEGEND = {
 
 def _legend(boxes: Iterable[flow_diagram.Box]) -> list[tuple[str, Any]]:
     drawn = {kind for box in boxes for kind, share in box.parts if share}
-    return [(kind, words) for kind, words in LEGEND.items() if kind in drawn]
+    return [(kind, text) for kind, text in LEGEND.items() if kind in drawn]
 
 
 def _parts(counts: Counts) -> Iterator[tuple[str, float]]:
@@ -464,8 +464,8 @@ def _inflows(
             yield _inflow(board, str(upstream.key), stage, above, project, address)
         elif origin is not None:
             items = stage.counts.items if stage.counts else 0
-            words = ngettext("{number} item", "{number} items", items)
-            yield _inflow(board, origin.name, stage, words if stage.counts else "", project)
+            text = ngettext("{number} item", "{number} items", items)
+            yield _inflow(board, origin.name, stage, text if stage.counts else "", project)
         if (required := keys.get(stage.requires or 0)) is not None:
             passed = ngettext("{number} passed", "{number} passed", required.passed)
             yield flow_diagram.Arrow(
@@ -494,20 +494,20 @@ def _inflow(
         str(stage.key),
         above.format(number=_n(counts.items)),
         tuple(
-            (words.format(number=_n(number)), _items(board, project, stage, "open", in_progress=value))
-            for words, number, value in below
-            if number
+            (text.format(number=_n(count)), _items(board, project, stage, "open", in_progress=value))
+            for text, count, value in below
+            if count
         ),
         address,
     )
 
 
 def _outflow(board: Board, stage: Stage, project: Project) -> flow_diagram.Arrow:
-    words = gettext("{number} accepted") if stage.counts is not None else ""
+    text = gettext("{number} accepted") if stage.counts is not None else ""
     accepted = stage.counts.accepted if stage.counts is not None else 0
     address = _items(board, project, stage, "accepted") if accepted else ""
-    return flow_diagram.Arrow(str(stage.key), RELEASES, words.format(number=_n(accepted)), address=address)
+    return flow_diagram.Arrow(str(stage.key), RELEASES, text.format(number=_n(accepted)), address=address)
 
 
-def _n(number: int) -> str:
-    return number_format(number, force_grouping=True)
+def _n(count: int) -> str:
+    return number_format(count, force_grouping=True)

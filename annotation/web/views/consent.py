@@ -49,8 +49,8 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
                     ),
                 )
                 return here
-            number = version_number(request.POST.get("number"))
-            quality_consent.agree(project=project, person=request.user, number=number, now=now)
+            version = version_number(request.POST.get("number"))
+            quality_consent.agree(project=project, person=request.user, version=version, now=now)
             messages.success(request, gettext("Thank you. You can read the text you agreed to here."))
             return redirect(back_to(request, actor) or reverse("project", args=[project.slug]))
         return redirect(request.get_full_path())

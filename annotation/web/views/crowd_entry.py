@@ -190,10 +190,10 @@ def admit(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
     with refusals_to(request):
         if listing:
             ids = str(request.POST["participants"]).split("\n")
-            number = crowd_entry.limit_to(link=crowd_link, participants=ids, by=by, now=now)
-            text = gettext("Participants who may enter: {number}").format(number=number)
+            count = crowd_entry.limit_to(link=crowd_link, participants=ids, by=by, now=now)
+            text = gettext("Participants who may enter: {number}").format(number=count)
             empty = gettext("The list of participants is empty: all may enter.")
-            messages.success(request, text if number else empty)
+            messages.success(request, text if count else empty)
         elif signed and (
             key := crowd_entry.require_signatures(
                 link=crowd_link, by=by, now=now, is_required=signed == "yes"

@@ -143,7 +143,7 @@ def _explorer_page(request: PageRequest, project: Project, batch: Batch | None) 
         if batch is not None:
             chosen = chosen.of_batch(batch.public_id)
         page_of_keys = result_pages.page(who, chosen, ROWS)
-        number = result_counts.count_up_to_limit(querysets.matching(who, chosen))
+        count = result_counts.count_up_to_limit(querysets.matching(who, chosen))
     except BadSelection as bad:
         context |= {"problems": bad.problems, "chosen": Selection()}
         return render(request, "explorer/explorer.html", context, status=400)
@@ -157,9 +157,9 @@ def _explorer_page(request: PageRequest, project: Project, batch: Batch | None) 
     context |= {
         "chosen": chosen,
         "lines": [_line(row, names, address, query(written)) for row in listed_rows],
-        "number": number,
-        "counted": filters.counts_in_words(who, chosen, number),
-        "many": number > result_counts.MOST_COUNTED,
+        "number": count,
+        "counted": filters.counts_in_words(who, chosen, count),
+        "many": count > result_counts.MOST_COUNTED,
         "most": result_counts.MOST_COUNTED,
         "chips": filters.chips(who, written, names, address),
         "form": filters.form(who, written, names, batch),

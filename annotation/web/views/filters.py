@@ -207,14 +207,14 @@ def facets(
     for facet in facet_counts.facets(who, chosen):
         label = gettext(FILTERS[facet.name])
         values = []
-        for value, number in facet.values:
+        for value, count in facet.values:
             is_set = value in params.get(facet.name, ())
             further = {**params, facet.name: [value]}
             values.append(
                 {
                     "label": describe(who, names, facet.name, value)[1],
-                    "number": f"{min(number, MOST_COUNTED):,}"
-                    + ("+" if facet.at_least or number > MOST_COUNTED else ""),
+                    "number": f"{min(count, MOST_COUNTED):,}"
+                    + ("+" if facet.at_least or count > MOST_COUNTED else ""),
                     "is_set": is_set,
                     "address": with_query(address, query(parse(further))),
                 }
@@ -272,24 +272,24 @@ def counts_in_words(who: Reader, chosen: Selection, items: int) -> str:
 
     items: how many match, by `result_counts.count_up_to_limit`
     """
-    number = count_within_items(who, chosen, items)
-    if number is None:
+    count = count_within_items(who, chosen, items)
+    if count is None:
         return ""
     if chosen.part:
-        sentence = _of_release(chosen.part, number)
+        sentence = _of_release(chosen.part, count)
     elif chosen.pairs:
-        sentence = ngettext("{number} pair of responses", "{number} pairs of responses", number)
+        sentence = ngettext("{number} pair of responses", "{number} pairs of responses", count)
     elif chosen.skipped:
-        sentence = ngettext("skipped {number} time", "skipped {number} times", number)
+        sentence = ngettext("skipped {number} time", "skipped {number} times", count)
     elif chosen.flagged:
-        sentence = ngettext("{number} flag", "{number} flags", number)
+        sentence = ngettext("{number} flag", "{number} flags", count)
     elif chosen.in_progress:
-        sentence = ngettext("in progress for {number} person", "in progress for {number} people", number)
+        sentence = ngettext("in progress for {number} person", "in progress for {number} people", count)
     elif chosen.assignment:
-        sentence = _assignments(chosen.assignment, number)
+        sentence = _assignments(chosen.assignment, count)
     else:
-        sentence = ngettext("{number} response", "{number} responses", number)
-    return sentence.format(number=f"{number:,}" if number <= MOST_COUNTED else f"{MOST_COUNTED:,}+")
+        sentence = ngettext("{number} response", "{number} responses", count)
+    return sentence.format(number=f"{count:,}" if count <= MOST_COUNTED else f"{MOST_COUNTED:,}+")
 
 
 def _of_release(part: str, n: int) -> str:

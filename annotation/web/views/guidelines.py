@@ -52,8 +52,8 @@ def _act(
     newest = _versions(project, task).first()
     if action == "confirm" and Permission.ANNOTATE in may and newest is not None:
         with refusals_to(request):
-            number = version_number(request.POST.get("number"))
-            read = _versions(project, task).filter(number=number).first() or newest
+            version = version_number(request.POST.get("number"))
+            read = _versions(project, task).filter(number=version).first() or newest
             quality_guidelines.confirm(
                 guidelines=read,
                 person=request.user,
@@ -88,12 +88,12 @@ def _act(
     if action == "must_read":
         is_required = request.POST.get("asked") == "1"
         quality_guidelines.require_reading(project=project, required=is_required, by=request.user, now=now)
-        words = (
+        text = (
             gettext("Annotators must confirm the guidelines")
             if is_required
             else gettext("Annotators need not confirm the guidelines")
         )
-        messages.success(request, gettext("{words} of every task type in this project.").format(words=words))
+        messages.success(request, gettext("{words} of every task type in this project.").format(words=text))
         return here
     form = GuidelinesForm(request.POST)
     if form.is_valid():

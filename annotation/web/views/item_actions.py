@@ -103,7 +103,7 @@ def explorer_undo(request: PageRequest, public_id: str) -> HttpResponse:
 def result_in_words(job: Job) -> str:
     """What a job that changed items, or undid a change, came to."""
     result = job.result
-    refused = {Refusal(code, name): [0] * number for code, name, number in result["left"]}
+    refused = {Refusal(code, name): [0] * count for code, name, count in result["left"]}
     rest = _refusals_in_words(ActionResult(None, result["number"], refused))
     if job.kind == item_actions.UNDO:
         return " ".join([_undone_in_words(result["number"]), *rest])
@@ -237,9 +237,9 @@ def _report_result(request: PageRequest, kind: str, done: ActionResult) -> None:
     )
 
 
-def _undone_in_words(number: int) -> str:
-    return ngettext("Undone for {number} item.", "Undone for {number} items.", number).format(
-        number=f"{number:,}"
+def _undone_in_words(count: int) -> str:
+    return ngettext("Undone for {number} item.", "Undone for {number} items.", count).format(
+        number=f"{count:,}"
     )
 
 

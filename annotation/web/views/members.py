@@ -157,7 +157,7 @@ def _create_invitations(request: PageRequest, project: Project, form: InviteForm
 def _links(request: PageRequest, project: Project, new: dict[str, str]) -> dict[str, Any]:
     """The links that were created just now."""
     created = Invitation.objects.filter(project=project, made_by=request.user, made_at=new["made_at"])
-    tokens = (projects.invitation_token(new["seed"], number) for number in itertools.count())
+    tokens = (projects.invitation_token(new["seed"], index) for index in itertools.count())
     links = [
         {"name": invitation.name, "link": public_link(request, reverse("join", args=[token]))}
         for invitation, token in zip(created.order_by("pk"), tokens, strict=False)

@@ -35,8 +35,8 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         return redirect(_address(request, variant=variant, number=1))
     if exercises and "score" in request.GET:
         return _score(request, actor, project, task, variant)
-    number = request.GET.get("number", "1")
-    index = int(number) - 1 if number.isascii() and number.isdigit() and len(number) < 5 else -1
+    position = request.GET.get("number", "1")
+    index = int(position) - 1 if position.isascii() and position.isdigit() and len(position) < 5 else -1
     if exercises and not 0 <= index < len(exercises):
         raise Http404(authorization.NOT_HERE)
     context: dict[str, Any] = {"project": project, "task": task, "variant": variant, "total": len(exercises)}
@@ -55,7 +55,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
             person=request.user,
             task=task,
             variant=variant,
-            number=index + 1,
+            position=index + 1,
             feedback=feedback,
             now=timezone.now(),
         )
@@ -106,7 +106,7 @@ def _score(
         "task": task,
         "variant": variant,
         "score": score,
-        "goes": [(number, score.goes[number]) for number in sorted(score.goes)],
+        "goes": [(position, score.goes[position]) for position in sorted(score.goes)],
         "first_left": score.left[0] if score.left else None,
         "back": back,
         "batch_query": f"&batch={request.GET['batch']}" if back else "",

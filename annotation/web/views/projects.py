@@ -37,8 +37,8 @@ def project_new(request: PageRequest) -> HttpResponse:
             project = projects.create_project(manager=request.user, now=timezone.now(), **cleaned_data)
             if release:
                 return redirect("job", _start_restore(request, project, release).public_id)
-            words = gettext("“{name}” was created. Import its first examples.")
-            messages.success(request, words.format(name=project.name))
+            text = gettext("“{name}” was created. Import its first examples.")
+            messages.success(request, text.format(name=project.name))
             return redirect("import_new", project.slug)
     context = {"form": form, "losses": [gettext(loss) for loss in restoration.LOSSES]}
     return render(request, "setting_up/project_new.html", context)

@@ -163,10 +163,10 @@ def _counts(counts: Iterable[Count], before: Release, after: Release) -> Figure:
     return Figure("counts", title, Sheet("counts", title, columns, rows))
 
 
-def _linked_count(name: str, number: int, release: Release) -> Cell:
+def _linked_count(name: str, value: int, release: Release) -> Cell:
     """The count of a release, with the address of its items where they are a selection."""
-    cell = count(number)
-    if not number or name not in FILTERS:
+    cell = count(value)
+    if not value or name not in FILTERS:
         return cell
     return replace(cell, address=explorer_url(release.project, release=release.public_id, **FILTERS[name]))
 

@@ -122,9 +122,9 @@ def _summary(
     lines = []
     for gap in release_gaps.summary(gaps):
         needed, name = FILLED.get(gap.kind, (None, ""))
-        words = f"{gap.about}: {gap.words}" if gap.about else gap.words
+        text = f"{gap.about}: {gap.words}" if gap.about else gap.words
         address = reverse(name, args=[project.slug]) if needed in may else _items_of(gap, project, may)
-        lines.append((words, address))
+        lines.append((text, address))
     return lines
 
 

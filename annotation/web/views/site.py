@@ -172,7 +172,7 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
     """How far a background job is. The page asks again for its middle part until the job is finished."""
     job = visibility.job(authorization.actor(request), public_id)
     may = authorization.permissions_in(authorization.actor(request), job.project, hidden=True)
-    address, link, words = _result(job)
+    address, link, text = _result(job)
     percent = 100 if job.finished else 25 * (4 * job.done // job.total) if job.total else 0
     context = {
         "job": job,
@@ -185,7 +185,7 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
         "percent": percent if str(percent) != request.GET.get("told") else None,
         "result_url": address,
         "result_link": link,
-        "result_words": words,
+        "result_words": text,
         "again_url": _retry_address(job),
         "undo": undoable_by(job, authorization.actor(request)),
         "sources_ready": job.state == Job.State.DONE and "source" in job.result,
@@ -266,25 +266,25 @@ def _result(job: Job) -> tuple[str, str, str]:
         questions = ngettext("{number} question", "{number} questions", examples).format(number=examples)
         on_tables = ngettext("on {number} table", "on {number} tables", tables).format(number=tables)
         read_as = f" {translate_stored(result['read_as'])}" if result.get("read_as") else ""
-        words = f"{new}{questions} {on_tables}.{read_as}{left_out}"
-        return reverse("source", args=[result["source"]]), gettext("Open the source"), words
+        text = f"{new}{questions} {on_tables}.{read_as}{left_out}"
+        return reverse("source", args=[result["source"]]), gettext("Open the source"), text
     if "responses_in" in result:
-        words = ngettext(
+        text = ngettext(
             "{number} response was imported. Annotators: {annotators}. Items: {items}.",
             "{number} responses were imported. Annotators: {annotators}. Items: {items}.",
             result["responses"],
         ).format(number=result["responses"], annotators=result["people"], items=result["items"])
-        return reverse("batch", args=[result["responses_in"]]), gettext("Open the batch"), words
+        return reverse("batch", args=[result["responses_in"]]), gettext("Open the batch"), text
     if "gold_in" in result:
-        words = ngettext(
+        text = ngettext(
             "{count} item now has a gold answer.", "{count} items now have a gold answer.", result["gold"]
         ).format(count=result["gold"])
-        return reverse("gold", args=[result["gold_in"]]), gettext("Gold answers"), words
+        return reverse("gold", args=[result["gold_in"]]), gettext("Gold answers"), text
     if "evaluation" in result:
-        words = ngettext(
+        text = ngettext(
             "{result} instance was scored.", "{result} instances were scored.", result["instances"]
         ).format(result=number_format(result["instances"], force_grouping=True))
-        return reverse("evaluations", args=[result["evaluation"]]), gettext("Open the evaluations"), words
+        return reverse("evaluations", args=[result["evaluation"]]), gettext("Open the evaluations"), text
     if "release" in result:
         return (
             reverse("release", args=[result["release"]]),
@@ -299,26 +299,26 @@ def _result(job: Job) -> tuple[str, str, str]:
         )
     if job.kind == "study":
         done = len(result["done"])
-        words = ngettext(
+        text = ngettext(
             "{done} change was made. The study file page shows what remains.",
             "{done} changes were made. The study file page shows what remains.",
             done,
         ).format(done=done)
-        return reverse("study", args=[job.project.slug]), gettext("Open the study file"), words
+        return reverse("study", args=[job.project.slug]), gettext("Open the study file"), text
     if "acted" in result:
         filters = {"action": result["acted"]} if result["acted"] else {}
         return explorer_url(job.project, **filters), gettext("Show the items"), result_in_words(job)
     if "drawn" in result:
-        words = ngettext("{items} item was drawn.", "{items} items were drawn.", result["items"]).format(
+        text = ngettext("{items} item was drawn.", "{items} items were drawn.", result["items"]).format(
             items=number_format(result["items"], force_grouping=True)
         )
-        return reverse("batch", args=[result["drawn"]]), gettext("Open the batch"), words
+        return reverse("batch", args=[result["drawn"]]), gettext("Open the batch"), text
     if "batch" in result:
         resolved = result["resolved"]
-        words = ngettext(
+        text = ngettext(
             "{resolved} complete item was resolved.", "{resolved} complete items were resolved.", resolved
         ).format(resolved=resolved)
-        return reverse("batch", args=[result["batch"]]), gettext("Open the batch"), words
+        return reverse("batch", args=[result["batch"]]), gettext("Open the batch"), text
     return reverse("project", args=[job.project.slug]), gettext("Open the project"), "Done."
 
 

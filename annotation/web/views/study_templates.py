@@ -48,9 +48,9 @@ def study_templates(request: PageRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         with refusals_on(form):
             study_file_study_templates.create(draft, project=project, by=request.user, now=now)
-            number = len(draft.study.batches)
-            words = ngettext("{number} batch was created.", "{number} batches were created.", number)
-            messages.success(request, words.format(number=number))
+            count = len(draft.study.batches)
+            text = ngettext("{number} batch was created.", "{number} batches were created.", count)
+            messages.success(request, text.format(number=count))
             return redirect("project", project.slug)
     return render(request, "studying/template.html", context | _preview(draft, form, project))
 

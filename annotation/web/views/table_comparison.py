@@ -202,7 +202,7 @@ def _columns(merged: MergedTable, letters: Sequence[str]) -> list[dict[str, Any]
     """The columns of the merged table, with who renamed, removed, moved or added each."""
     columns: list[dict[str, Any]] = []
     for at, line in enumerate(merged.columns):
-        inserted = [letters[number] for number in line.inserted]
+        inserted = [letters[variant] for variant in line.inserted]
         new = line.base is None
         columns.append(
             {
@@ -223,7 +223,7 @@ def _columns(merged: MergedTable, letters: Sequence[str]) -> list[dict[str, Any]
 def _row(merged: MergedTable, index: int, touched: set[str], letters: Sequence[str]) -> dict[str, Any]:
     """A row of the merged table, without its cells, which `_cell` makes."""
     line = merged.rows[index]
-    inserted = [letters[number] for number in line.inserted]
+    inserted = [letters[variant] for variant in line.inserted]
     row = {
         "id": "" if line.base is None else line.id,
         "place": index,
@@ -335,21 +335,21 @@ def _notes(line: Line, letters: Sequence[str]) -> list[dict[str, Any]]:
         (gettext("new by"), line.inserted),
         (gettext("moved by"), line.moved),
     )
-    return [{"what": what, **_who(numbers, letters)} for what, numbers in notes if numbers]
+    return [{"what": what, **_who(variants, letters)} for what, variants in notes if variants]
 
 
 def _changes(cells: Cells, at: int, letters: Sequence[str], *, in_base: bool = True) -> list[dict[str, Any]]:
     """What was written, and by whom: what most wrote first."""
     numbers_by_text: dict[str, list[int]] = {}
-    for number, text in enumerate(cells.changes.get(at, ())):
+    for variant, text in enumerate(cells.changes.get(at, ())):
         if text is not None and not (in_base and text == cells.texts[at]):
-            numbers_by_text.setdefault(text, []).append(number)
+            numbers_by_text.setdefault(text, []).append(variant)
     ordered = sorted(numbers_by_text.items(), key=lambda pair: (-len(pair[1]), pair[1]))
-    return [{"text": text, **_who(numbers, letters)} for text, numbers in ordered]
+    return [{"text": text, **_who(variants, letters)} for text, variants in ordered]
 
 
-def _who(numbers: Sequence[int], letters: Sequence[str]) -> dict[str, Any]:
+def _who(variants: Sequence[int], letters: Sequence[str]) -> dict[str, Any]:
     return {
-        "letters": " ".join(letters[number] for number in numbers),
-        "all": len(numbers) == len(letters),
+        "letters": " ".join(letters[variant] for variant in variants),
+        "all": len(variants) == len(letters),
     }

@@ -72,7 +72,7 @@ def drawn(
     return {
         "title": edited.title,
         "caption": edited.caption,
-        "header_rows": [_above(base, edited, number, columns) for number in range(len(edited.header_rows))],
+        "header_rows": [_above(base, edited, index, columns) for index in range(len(edited.header_rows))],
         "columns": [{**column, "marked": (base.header_id, column["id"]) in pointed} for column in columns],
         "rows": _rows(base, edited, operations, columns, pointed, ticked),
         "choosing": choosing,
@@ -90,14 +90,14 @@ def _columns(base: Table, edited: Table, operations: Sequence[Operation]) -> lis
     old = dict(zip(base.column_ids, base.header, strict=True))
     new = dict(zip(edited.column_ids, edited.header, strict=True))
     columns = []
-    for number, id in enumerate(woven(base.column_ids, edited.column_ids), start=1):
+    for position, id in enumerate(woven(base.column_ids, edited.column_ids), start=1):
         removed, inserted = id not in new, id not in old
         changed = not removed and not inserted and old[id] != new[id]
         note = "split" if removed and id in split else "removed" if removed else "new" if inserted else ""
         columns.append(
             {
                 "id": id,
-                "number": number,
+                "number": position,
                 "name": old[id] if removed else new[id],
                 "old": old[id] if changed else None,
                 "removed": removed,
@@ -111,12 +111,12 @@ def _columns(base: Table, edited: Table, operations: Sequence[Operation]) -> lis
 
 
 def _above(
-    base: Table, edited: Table, number: int, columns: Sequence[Mapping[str, Any]]
+    base: Table, edited: Table, index: int, columns: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """A further header row, its merged cells as one: [{text, columns}]."""
-    texts = dict(zip(base.column_ids, base.header_rows[number], strict=True))
-    texts |= dict(zip(edited.column_ids, edited.header_rows[number], strict=True))
-    spans = {span.column: span.columns for span in edited.spans if span.row == f"h{number}"}
+    texts = dict(zip(base.column_ids, base.header_rows[index], strict=True))
+    texts |= dict(zip(edited.column_ids, edited.header_rows[index], strict=True))
+    spans = {span.column: span.columns for span in edited.spans if span.row == f"h{index}"}
     cells: list[dict[str, Any]] = []
     span_left = 0  # columns that the merged cell in hand still reaches over; it ends where another column stands between
     for column in columns:
@@ -138,7 +138,7 @@ def _rows(
     ticked: Collection[tuple[str, str]],
 ) -> list[dict[str, Any]]:
     moved = {operation.row for operation in operations if isinstance(operation, MoveRow)}
-    numbers = {id: number for number, id in enumerate(base.row_ids, start=1)}
+    row_numbers = {id: position for position, id in enumerate(base.row_ids, start=1)}
     was = {row: dict(zip(base.column_ids, cells, strict=True)) for row, cells in _by_row(base)}
     now = {row: dict(zip(edited.column_ids, cells, strict=True)) for row, cells in _by_row(edited)}
     merged = _merged(edited)
@@ -169,7 +169,7 @@ def _rows(
         rows.append(
             {
                 "id": id,
-                "number": numbers.get(id),
+                "number": row_numbers.get(id),
                 "removed": removed,
                 "inserted": inserted,
                 "note": note,

@@ -269,7 +269,7 @@ class HeaderNames:
     def _weight(self, word: str) -> float:
         return math.log(1 + len(self._names) / max(1, len(self._words.get(word, ()))))
 
-    def _reasons(self, name: _Name, shared: Sequence[str], of: int, company: float, words: float) -> str:
+    def _reasons(self, name: _Name, shared: Sequence[str], of: int, company: float, overlap: float) -> str:
         is_single_column = name.columns == 1
         reasons = [CALLED_SO[is_single_column].format(columns=name.columns)]
         if shared:
@@ -277,7 +277,7 @@ class HeaderNames:
             reasons.append(HOLDS[is_single_column].format(number=len(shared), of=of, values=", ".join(rare)))
         if company >= 0.1:
             reasons.append(BESIDE[is_single_column])
-        if words:
+        if overlap:
             reasons.append(SHARES[is_single_column])
         return joined(reasons)
 
@@ -322,7 +322,7 @@ class HeaderNames:
 
 
 def _flat(counts: Mapping[int, int]) -> list[int]:
-    return [number for pair in counts.items() for number in pair]
+    return [value for pair in counts.items() for value in pair]
 
 
 def _pairs(flat: Sequence[int]) -> dict[int, int]:

@@ -99,7 +99,7 @@ def _repeats_a_word(name: str, header: str) -> bool:
     """Whether a name has a word twice that the header does not: "Geographic geographic position"."""
     counts = Counter(word.text.lower() for word in words_of(name))
     before = Counter(word.text.lower() for word in words_of(header))
-    return any(number > max(1, before[word]) for word, number in counts.items())
+    return any(count > max(1, before[word]) for word, count in counts.items())
 
 
 def _expanded_short_forms(header: str) -> Iterator[Suggestion]:
@@ -216,7 +216,7 @@ def _replacements(
         readings = [reading for reading in readings if reading.kind != "v"]
     for reading in readings:
         senses = thesaurus.senses(reading.word, reading.kind)[: _MOST_SENSES if last else 1]
-        for number, (sense, share) in enumerate(zip(senses, _shares(senses, reading), strict=True)):
+        for rank, (sense, share) in enumerate(zip(senses, _shares(senses, reading), strict=True)):
             # What a column holds says something about the word that names it, which is the last one.
             fitting = (
                 share
@@ -225,7 +225,7 @@ def _replacements(
                 * weight
             )
             words = {word: fitting for word, _ in sense.words}
-            for near in thesaurus.near(sense) if number < _NEAR_SENSES else ():
+            for near in thesaurus.near(sense) if rank < _NEAR_SENSES else ():
                 if near.domain != "noun.Tops":  # "entity", "object", "group": of nothing in particular
                     words |= {
                         word: fitting * NEAR

@@ -72,7 +72,7 @@ class Thesaurus:
 
     def senses(self, word: str, kind: Class) -> tuple[Sense, ...]:
         """The senses of a listed word (lower case, blanks between words) in this class, the most common first."""
-        return tuple(self.sense(number) for number in self._numbers(word).get(kind, ()))
+        return tuple(self.sense(index) for index in self._numbers(word).get(kind, ()))
 
     def classes(self, word: str) -> tuple[Class, ...]:
         """The classes in which a word is listed."""
@@ -81,7 +81,7 @@ class Thesaurus:
 
     def near(self, sense: Sense) -> tuple[Sense, ...]:
         """The senses that are one step broader, or alike."""
-        return tuple(self.sense(number) for number in sense.near)
+        return tuple(self.sense(index) for index in sense.near)
 
     def frequency(self, word: str) -> int:
         """How often a word occurs, in any sense, in WordNet's sense-tagged texts; 0 for many good words."""
@@ -144,11 +144,11 @@ class Thesaurus:
         fields = self._words[index].split("\t")[1:]
         return {field[0]: tuple(map(int, field[1:].split())) for field in fields}
 
-    def _sense(self, number: int) -> Sense:
-        domain, words, near, definition = self._senses[number].split("\t")
+    def _sense(self, index: int) -> Sense:
+        domain, words, near, definition = self._senses[index].split("\t")
         pairs = (word.partition(":") for word in words.split(","))
         return Sense(
-            number=number,
+            number=index,
             domain=domain,
             words=tuple((word, int(count or 0)) for word, _, count in pairs),
             near=tuple(map(int, near.split())),

@@ -97,14 +97,14 @@ def _plural(name: str) -> str:
 @cache
 def _entries() -> dict[str, tuple[_Entry, ...]]:
     entries_by_name: dict[str, list[_Entry]] = {}
-    for number, line in enumerate(NAMES.read_text(encoding="utf-8").splitlines(), start=1):
+    for line_number, line in enumerate(NAMES.read_text(encoding="utf-8").splitlines(), start=1):
         if not line or line.startswith("#"):
             continue
         match = _LINE.fullmatch(line)
         kinds = frozenset((match["kinds"] or " ".join(KINDS)).split()) if match else frozenset()
         if match is None or not kinds <= set(KINDS):
             raise ValueError(
-                f"{NAMES.name}, line {number}: {line!r} is not a name, its kinds and other names"
+                f"{NAMES.name}, line {line_number}: {line!r} is not a name, its kinds and other names"
             )
         entries_by_name.setdefault(match["name"], []).append(
             _Entry(kinds, tuple(match["others"].split(", ")))

@@ -71,10 +71,10 @@ def _parts(reader: Any) -> dict[str, Sequence[str]]:
         synset for synset in reader.all_synsets() if not synset.instance_hypernyms() and _words(synset)
     ]
     synsets.sort(key=lambda synset: (synset.pos().replace("s", "a"), synset.offset()))
-    numbers = {_key(synset): number for number, synset in enumerate(synsets)}
-    senses = [_sense_line(synset, numbers) for synset in synsets]
+    indexes = {_key(synset): index for index, synset in enumerate(synsets)}
+    senses = [_sense_line(synset, indexes) for synset in synsets]
     words = {lemma.name().lower().replace("_", " ") for synset in synsets for lemma in _words(synset)}
-    lines = [line for word in words if (line := _word_line(word, reader, numbers))]
+    lines = [line for word in words if (line := _word_line(word, reader, indexes))]
     return {"senses": senses, "words": sorted(lines), "forms": _form_lines(reader, words)}
 
 
@@ -97,28 +97,28 @@ def _key(synset: Any) -> tuple[str, int]:
     return synset.pos().replace("s", "a"), synset.offset()
 
 
-def _sense_line(synset: Any, numbers: dict[tuple[str, int], int]) -> str:
+def _sense_line(synset: Any, indexes: dict[tuple[str, int], int]) -> str:
     words = [
         lemma.name().replace("_", " ") + (f":{lemma.count()}" if lemma.count() else "")
         for lemma in _words(synset)
     ]
     near: Iterable[Any] = synset.hypernyms() or synset.similar_tos()
-    places = sorted(numbers[_key(other)] for other in near if _key(other) in numbers)[:_MOST_NEAR]
+    places = sorted(indexes[_key(other)] for other in near if _key(other) in indexes)[:_MOST_NEAR]
     definition = " ".join(synset.definition().split(";")[0].split())
     if len(definition) > _LONGEST_DEFINITION:
         definition = definition[: _LONGEST_DEFINITION - 1].rsplit(" ", 1)[0] + " …"
     return "\t".join((synset.lexname(), ",".join(words), " ".join(map(str, places)), definition))
 
 
-def _word_line(word: str, reader: Any, numbers: dict[tuple[str, int], int]) -> str:
+def _word_line(word: str, reader: Any, indexes: dict[tuple[str, int], int]) -> str:
     fields = []
     for kind in ("n", "v", "a", "r"):
         # check_exceptions=False and the comparison below: only senses of the word itself, not of what it may be a form of
         synsets = reader.synsets(word.replace(" ", "_"), kind, check_exceptions=False)
         places = [
-            numbers[_key(synset)]
+            indexes[_key(synset)]
             for synset in synsets
-            if _key(synset) in numbers
+            if _key(synset) in indexes
             and word in (lemma.name().lower().replace("_", " ") for lemma in _words(synset))
         ]
         if places:

@@ -144,11 +144,11 @@ def _sum(numbers: _Numbers, target: int, parts: tuple[int, ...], ok: Array, test
     """The sum, told of its rightmost column, which is the one that was computed: "GD = GF - GA", not "GF = GA + GD"."""
     last = max(parts)
     if target > last or len(parts) > 2:
-        words = f"{numbers.name(target)} = {' + '.join(map(numbers.name, parts))}"
-        return _relation(numbers, "sum", target, parts, words, ok, tested, " + ")
+        text = f"{numbers.name(target)} = {' + '.join(map(numbers.name, parts))}"
+        return _relation(numbers, "sum", target, parts, text, ok, tested, " + ")
     other = next(part for part in parts if part != last)
-    words = f"{numbers.name(last)} = {numbers.name(target)} − {numbers.name(other)}"
-    return _relation(numbers, "difference", last, (target, other), words, ok, tested, " − ")
+    text = f"{numbers.name(last)} = {numbers.name(target)} − {numbers.name(other)}"
+    return _relation(numbers, "difference", last, (target, other), text, ok, tested, " − ")
 
 
 # -- products and ratios ---------------------------------------------------------------------------------
@@ -168,8 +168,8 @@ def _products(numbers: _Numbers, least: float) -> Iterator[Relation]:
                 # Where an operand is the rounded one, it is the column that was computed: a ratio.
                 exact = numbers.errors[target].max() >= max(numbers.errors[b].max(), numbers.errors[c].max())
                 if c > b and len({target, b, c}) == 3 and exact and proper >= _LEAST_ROWS:
-                    words = f"{numbers.name(target)} = {numbers.name(b)} × {numbers.name(c)}"
-                    yield _relation(numbers, "product", target, (b, c), words, ok[c], tested[c], " × ")
+                    text = f"{numbers.name(target)} = {numbers.name(b)} × {numbers.name(c)}"
+                    yield _relation(numbers, "product", target, (b, c), text, ok[c], tested[c], " × ")
 
 
 def _ratios(numbers: _Numbers, least: float) -> Iterator[Relation]:
@@ -209,8 +209,8 @@ def _quotients(
                     names = numbers.name(b), numbers.name(c)
                     divisor = names[1] if kind == "ratio" else f"({' + '.join(names)})"
                     scale = " × 100" if factor == 100 else ""
-                    words = f"{numbers.name(target)} = {names[0]} / {divisor}{scale}"
-                    yield _relation(numbers, kind, target, (b, c), words, ok[c], tested[c], "")
+                    text = f"{numbers.name(target)} = {names[0]} / {divisor}{scale}"
+                    yield _relation(numbers, kind, target, (b, c), text, ok[c], tested[c], "")
 
 
 def _shares_of_total(numbers: _Numbers, least: float) -> Iterator[Relation]:
@@ -227,9 +227,9 @@ def _shares_of_total(numbers: _Numbers, least: float) -> Iterator[Relation]:
             for target in _sufficient_rows(ok, tested, least, numbers.telling):
                 if target != b:
                     scale = " × 100" if factor == 100 else ""
-                    words = f"{numbers.name(target)} = {numbers.name(b)} / total of {numbers.name(b)}{scale}"
+                    text = f"{numbers.name(target)} = {numbers.name(b)} / total of {numbers.name(b)}{scale}"
                     yield _relation(
-                        numbers, "share_of_total", target, (b,), words, ok[target], tested[target], ""
+                        numbers, "share_of_total", target, (b,), text, ok[target], tested[target], ""
                     )
 
 
@@ -245,28 +245,26 @@ def _running(numbers: _Numbers, least: float) -> Iterator[Relation]:
         steps = np.diff(numbers.values[target])
         if steps.size >= _LEAST_ROWS - 1 and steps[0] and np.ptp(steps) <= _SLACK:
             direction = "grows" if steps[0] > 0 else "falls"
-            words = f"{numbers.name(target)} {direction} by {abs(steps[0]):g} from row to row"
+            text = f"{numbers.name(target)} {direction} by {abs(steps[0]):g} from row to row"
             rows = numbers.values.shape[1]
             implied_rows: tuple[str, ...] = ()
             if abs(steps[0] - 1) <= _SLACK and abs(numbers.values[target][0] - 1) <= _SLACK:
                 # The rows themselves can be counted. What begins elsewhere is lost with its beginning.
-                words = f"{numbers.name(target)} counts the rows: 1 in the first, 2 in the second, and so on"
+                text = f"{numbers.name(target)} counts the rows: 1 in the first, 2 in the second, and so on"
                 implied_rows = numbers.table.row_ids
-            yield Relation("running_number", numbers.column(target), (), words, rows, rows, told=implied_rows)
+            yield Relation("running_number", numbers.column(target), (), text, rows, rows, told=implied_rows)
         elif numbers.telling[target]:  # a running number is the running total of many things by chance
             error = numbers.errors[target][1:] + numbers.errors[target][:-1] + numbers.errors[:, 1:]
             ok, tested = _near(numbers.values[:, 1:], steps, error)
             ok, tested = np.hstack([nothing, ok]), np.hstack([nothing, tested])
             for b in _sufficient_rows(ok, tested, least, filled):
                 if b != target:
-                    words = f"{numbers.name(target)} = the total of {numbers.name(b)} down to the row"
+                    text = f"{numbers.name(target)} = the total of {numbers.name(b)} down to the row"
                     # A total that had begun before the first row, or one after a gap, cannot be made again.
                     total = np.cumsum(numbers.values[b])
                     slack = numbers.errors[target] + np.cumsum(numbers.errors[b])
                     again, _ = _near(numbers.values[target], total, slack)
-                    yield _relation(
-                        numbers, "running_total", target, (b,), words, ok[b], tested[b], "", again
-                    )
+                    yield _relation(numbers, "running_total", target, (b,), text, ok[b], tested[b], "", again)
 
 
 def _ranks(table: Table, columns: Sequence[int], least: float) -> Iterator[Relation]:
@@ -294,7 +292,7 @@ def _ranks(table: Table, columns: Sequence[int], least: float) -> Iterator[Relat
                 high = np.searchsorted(among, sign * values, side="right")
                 ok = both & (low <= ranks) & (ranks <= high)
                 if ok.sum() >= least * both.sum():
-                    words = f"{column_label(table, a)} = the rank of {column_label(table, b)} ({order} first)"
+                    text = f"{column_label(table, a)} = the rank of {column_label(table, b)} ({order} first)"
                     wrong = np.flatnonzero(both & ~ok)
                     # Who is tied shares the better rank, as is usual, or nothing tells who came first.
                     _, group = np.unique(values, return_inverse=True)
@@ -306,7 +304,7 @@ def _ranks(table: Table, columns: Sequence[int], least: float) -> Iterator[Relat
                         "rank",
                         table.column_ids[a],
                         (table.column_ids[b],),
-                        words,
+                        text,
                         int(ok.sum()),
                         int(both.sum()),
                         counterexamples(table, map(int, wrong), say),
@@ -394,7 +392,7 @@ def _relation(
     kind: Kind,
     target: int,
     sources: tuple[int, ...],
-    words: str,
+    text: str,
     ok: Array,
     tested: Array,
     sign: str,
@@ -412,7 +410,7 @@ def _relation(
         kind=kind,
         target=numbers.column(target),
         sources=tuple(numbers.column(i) for i in sources),
-        words=words,
+        words=text,
         holds=int(ok.sum()),
         of=int(tested.sum()),
         counterexamples=counterexamples(

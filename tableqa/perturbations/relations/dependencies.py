@@ -39,8 +39,8 @@ def dependencies(table: Table, columns: Sequence[int]) -> tuple[list[Relation], 
         for b in telling:
             if a != b and support >= least and len(set(zip(codes[a], codes[b], strict=True))) == distinct[a]:
                 alone[b].add(a)
-                words = f"{column_label(table, a)} determines {column_label(table, b)}"
-                relations.append(_dependency(table, (a,), b, words, support))
+                text = f"{column_label(table, a)} determines {column_label(table, b)}"
+                relations.append(_dependency(table, (a,), b, text, support))
     pairs, notes = _pairs(table, telling, codes, alone, least)
     return relations + pairs, notes
 
@@ -50,15 +50,15 @@ def _trivial(table: Table, columns: Sequence[int], distinct: dict[int, int]) -> 
     for j in columns:
         column, name = table.column_ids[j], column_label(table, j)
         if distinct[j] == rows:
-            words = f"{name} is different in every row"
+            text = f"{name} is different in every row"
             why = (
                 "A column that is different in every row determines every other column, so this says nothing."
             )
-            yield Relation("key", column, (), words, rows, rows, trivial=why)
+            yield Relation("key", column, (), text, rows, rows, trivial=why)
         elif distinct[j] == 1:
-            words = f"{name} is {quote_cell(table.rows[0][j])} in every row"
+            text = f"{name} is {quote_cell(table.rows[0][j])} in every row"
             why = "A column that is the same in every row is determined by every other column."
-            yield Relation("constant", column, (), words, rows, rows, trivial=why)
+            yield Relation("constant", column, (), text, rows, rows, trivial=why)
 
 
 def _pairs(
@@ -86,8 +86,8 @@ def _pairs(
             if c in (a, b) or alone[c] & {a, b}:
                 continue
             if len(set(zip(together, codes[c], strict=True))) == len(groups):
-                words = f"{column_label(table, a)} and {column_label(table, b)} together determine {column_label(table, c)}"
-                relations.append(_dependency(table, (a, b), c, words, support))
+                text = f"{column_label(table, a)} and {column_label(table, b)} together determine {column_label(table, c)}"
+                relations.append(_dependency(table, (a, b), c, text, support))
     relations.sort(key=lambda relation: -relation.of)
     if len(relations) > _MOST_PAIRS:
         notes.append(
@@ -97,13 +97,13 @@ def _pairs(
 
 
 def _dependency(
-    table: Table, left_columns: Sequence[int], right_column: int, words: str, support: int
+    table: Table, left_columns: Sequence[int], right_column: int, text: str, support: int
 ) -> Relation:
     sources = tuple(table.column_ids[j] for j in left_columns)
-    return Relation("dependency", table.column_ids[right_column], sources, words, support, support)
+    return Relation("dependency", table.column_ids[right_column], sources, text, support, support)
 
 
 def _codes(table: Table, j: int) -> list[int]:
     """A number for each row, equal where the texts say the same."""
-    numbers: dict[str, int] = {}
-    return [numbers.setdefault(fold(row[j]).casefold(), len(numbers)) for row in table.rows]
+    codes: dict[str, int] = {}
+    return [codes.setdefault(fold(row[j]).casefold(), len(codes)) for row in table.rows]

@@ -67,16 +67,16 @@ def _relation(
     if len(same) >= least * len(tested):
         if target < source:
             return None
-        words, good = f"{column_label(table, target)} is the same as {column_label(table, source)}", same
+        text, good = f"{column_label(table, target)} is the same as {column_label(table, source)}", same
     else:
-        words, good = (
+        text, good = (
             f"{column_label(table, target)} is contained in {column_label(table, source)}",
             contained,
         )
         for what, part in _PARTS:
             equal = [k for k in contained if part(outer[k]) == inner[k]]
             if len(equal) >= least * len(tested):
-                words, good = (
+                text, good = (
                     f"{column_label(table, target)} is {what.format(column_label(table, source))}",
                     equal,
                 )
@@ -93,7 +93,7 @@ def _relation(
         kind="same" if good is same else "part",
         target=table.column_ids[target],
         sources=(table.column_ids[source],),
-        words=words,
+        words=text,
         holds=len(good),
         of=len(tested),
         counterexamples=counterexamples(table, (rows[k] for k in tested if k not in chosen), say),

@@ -61,22 +61,22 @@ class ColumnSplit:
         }
 
 
-def split(cells: Sequence[str], way: Way, number: int | None = None) -> ColumnSplit:
-    """Cut every cell. With `number`, only cells with so many parts split; without, the most common number of parts
+def split(cells: Sequence[str], way: Way, part_count: int | None = None) -> ColumnSplit:
+    """Cut every cell. With `part_count`, only cells with so many parts split; without, the most common number of parts
     counts (the smaller of two that are as common). SplitError for a number out of range.
     """
-    if number is not None and not 2 <= number <= MOST_PARTS:
+    if part_count is not None and not 2 <= part_count <= MOST_PARTS:
         message = gettext("Split a column into 2 to {most_parts} parts, not {number}.")
-        raise SplitError(message.format(most_parts=MOST_PARTS, number=number))
+        raise SplitError(message.format(most_parts=MOST_PARTS, number=part_count))
     tried = [_try(cell, way) for cell in cells]
-    if number is None:
+    if part_count is None:
         sizes = Counter(len(cut.parts) for cut in tried if cut.parts and 2 <= len(cut.parts) <= MOST_PARTS)
-        number = min(sizes, key=lambda size: (-sizes[size], size)) if sizes else 0
+        part_count = min(sizes, key=lambda size: (-sizes[size], size)) if sizes else 0
     cuts = (
-        CellSplit(None, "other number") if cut.parts is not None and len(cut.parts) != number else cut
+        CellSplit(None, "other number") if cut.parts is not None and len(cut.parts) != part_count else cut
         for cut in tried
     )
-    return ColumnSplit(way, number, tuple(cuts))
+    return ColumnSplit(way, part_count, tuple(cuts))
 
 
 def _try(cell: str, way: Way) -> CellSplit:

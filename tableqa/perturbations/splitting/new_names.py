@@ -162,16 +162,16 @@ def _of_words(
 ) -> tuple[str, ...]:
     """The names that the form gives, or that a word of the header implies for parts like these."""
     header_words = set(re.findall(r"[^\W\d_]+(?:[-–][^\W\d_]+)*", header.lower()))
-    number = splitting.number
+    size = splitting.number
     text = splitting.way.text if isinstance(splitting.way, Delimiter) else ""
-    if number == 2 and not any(kinds) and header_words & _PEOPLE and text in (" ", ",", ", "):
+    if size == 2 and not any(kinds) and header_words & _PEOPLE and text in (" ", ",", ", "):
         return ("First name", "Last name") if text == " " else ("Last name", "First name")
     if all(cells and all(cell.strip().isdecimal() for cell in cells) for cells in columns):
-        if header_words & _RECORDS and number in (2, 3):
-            return ("Wins", "Losses", "Ties")[:number]
-        if header_words & _SCORES and number == 2:
+        if header_words & _RECORDS and size in (2, 3):
+            return ("Wins", "Losses", "Ties")[:size]
+        if header_words & _SCORES and size == 2:
             return ("First score", "Second score")
-    return tuple(form_names) if len(form_names) == number else ()
+    return tuple(form_names) if len(form_names) == size else ()
 
 
 def _name_places(header: str, kinds: Sequence[str], names: list[str]) -> None:

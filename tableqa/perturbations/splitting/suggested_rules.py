@@ -126,18 +126,18 @@ def proposals(
     candidates.sort(key=lambda candidate: -candidate[0])
     chosen: list[Proposal] = []
     seen: set[tuple[object, ...]] = set()
-    for _, splitting, words, form_names in candidates:
+    for _, splitting, label, form_names in candidates:
         key = tuple(cut.parts for cut in splitting.cuts)
         if key not in seen and len(chosen) < most:
             seen.add(key)
-            chosen.append(_proposal(splitting, words, form_names, header, names))
+            chosen.append(_proposal(splitting, label, form_names, header, names))
     return chosen
 
 
 def _delimiters(cells: Sequence[str]) -> Sequence[str]:
     """The delimiters to try; none where the cells are numbers ("1,204") or sentences."""
-    numbers = sum(number_of(cell) is not None for cell in cells)
-    if not cells or numbers > 0.5 * len(cells) or sum(map(len, cells)) > _LONGEST * len(cells):
+    numeric = sum(number_of(cell) is not None for cell in cells)
+    if not cells or numeric > 0.5 * len(cells) or sum(map(len, cells)) > _LONGEST * len(cells):
         return ()
     return _DELIMITERS
 
@@ -166,7 +166,7 @@ def _is_word(chunk: str) -> bool:
 
 
 def _score(
-    splitting: ColumnSplit, words: str, names: tuple[str, ...], bonus: float
+    splitting: ColumnSplit, text: str, names: tuple[str, ...], bonus: float
 ) -> list[tuple[float, ColumnSplit, str, tuple[str, ...]]]:
     parts = [cut.parts for cut in splitting.cuts if cut.parts]
     if len(parts) < _LEAST_ROWS or splitting.share < _LEAST_SHARE or splitting.number > _MOST_PARTS:
@@ -179,11 +179,11 @@ def _score(
         return []
     if names[:1] == ("Outcome",) and len({row[0].lower() for row in parts}) < 2:
         return []  # "D 40" in a column of models, not of draws
-    if words == "text and text in brackets" and all(len(row[1]) == 1 and row[1].islower() for row in parts):
+    if text == "text and text in brackets" and all(len(row[1]) == 1 and row[1].islower() for row in parts):
         return []  # "Clay (i)": a mark, not what a column could hold
     if names[1:] == ("Unit",) and {row[1].lower() for row in parts} <= {"st", "nd", "rd", "th"}:
         return []
-    return [(splitting.share + bonus - empty, splitting, words, names)]
+    return [(splitting.share + bonus - empty, splitting, text, names)]
 
 
 def _names_of_people(parts: Sequence[tuple[str, ...]]) -> bool:
@@ -200,9 +200,9 @@ def _names_of_people(parts: Sequence[tuple[str, ...]]) -> bool:
 
 
 def _proposal(
-    splitting: ColumnSplit, words: str, form_names: tuple[str, ...], header: str, names: "HeaderNames | None"
+    splitting: ColumnSplit, text: str, form_names: tuple[str, ...], header: str, names: "HeaderNames | None"
 ) -> Proposal:
     chosen = part_names(splitting, header, form_names, names.guess if names is not None else None)
     example = next(cut.parts for cut in splitting.cuts if cut.parts)
     splits = sum(cut.parts is not None for cut in splitting.cuts)
-    return Proposal(splitting.way, words, chosen, splits, len(splitting.cuts), example)
+    return Proposal(splitting.way, text, chosen, splits, len(splitting.cuts), example)

@@ -72,8 +72,8 @@ def _readings(token: str) -> tuple[str, ...]:
     if token[0].isdigit():
         bare = token.replace(",", "").lstrip("0") or "0"
         return tuple(dict.fromkeys((token, bare)))
-    number = _MONTHS.get(token) or _SHORT_MONTHS.get(token)
-    return (token, str(number)) if number else (token,)
+    month = _MONTHS.get(token) or _SHORT_MONTHS.get(token)
+    return (token, str(month)) if month else (token,)
 
 
 def _tokens(text: str) -> list[str]:

@@ -67,8 +67,8 @@ def _facts(settings: Fields) -> dict[str, Any]:
     return {"options": [str(value) for value in values]} if type.endswith("label_selection") else {}
 
 
-def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
-    id = record.name("id") if "id" in record else number
+def _task(record: Fields, position: str, types: Mapping[str, str]) -> Task:
+    id = record.name("id") if "id" in record else position
     metadata = record.optional("metadata")
     visible_metadata = {
         name: value for name, value in metadata.items() if name not in _ABOUT or not isinstance(value, dict)

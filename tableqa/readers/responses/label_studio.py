@@ -57,8 +57,8 @@ def tasks(path: Path) -> Iterator[Task]:
     with open_export(path) as folder:
         for file in files(folder, "*.json", _MEND):
             schema = {} if folder.is_file() else _schema(file)
-            for number, task in enumerate(_tasks(file, schema)):
-                yield task if number else replace(task, schema=schema)
+            for index, task in enumerate(_tasks(file, schema)):
+                yield task if index else replace(task, schema=schema)
 
 
 def _tasks(path: Path, schema: Schema) -> Iterator[Task]:

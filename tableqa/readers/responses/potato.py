@@ -83,8 +83,8 @@ def tasks(path: Path) -> Iterator[Task]:
                             GivenResponse(location, person, "", at, values, natures, seconds)
                         )
     schema = {name: _facts(scheme) for name, scheme in schemes.items()}
-    for number, task in enumerate(by_id.values()):
-        yield task if number else replace(task, losses=[*task.losses, *losses], schema=schema)
+    for index, task in enumerate(by_id.values()):
+        yield task if index else replace(task, losses=[*task.losses, *losses], schema=schema)
 
 
 def _schemes(folder: Path) -> dict[str, _Scheme]:

@@ -36,7 +36,7 @@ def examples_of(rows: str | Path) -> Path:
     return Path(f"{rows}.examples")
 
 
-def read_responses(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> ReadResult:
+def read_responses(request: ReadRequest, progress: Callable[[int], None] = lambda done: None) -> ReadResult:
     """Read and check all tasks. The checksum is that of the export, `number` that of its tasks. ReaderError."""
     path = Path(request.path)
     with (
@@ -67,12 +67,12 @@ def _outcomes(request: ReadRequest, rows: Rows) -> Iterator[Example | Rejection]
     if path.is_file() and not path.suffix.lower() == ".zip" and start_of(path).lstrip()[:1] not in b"{[\xef":
         raise ReaderError(path, 1, phrase("this is not a JSON file"), tool.export)
     names, makes_examples = Names(), bool(request.chosen and request.chosen.get("makes_examples"))
-    for number, task in enumerate(tool.tasks(path), 1):
+    for position, task in enumerate(tool.tasks(path), 1):
         rejected = [*task.rejected]
         task, example = _storable(task, rejected), None
         if makes_examples:
             try:
-                example = mapped_example(task.data, request.fields, names, number, task.beside)
+                example = mapped_example(task.data, request.fields, names, position, task.beside)
             except ReaderError as error:
                 rejected.append(Rejection(error, {"task": task.id, **task.data.value}))
                 # Nobody can have responded to what is no example.

@@ -53,6 +53,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
             "statement_timeout": timeouts.statement,
             "idle_in_transaction_session_timeout": timeouts.idle_in_transaction,
         }
-        words = "; ".join(f"{how} {name} = {round(seconds * 1000)}" for name, seconds in values.items())
+        statement = "; ".join(f"{how} {name} = {round(seconds * 1000)}" for name, seconds in values.items())
         with self.connection.cursor() as cursor:
-            cursor.execute(words)
+            cursor.execute(statement)
