@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from tests.identifiers import Use, problems, uses_in
+from tests.identifiers import Use, names_to_avoid, problems, uses_in
 
 AVOIDED = {"found": "matches", "given": "values"}
 
@@ -63,3 +63,12 @@ def test_a_new_name_fails_and_a_removed_one_leaves_the_record() -> None:
     assert list(problems([use], {"a.py": 2}, AVOIDED)) == [
         "a.py: fewer names than recorded. Run .venv/bin/python -m tests.identifiers --record"
     ]
+
+
+@pytest.mark.parametrize(("name", "preferred"), [("number", "count"), ("words", "text")])
+def test_a_new_vague_number_or_text_is_refused_with_a_better_name(name: str, preferred: str) -> None:
+    avoided = names_to_avoid()
+    use = list(uses_in(f"def letters({name}): ...", "new.py", avoided))
+    refusal = list(problems(use, {}, avoided))
+    assert refusal[1].startswith(f"  line 1, letters: {name!r} -> ")
+    assert preferred in refusal[1]
