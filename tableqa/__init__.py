@@ -15,7 +15,7 @@ _MODULES = {"Span": "tableqa.data.tables", "Table": "tableqa.data.tables"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name on first use (PEP 562): whoever needs one module of this package loads no other."""
+    """Import a public name on first use (PEP 562): using one module of this package loads no other."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -8,7 +8,7 @@ label. So chance is taken within each table: what two sets of the same sizes, dr
 table, would differ by. That mean is computed exactly: how many cells two such sets have in common follows the
 hypergeometric distribution, and both distances depend on that number alone. Nothing is simulated.
 
-Two things follow. How many cells somebody marks is taken as given, so agreeing on the size alone earns nothing. And the
+Two things follow. How many cells a person marks is taken as given, so agreeing on the size alone earns nothing. And the
 same two answers weigh more in a large table than in a small one, where they are easier to hit by chance.
 
 Sources:
@@ -193,7 +193,7 @@ _NEGLIGIBLE = 1e-20
 
 
 def common_by_chance(small: int, large: int, cells: int) -> Iterator[tuple[int, float]]:
-    """How many cells two sets of these sizes have in common, each drawn at random among so many: (number, weight).
+    """How many cells two sets of these sizes have in common, each drawn at random among `cells`: (number, weight).
 
     The number is hypergeometric. Its weights are relative to that of the likeliest, which comes first, and are built
     outwards from it by their ratio, with the four operations only, so that every machine gets the same numbers and large
@@ -221,7 +221,7 @@ def common_by_chance(small: int, large: int, cells: int) -> Iterator[tuple[int, 
 
 @lru_cache(maxsize=65_536)
 def _expected_distance(small: int, large: int, cells: int, distance: Distance) -> float:
-    """The mean distance of two sets of these sizes, each drawn at random among so many cells."""
+    """The mean distance of two sets of these sizes, each drawn at random among `cells` cells."""
     total = mean = 0.0
     for common, weight in common_by_chance(small, large, cells):
         total += weight

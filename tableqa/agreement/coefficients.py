@@ -135,7 +135,7 @@ def over_clusters(
     if keyed.total() == 1:
         return replace(coefficient, low=None, high=None, left_out=0)
     estimate = estimator(measure, patterns)
-    # In an order of their own, so that a seed draws the same whatever the order in which they came.
+    # In their own order, so that a seed draws the same whatever the order in which they came.
     ordered = sorted(keyed)
     counts = np.array([keyed[entry] for entry in ordered])
     owner = np.repeat(np.arange(len(ordered)), [len(entry) for entry in ordered])
@@ -247,7 +247,7 @@ def _resamples(patterns: Patterns, bootstrap: Bootstrap) -> Iterator[Array]:
     count, units = len(counts), int(counts.sum())
     chunk = rows_at_once(len(patterns.category))
     # Two ways to draw the same multinomial: a binomial for each pattern, or a pattern for each unit. A binomial costs about
-    # ten single draws, so where most units have a pattern of their own the second is quicker.
+    # ten single draws, so where most units have their own pattern the second is quicker.
     singly = count * 10 > units
     owner = np.repeat(np.arange(count), counts) if singly else None
     group = max(1, _DRAWN // units)

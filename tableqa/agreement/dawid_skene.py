@@ -4,12 +4,12 @@
     found.people["P1"].accuracy, found.people["P1"].confusion
     found.posterior["item 7"], found.best("item 7")
 
-Nobody's answers are taken as the truth. The model says: every item has one true class, drawn from a prior; a person who
-sees an item of class j gives label k with a probability of their own, whatever the item (their row j of a confusion
+No annotator's answers are the truth. The model says: every item has one true class, drawn from a prior; a person who
+sees an item of class j gives label k with their own probability, whatever the item (their row j of a confusion
 matrix). Expectation maximisation finds the matrices and the classes together, starting from the shares of the labels of
 each item, so that nothing is drawn and the result is the same every time.
 
-What it cannot see: mistakes that everybody makes alike, and items that are harder than others. Two annotators alone cannot
+What it cannot see: mistakes that all make alike, and items that are harder than others. Two annotators alone cannot
 be told apart either: their labels say how often they agree, not who of them is right where they differ. So a person is
 estimated only as one of a linked triple, three people of whom each two labelled an item in common. Without any triple the
 fit is refused.
@@ -205,7 +205,7 @@ def _fit(
     """Posterior (items x classes), prior, confusion (people x classes x labels), whether and when it came to rest."""
     import numpy as np
 
-    # A label counts the same wherever it stands in the list, so sums run over (person, label) and items in a fixed order.
+    # A label counts the same wherever it is in the list, so sums run over (person, label) and items in a fixed order.
     order = np.lexsort((label, person, item))
     item, person, label = item[order], person[order], label[order]
     starts = np.searchsorted(item, np.arange(items))

@@ -4,13 +4,13 @@
     edits_of(operations)                            # the set of a response's net operations
     places_of((rows, columns), ["set_cell"])        # how many places an edit could have been at
 
-An edit is a place and what was put there. Two edits are the same where both are; so somebody who changes the same cell to
+An edit is a place and what was put there. Two edits are the same where both are; so a person who changes the same cell to
 another value disagrees on what, though not on where. `tableqa.agreement.cell_sets` on the cells alone says how much of
 that is where.
 
 Chance has two parts. Places are taken within each table, as for sets of cells (r3/c2 of two tables are not one
 label): sets of the observed sizes, drawn at random among its places. Where two such sets meet, they hold the same value
-as often as two edits of different units do, over all units: rarely where people write what they like, often where everybody
+as often as two edits of different units do, over all units: rarely where people write what they like, often where all
 writes 0. Both parts are computed, nothing is simulated. That share of equal values is held as it was observed while units
 are drawn for the interval.
 
@@ -58,7 +58,7 @@ def edit_agreement(
     """One minus the observed over the expected distance between raters' sets of edits.
 
     units: for each item the number of places of its table (`places_of`) and a set of (row, column, new value) for each
-    rater, None where missing; an empty set is somebody who changed nothing. Units weigh as their number of ratings, and
+    rater, None where missing; an empty set is a person who changed nothing. Units weigh as their number of ratings, and
     those with fewer than two do not enter. 1 is perfect, 0 as by chance; no lower bound.
 
     `value` is None with a reason where nothing was rated twice or no two raters could have differed. Raises ValueError for
@@ -175,7 +175,7 @@ def places_of(shape: tuple[int, int], operations: Iterable[str]) -> int:
 
 
 def _counts_of_units(units: Sequence[Unit]) -> Counter[tuple[Pattern, ...]]:
-    """How many units with two or more ratings have the same pattern, each a cluster of its own."""
+    """How many units with two or more ratings have the same pattern, each its own cluster."""
     patterns = (_pattern(places, sets, index) for index, (places, sets) in enumerate(units))
     return Counter((pattern,) for pattern in patterns if pattern.pairs)
 
@@ -235,7 +235,7 @@ def _expected(small: int, large: int, places: int, same: float, distance: Distan
 
 
 def _binomial(n: int, share: float) -> list[float]:
-    """How likely 0, 1, ..., `n` of so many are, each with this probability."""
+    """How likely 0, 1, ..., `n` of the units are, each with this probability."""
     likely = [1.0]
     for _ in range(n):
         likely = [

@@ -37,7 +37,7 @@ class Share:
 
 @dataclass(frozen=True)
 class LabelFigures:
-    """What is said of one label.
+    """The results for one label.
 
     ratings   how often it was chosen
     share     of all ratings
@@ -64,7 +64,7 @@ def of_patterns(
     used = {label for pattern in patterns for label in pattern}
     labels = [label for label in order if label in used]
     labels += sorted(used - set(labels), key=lambda label: (str(type(label)), str(label)))
-    ordered = sorted(patterns, key=repr)  # an order of its own, so that a seed draws the same
+    ordered = sorted(patterns, key=repr)  # its own order, so that a seed draws the same
     counts = np.array([patterns[key] for key in ordered], dtype=np.int64)
     if not labels or not counts.sum():
         return []

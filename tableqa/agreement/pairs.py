@@ -5,7 +5,7 @@
     by_pair(rows, lambda both: edit_agreement([...]))   # any other measure of the items that two people share
 
 A pair's figure rests on the items that both rated, and on nothing else; so pairs with few items in common have wide
-intervals, and `units` says how many there are. Somebody who is low with everybody is another matter than two people
+intervals, and `units` says how many there are. A person who is low with all others differs from two people
 who are low with each other: the first is one row of the matrix, the second one cell.
 
 Source:
@@ -46,7 +46,7 @@ class PairMatrix:
     pairs: tuple[Pair, ...]
 
     def between(self, first: str, second: str) -> Agreement | None:
-        """The figure of two people in either order; None where they share no item, and of anybody with themselves."""
+        """The figure of two people in either order; None where they share no item, and of any person with themselves."""
         key = (min(first, second), max(first, second))
         return next((pair.agreement for pair in self.pairs if (pair.one, pair.other) == key), None)
 

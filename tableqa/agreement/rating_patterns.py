@@ -304,7 +304,7 @@ def _apart(labels: list[object], measure: str) -> Array:
 def in_rank_order(
     labels: list[object], measure: str, order: Sequence[object] | None
 ) -> tuple[list[int], Array | None]:
-    """The positions of the labels from low to high, and the numbers they stand for at the interval level."""
+    """The positions of the labels from low to high, and the numbers of the interval level."""
     import math
 
     import numpy as np

@@ -227,7 +227,7 @@ def _number_in_digits(text: str) -> Number | None:
 
 
 def _scale_and_unit(rest: str, unit: str) -> tuple[int, str] | None:
-    """The power of ten and the unit that stand after the digits; None if it is something else."""
+    """The power of ten and the unit that are after the digits; None if it is something else."""
     if not rest:
         return 0, unit
     spaced, rest = rest.startswith(" "), rest.strip()

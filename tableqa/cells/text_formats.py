@@ -42,7 +42,7 @@ class Format:
 
     kind      "none" (empty, or a sign for nothing: "-", "n/a"), "number", "date", "time" or "text"
     mask      a date or time with its numbers as 0, years as Year, months as Month, Mon or May: "Month 0, Year", "0:00"
-    prefix, suffix   what stands before and after the digits of a number: "$", " %", " km"
+    prefix, suffix   what is before and after the digits of a number: "$", " %", " km"
     mark      what parts the thousands: ",", " ", "'", or "" where there are none
     decimals  digits after the point
     size      digits before the point

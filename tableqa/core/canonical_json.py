@@ -39,7 +39,7 @@ _ENCODE = json.JSONEncoder(
 
 
 def _refuse_other_keys(value: object) -> None:
-    # Most values are texts and plain dicts and lists, by the million: these are told from others without asking abc.
+    # Most values are texts and plain dicts and lists, by the million: these are recognised without abc.
     if isinstance(value, dict) or (type(value) not in _SIMPLE and isinstance(value, Mapping)):
         for key, inner in value.items():
             if not isinstance(key, str):

@@ -1,4 +1,4 @@
-"""Collections that stay small in memory however much they hold: the rest lies in a temporary file of SQLite's.
+"""Collections that stay small in memory however much they hold: the rest is in a temporary file of SQLite's.
 
     lines = Shelf[str, int]()      # a dict: lines["nt-1"] = 7; in the order of insertion
     rows = SortedTuples(3, key=2) # a set of tuples, given in order of their first two parts
@@ -31,7 +31,7 @@ Value = TypeVar("Value")
 def database(*statements: str) -> sqlite3.Connection:
     """A database in a temporary file that only this connection has; the statements make its tables.
 
-    Everything is one transaction that never ends: what a crash would leave behind is nobody's.
+    Everything is one transaction that never ends: what a crash would leave behind is garbage.
     """
     connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
     for statement in (

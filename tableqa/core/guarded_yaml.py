@@ -1,7 +1,7 @@
-"""YAML of other people: plain values, each with the line that it stands on, within limits of size, depth and aliases.
+"""YAML of other people: plain values, each with the line that it is on, within limits of size, depth and aliases.
 
 A subset that says what it looks like: true and false, numbers in decimal, null, texts. `no`, `on`, dates and times are
-texts (YAML 1.1 reads them as something else, which has cost people their country codes). A key that stands twice is an
+texts (YAML 1.1 reads them as something else, which has cost people their country codes). A key that is twice is an
 error, not the last one's. Every limit is checked while libyaml reads: it takes quadratic time for deep files, and PyYAML's
 own composer crashes on them.
 """
@@ -72,7 +72,7 @@ class ParsedYaml:
     lines: Mapping[Path, int] = field(default_factory=dict)
 
     def line(self, path: Path) -> int:
-        """The line of a part; of what it would stand in where it is not there."""
+        """The line of a part; of what it would be in where it is not there."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
@@ -138,7 +138,7 @@ class _Node:
 
 
 def _compose(text: str) -> _Node | None:
-    """The tree of a text, in which an alias is the node it stands for; None for an empty text."""
+    """The tree of a text, in which an alias is its node; None for an empty text."""
     root: _Node | None = None
     above: list[_Node] = []
     anchors: dict[str, _Node] = {}

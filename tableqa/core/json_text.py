@@ -1,4 +1,4 @@
-"""JSON that somebody else wrote: read, or refused in one way."""
+"""JSON that another person wrote: read, or refused in one way."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ DEEPEST = 100
 
 
 def read_json(text: str) -> Any:
-    """What a text of JSON says. Raises ValueError, also where it is nested so deeply that nobody could walk it."""
+    """What a text of JSON says. Raises ValueError, also where it is nested too deeply to walk."""
     try:
         value = json.loads(text)
         check_depth(value)

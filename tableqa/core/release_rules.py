@@ -1,6 +1,6 @@
 """The version of the rules by which figures, matches and decisions follow from the records of a release.
 
-A release names its version in its manifest and verifies `under` it. Code whose results stand in releases asks `version`
+A release names its version in its manifest and verifies `under` it. Code whose results are in releases asks `version`
 before it follows a rule that is newer than some of them.
 """
 

@@ -10,7 +10,7 @@ MOST = 9
 def decimals(value: float, low: float, high: float, least: int) -> tuple[int, int]:
     """Decimals of the value and of both ends, at least `least`: the ends differ as they are written, unless they are equal.
 
-    The value has as many as its ends where it would otherwise lie outside of them.
+    The value has as many as its ends where it would otherwise be outside of them.
     """
     if low == high:
         return least, least

@@ -265,7 +265,7 @@ def unpack(stored: str) -> str:
         return stored
     try:
         return str(data["values"]["text"]) if data["code"] == TEXT else Message.from_json(data)
-    # Somebody's text in the form of a message, without its values.
+    # A person's text in the form of a message, without its values.
     except (LookupError, TypeError, ValueError):
         return stored
 
@@ -285,7 +285,7 @@ def pack_all(data: Any) -> Any:
 
 
 def unpack_object(data: dict[str, Any]) -> Any:
-    """What a JSON object of `pack_all` stands for: a `Message`, or itself. The `object_hook` of a decoder."""
+    """The value of a JSON object of `pack_all`: a `Message`, or itself. The `object_hook` of a decoder."""
     if is_message(data):
         try:
             return Message.from_json(data)

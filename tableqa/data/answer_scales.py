@@ -1,4 +1,4 @@
-"""Answers whose numbers are in a scale that stands beside them: TAT-QA's thousand, million, billion and percent.
+"""Answers whose numbers are in a scale that is beside them: TAT-QA's thousand, million, billion and percent.
 
     scale_of(example)                                 the scale of an example's answers, "" where there is none
     compare_scaled(["1,305 thousand"], ["1,305"], "thousand").equal

@@ -22,7 +22,7 @@ class ExampleError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What stands beside the table in its source: paragraphs, and the unit and scale that the numbers are in."""
+    """What is beside the table in its source: paragraphs, and the unit and scale that the numbers are in."""
 
     text: str = ""
     unit: str = ""

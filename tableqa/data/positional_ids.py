@@ -1,4 +1,4 @@
-"""An edited example on its own: without its operations the ids of its table mean nothing, so places name them anew."""
+"""An edited example on its own: without its operations the ids of its table mean nothing, so places name them again."""
 
 from dataclasses import replace
 from typing import Any
@@ -14,7 +14,7 @@ MARKED = ("answer_cells", "highlighted_cells", "relevant_cells")
 def with_positional_ids(example: Example) -> Example:
     """The example with a table as a source has it, r0, r1, ... and c0, c1, ...
 
-    Marked cells in meta are named anew with their rows and columns, and those that the edit removed are left out. A
+    Marked cells in meta are named again with their rows and columns, and those that the edit removed are left out. A
     program goes where ids changed: it names columns by ids that the table does not have any more.
     """
     table = example.table

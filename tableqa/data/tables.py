@@ -40,7 +40,7 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A merged cell: its text stands at (`row`, `column`) and it covers `rows` x `columns` cells from there on.
+    """A merged cell: its text is at (`row`, `column`) and it covers `rows` x `columns` cells from there on.
 
     `row` and `column` are ids; `row` may be a body row, the header row, or a further header row ("h0" is the top
     one of `Table.header_rows`).
@@ -68,7 +68,7 @@ class Table:
 
     header       n names, one for each column; they may repeat or be empty, so address columns by id, never by name
     rows         m rows of n cells each; m and n may be 0
-    title, caption   texts that stand beside the table in its source, "" where it has none
+    title, caption   texts that are beside the table in its source, "" where it has none
     header_rows  further header rows above `header`, from the top, n cells each; their ids are "h0", "h1", ...
     spans        merged cells, header rows included
     row_ids, column_ids   ids, by default r0, r1, ... and c0, c1, ...; a row or column keeps its id when it moves, and

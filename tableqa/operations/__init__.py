@@ -1,6 +1,6 @@
 """What can be done to a table: operations as data, their replay on a locked base, and what they come to.
 
-A perturbed table is never stored as a copy that somebody changed: it is `replay(base, operations)`. Undo, diff,
+A perturbed table is never stored as a copy that a person changed: it is `replay(base, operations)`. Undo, diff,
 audit, export and verification come from that one idea. Operations name rows and columns by id, so they say what
 they mean however the rows move, and carry the old text, so that one made for another table is refused
 (`stale_base`) instead of damaging it.

@@ -1,4 +1,4 @@
-"""Which rows and columns of an edited table are which of its base, where nobody recorded the edits."""
+"""Which rows and columns of an edited table are which of its base, without recorded edits."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -132,7 +132,7 @@ def _pair_lines(before: Sequence[tuple[str, ...]], after: Sequence[tuple[str, ..
 
 
 def gaps(olds: int, news: int, pairs: _Pairs) -> list[tuple[list[int], list[int]]]:
-    """What has no partner, in blocks between the pairs that stand in order."""
+    """What has no partner, in blocks between the pairs that are in order."""
     anchors = [(-1, -1)]
     for k, i in sorted(pairs.items()):
         if i > anchors[-1][0]:

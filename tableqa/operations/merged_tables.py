@@ -85,7 +85,7 @@ def merge(base: Table, variants: Sequence[Table]) -> MergedTable | None:
 
     New rows with the same texts at the same place are one row, and so are new columns. The order is that of the variants
     if they agree about the lines that all have, else that of the base. None if a variant exchanged rows and columns:
-    then no cell stands where it stood.
+    then no cell is where it stood.
     """
     if any(variant.header_id != base.header_id for variant in variants):
         return None
@@ -196,7 +196,7 @@ def _lines(base: Sequence[str], variants: Sequence[Sequence[str]]) -> tuple[Line
 
 
 def woven(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """The order of `after`; each id that only `before` has stands below the one it followed there."""
+    """The order of `after`; each id that only `before` has is below the one it followed there."""
     present = set(after)
     behind: dict[str | None, list[str]] = {}
     last = None

@@ -62,7 +62,7 @@ def normalise(operations: Iterable[Operation], table: Table | None = None) -> li
 
     Edits of one cell become one, one that restores the old text vanishes, so does a row inserted and then removed; an
     edit of an inserted row is folded into its cells, and a removed row carries its texts from before any edit. The
-    result replays to the same table and stands in a fixed order (renamed headers, cells, removed, moved, inserted), so
+    result replays to the same table and is in a fixed order (renamed headers, cells, removed, moved, inserted), so
     two people who did the same have equal lists whatever way they went. transpose, split_column and mask_cells stay
     as they are, and what is around them is made net on either side; cells that a mask leaves as they were are not
     named by it, and a mask without any is none.
@@ -201,7 +201,7 @@ def diff(base: Table, edited: Table, match: Literal["auto", "ids", "content"] = 
 
     match="ids"      rows and columns are the same where their ids are: for a table derived from `base`, transposed once
                      at most (one that was turned more often is compared by content)
-    match="content"  rows and columns are aligned by what they hold, as for a released file whose edits nobody recorded:
+    match="content"  rows and columns are aligned by what they hold, as for a released file without recorded edits:
                      equal rows first, then the pairing with the fewest changed cells; new ones are called n1, n2, ...
     match="auto"     by ids if either table has other ids than a source table has, else by content
 
@@ -306,7 +306,7 @@ def _shared_rows(base: Table, edited: Table) -> list[tuple[str, int]]:
 
 
 def _insertion_positions(base: Table, edited: Table) -> dict[str, int]:
-    """Where each new row would stand in the base: below the nearest row above it that the base has."""
+    """Where each new row would be in the base: below the nearest row above it that the base has."""
     base_row_ids = set(base.row_ids)
     places, below = dict[str, int](), 0
     for row in edited.row_ids:

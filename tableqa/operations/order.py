@@ -25,7 +25,7 @@ class Order:
         self._next[above], self._previous[below] = below, above
 
     def before(self, name: str) -> str | None:
-        """What stands directly before `name`, None if it is the first."""
+        """What is directly before `name`, None if it is the first."""
         return self._previous[name]
 
     def names(self) -> list[str]:

@@ -89,7 +89,7 @@ class PerturbationResult:
     """What a perturbation made of an example.
 
     A no-op has the example as it was, no operations, and the reason. `base` is the table before, `change` what was done
-    to it, as it was drawn; `operations` are worked out of that when somebody asks, for of a shuffle they cost more
+    to it, as it was drawn; `operations` are worked out of that when a person asks, for of a shuffle they cost more
     than the shuffle.
     """
 
@@ -162,7 +162,7 @@ _looked_up: tuple[Example | None, tuple[tuple[str, str], ...]] = (None, ())
 
 
 def target_cells(example: Example) -> tuple[tuple[str, str], ...]:
-    """The cells that the answer stands in: marked evidence, else every cell that says one of the answers."""
+    """The cells that the answer is in: marked evidence, else every cell that says one of the answers."""
     global _looked_up  # the kinds and seeds of one example follow each other, and looking costs more than moving
     last, cells = _looked_up
     if last is not example:

@@ -2,7 +2,7 @@
 
 A contract has two halves. `structure` looks at the table and the operations alone; the browser has the same half, and
 both are tested on the same vectors (tests/vectors/contracts.json). The answers are looked at here only. Contracts and
-metrics go by `Comparison.equal`; the name of a difference is told, not judged.
+metrics go by `Comparison.equal`; the name of a difference is informative only.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ class ContractError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Something that a contract does not allow; a warning is told and does not stop anyone.
+    """Something that a contract does not allow; a warning is shown and stops no submission.
 
     Codes: stale_base, unknown_row, unknown_column, duplicate_id, bad_operation (the operations do not replay),
     table_unchanged, table_empty, too_many_operations, operation_not_allowed, shape_changed, protected_cell,
@@ -72,7 +72,7 @@ class Contract:
     at_most           how many net operations (`operations.normalise`) may be made; None for any number
     more_with_reason  whether a stated reason lifts that bound
     allowed           the names of the operations that may be made; None for all
-    protected         (row id, column id) of cells that must keep their text; the header row's id stands for headers
+    protected         (row id, column id) of cells that must keep their text; the header row's id means headers
     cell_format       whether a new text must be written as its column is (`cells.same_format`)
     """
 
@@ -290,7 +290,7 @@ def _protected_cells(contract: Contract, base: Table, edited: Table) -> list[Vio
 
 
 def _cell(table: Table, row: str, column: str) -> str | None:
-    # After a transposition the same cell stands at (column, row).
+    # After a transposition the same cell is at (column, row).
     for first, second in ((row, column), (column, row)):
         if second in table.column_ids and (table.has_row(first) or first == table.header_id):
             return table.cell(first, second)
@@ -386,8 +386,8 @@ def against_computed(
 ) -> list[Violation]:
     """Whether the typed answer is the one that the program gives; a stated reason lifts the difference.
 
-    A typed answer that is missing is told elsewhere. A program that does not run says nothing about the answer, so that
-    is told and stops nobody.
+    A typed answer that is missing is reported elsewhere. A program that does not run says nothing about the answer, so that
+    is shown and stops no submission.
     """
     if isinstance(computed, ProgramError):
         message = gettext("The program cannot run on this table: {why} Check the answer yourself.")

@@ -1,4 +1,4 @@
-"""Instances: what comes of perturbing one example by several kinds with several seeds, each checked against its contract."""
+"""Instances: results of perturbing one example by several kinds with several seeds, each checked against its contract."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,7 @@
 """Mixed perturbations: two or three accepted ones of one example, of different levels, put together (RobuT 3.1, mix).
 
-Nobody annotates a mix, so nobody sees whether its parts fit. What does not fit is refused here with the reason:
-parts that touch the same column, names that would stand twice, operations that do not replay on what the others made, and
+Mixes are not annotated, so no person checks whether their parts fit. What does not fit is refused here with the reason:
+parts that touch the same column, names that would be twice, operations that do not replay on what the others made, and
 answers that more than one part changes.
 """
 

@@ -206,7 +206,7 @@ def _by_cells(question: str, table: Table) -> Iterator[Paraphrase]:
 
 
 def _within_a_cell(text: str, question: str, table: Table) -> bool:
-    """Whether the text stands in the question as part of a longer cell: the 2 of "Rambo 2"."""
+    """Whether the text is in the question as part of a longer cell: the 2 of "Rambo 2"."""
     lower = question.casefold()
     return any(
         text in cell and len(cell.split()) > 1 and cell.casefold() in lower
@@ -360,7 +360,7 @@ def _requests(question: str) -> Iterator[Paraphrase]:
 
 
 def _straight(question: str) -> str:
-    """A question with “did” in the order of a statement: "when did Ann win" is "when Ann won". "" where nobody can tell."""
+    """A question with “did” in the order of a statement: "when did Ann win" is "when Ann won". "" if unknown."""
     match = re.match(
         r"^(?P<w>(?:when|where|what|which|how many|who)\b(?: [a-z]+){0,3}?) did (?P<x>.+)$",
         question,

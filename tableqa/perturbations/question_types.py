@@ -195,7 +195,7 @@ def request(question: str, table: Table) -> str:
     """The text to send to a language model, in our own words after the design of FREB-TQA's appendix A.4.
 
     The model first looks for cells and then says whether they are the answer ("retrieved") or which operation is
-    still needed. It does not see the gold answer. Of a long table, the first 60 rows are shown, and it is told so.
+    still needed. It does not see the gold answer. Of a long table, the first 60 rows are shown, and the prompt says so.
     """
     rows = [table.header, *table.rows[:MOST_ROWS_SHOWN]]
     lines = [" | ".join(" ".join(cell.split()).replace("|", "/") for cell in row) for row in rows]

@@ -55,7 +55,7 @@ class RelatedTable:
 
     digest   the digest of the table
     score    higher is better; comparable within one answer
-    shared   how many values of the key columns of the table asked about stand in its key columns, of `of`
+    shared   how many values of the key columns of the table asked about are in its key columns, of `of`
     why      the reasons, in words
     """
 
@@ -291,9 +291,9 @@ class Alignment:
     """Which rows of another table are about the same things as the rows of a table.
 
     column, other_column   ids of the two columns that were matched
-    pairs       (row id, row id of the other table), in the order of the table; no row of either stands in two pairs
+    pairs       (row id, row id of the other table), in the order of the table; no row of either is in two pairs
     ambiguous   ids of rows that match several rows of the other table, or share their key with another row and a match
-    coverage    the share of the table's rows that stand in a pair
+    coverage    the share of the table's rows that are in a pair
     weight      the same, a pair matched by a date counting 0.6 and one by a year 0.4: how sure it is that the rows of
                 the two tables are about the same things
     """
@@ -320,7 +320,7 @@ def align(table: Table, other: Table) -> Alignment | None:
     """The pair of key columns that matches most rows, one to one; None where no row matches.
 
     A match of texts counts 1, of dates 0.6, of years 0.4, for years match whatever the tables are about. A key that
-    stands in several rows of either table matches none of them: which of them is meant is not for a program to say.
+    is in several rows of either table matches none of them: which of them is meant is not for a program to say.
     """
     best, most = None, 0.0
     for j in key_columns(table):
@@ -361,7 +361,7 @@ class Candidate:
     """A column of another table that could be put into a table.
 
     column  its id in the other table
-    cells   a cell for each row of the table, as it stands in the other one; "" for rows without a counterpart
+    cells   a cell for each row of the table, as it is in the other one; "" for rows without a counterpart
     filled  how many of them are not empty
     """
 

@@ -32,7 +32,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, number or sign and where it stands: text[start:end]."""
+    """A word, number or sign and its position: text[start:end]."""
 
     text: str
     start: int
@@ -45,7 +45,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def words(text: str) -> list[str]:
-    """The texts of `tokens`, for whoever does not ask where they stand."""
+    """The texts of `tokens`, without their positions."""
     return _TOKEN.findall(text)
 
 

@@ -112,7 +112,7 @@ class Candidates:
 
 
 def lookups(search: Candidates) -> None:
-    """What stands in chosen rows, in the row with the most or least of something, and the commonest text."""
+    """What is in chosen rows, in the row with the most or least of something, and the commonest text."""
     for cell in search.sight.evidence:
         if len(search.sight.gold) == 1:
             search.add_if_gold(Cell(*cell))
@@ -172,7 +172,7 @@ def _commonest(search: Candidates, j: int, mask: int, which: Which) -> bool:
 
 
 def places(search: Candidates) -> None:
-    """What stands in the first or last of chosen rows, and in the row above or below."""
+    """What is in the first or last of chosen rows, and in the row above or below."""
     for choice in search.conditions.choices:
         size = choice.mask.bit_count()
         lowest, highest = choice.mask & -choice.mask, 1 << max(choice.mask.bit_length() - 1, 0)

@@ -289,7 +289,7 @@ def _combine(first: RowChoice, second: RowChoice) -> RowChoice | None:
 
 
 def _longest(phrases: Mapping[tuple[str, ...], str]) -> list[tuple[tuple[str, ...], str]]:
-    """Phrases and the texts that they stand in, the longest first."""
+    """Phrases and the texts that they are in, the longest first."""
     return sorted(phrases.items(), key=lambda entry: (-len(entry[0]), entry[0]))[:_MOST_OF_A_COLUMN]
 
 

@@ -1,7 +1,7 @@
 """TAT-QA's derivations as programs: arithmetic text whose numbers are bound to the cells they were copied from.
 
 A derivation (Zhu et al. 2021, section 3) is what an annotator typed beside the answer: "(9,472-7,554)/7,554". The numbers
-say no more than their value, so one that stands in several cells is bound by what the question says, by evidence, and by
+say no more than their value, so one that is in several cells is bound by what the question says, by evidence, and by
 the company that the numbers keep. Nothing is taken on trust: a program is given only where it yields the gold answer.
 """
 
@@ -56,7 +56,7 @@ _LONGEST = 500
 def from_derivation(example: Example, cells: Sequence[CellRef] | None = None) -> list[Program]:
     """The programs that `example.meta["derivation"]` can mean, the likeliest first; every one yields the gold answer.
 
-    `cells` are (row id, column id) of evidence, preferred where a number stands in several cells; meta["scale"] says
+    `cells` are (row id, column id) of evidence, preferred where a number is in several cells; meta["scale"] says
     whether the answer is in percent. Empty where there is no derivation, where it is prose, where none of its numbers is
     in the table, and where it does not yield the gold answer.
     """
@@ -219,7 +219,7 @@ def _negative(tree: Expression) -> Expression:
 class _Leaf:
     """A number of the derivation, and what the tree says of it.
 
-    constant   whether it counts things and stands in no cell
+    constant   whether it counts things and is in no cell
     apart, together   places of earlier numbers that it does not, or does, share its cell with
     before     places of earlier numbers that it is subtracted from
     """

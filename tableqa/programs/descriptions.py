@@ -82,8 +82,8 @@ def describe(program: Program | Mapping[str, Any], table: Table) -> str:
     """The program in words: "number of rows where Year is 2001", "Votes in row 1 (Ann) minus Votes in row 2 (Bob)".
 
     The program or its JSON. Rows are counted from 1; a column is called by its header, or by its number where the header
-    is empty or repeated, or by what stands at the top of the body. What the table does not have is called by
-    its id, so that a program can be told of a table on which it does not run. Raises ProgramError for JSON that is no
+    is empty or repeated, or by what is at the top of the body. What the table does not have is called by
+    its id, so that a program can be described for a table on which it does not run. Raises ProgramError for JSON that is no
     program.
     """
     if isinstance(program, Mapping):
@@ -343,7 +343,7 @@ def _values_of(column: str, table: Table) -> str:
 
 
 def _column_of_cell(node: Cell, table: Table) -> str:
-    """What stands above a cell: the year, where rows at the top of the body name the columns, else the header."""
+    """What is above a cell: the year, where rows at the top of the body name the columns, else the header."""
     if node.column not in table.column_ids:
         return column_name(table, node.column)
     j = table.column_index(node.column)

@@ -1,4 +1,4 @@
-"""Evidence: the cells of a table that an answer is said to rest on, and who says so.
+"""Evidence: the cells of a table of an answer, and their source.
 
 FREB-TQA (section 3.4) removes the relevant cells of a question, and its annotators judge whether that prevents the
 answer (A.2). Where such cells come from differs: people marked them, the source names them, a program reads them, or a
@@ -58,12 +58,12 @@ def evidence(
     *,
     program: bool = True,
 ) -> Evidence | None:
-    """The cells that the answer of `example` is said to rest on, from the first of these sources that names any:
+    """The evidence cells of the answer of `example`, from the first of these sources that names any:
 
     what people marked in the project (`marked`: {"cells": [...]}, oldest first; the newest counts), the source's
     marked cells, the source's program (a derivation of TAT-QA, a logical form of WikiSQL, `Example.program`), and what
     a model pointed at (`model_answers`: {"model": name, "cells": [...]}, oldest first; the newest counts). Cells that
-    the table does not have, because it was edited, are left out. None where nobody names a cell. `program` says whether
+    the table does not have, because it was edited, are left out. None without named cells. `program` says whether
     the source's program is asked at all.
     """
     for entry in reversed(list(marked)):

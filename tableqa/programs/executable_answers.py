@@ -2,7 +2,7 @@
 
 The search (`tableqa.programs.find_programs`) only guesses which program a question means; a person confirms one of the
 programs that it offers, or says that none of them is right, which is kept as well (`NONE`): how often the search is
-right can be told from that. A confirmed program is run on every draft, but never forced on anybody.
+right can be told from that. A confirmed program is run on every draft, but never required.
 """
 
 import json
@@ -31,7 +31,7 @@ MOST_CELLS_PROBED = 5_000
 
 
 def confirmed_program(value: object, example: Example) -> dict[str, Any] | None:
-    """The JSON of a confirmed program as it is stored; None where nobody has said anything, `NONE` as it is.
+    """The JSON of a confirmed program as it is stored; None before a choice, `NONE` as it is.
 
     Raises ProgramError: bad_program for what is no program, what `run` raises on the table of `example`, and
     other_answer for a program that does not give the answer of `example`, for that one cannot be how it follows.
@@ -258,7 +258,7 @@ def columns_scanned(program: Mapping[str, Any] | None) -> frozenset[str]:
 
 
 def in_words(program: Mapping[str, Any] | None, table: Table) -> str:
-    """A stored program in words; "" where nobody has said anything."""
+    """A stored program in words; "" before a choice."""
     if program is None:
         return ""
     return describe(program, table) if is_program(program) else gettext("none of the proposed programs")

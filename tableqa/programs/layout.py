@@ -1,6 +1,6 @@
-"""What stands around a cell: the words that name its row and its column, and how they go with a question.
+"""What is around a cell: the words that name its row and its column, and how they go with a question.
 
-Financial tables (TAT-QA) have empty headers, years in body rows and sections whose name stands in a row of its own; tables
+Financial tables (TAT-QA) have empty headers, years in body rows and sections whose name is in its own row; tables
 of Wikipedia have a header and names in their first columns. Both are read here, by place and never by the header's name.
 """
 

@@ -102,7 +102,7 @@ _BEHIND: dict[Comparison, str] = {
 }
 """What stands before and after a number that is a bound."""
 
-# Two words may stand between: "more than the 5", "over 3 times", "after the year 2000".
+# Two words may be between: "more than the 5", "over 3 times", "after the year 2000".
 _WORDS_AHEAD = {
     relation: re.compile(rf"(?<!\w)(?:{words})(?: \S+){{0,2}}$") for relation, words in _AHEAD.items()
 }
@@ -210,7 +210,7 @@ class Question:
 
 
 _SAME_NAMES = (
-    # words of questions: what stands in tables for them
+    # words of questions: what is in tables for them
     ("win won victory victorie beat", "w|win|won|victory"),
     ("lose los loss losse lost defeat", "l|lost|loss|defeat"),
     ("draw drew", "d|draw|drew|tie"),

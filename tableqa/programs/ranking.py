@@ -426,7 +426,7 @@ def _ordinal(text: str) -> Decimal | None:
 
 
 def _in_order(value: tuple[str, ...], among: tuple[str, ...], gap: int = 2) -> bool:
-    """Whether words stand among others in their order, each at most `gap` words after the one before it."""
+    """Whether words are among others in their order, each at most `gap` words after the one before it."""
     for start, word in enumerate(among):
         if word != value[0]:
             continue

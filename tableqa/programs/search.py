@@ -2,7 +2,7 @@
 
 Learning from denotations (Liang, Jordan and Klein 2013; Pasupat and Liang 2015), kept small: conditions come from what the
 question and the cells have in common, operations from a fixed list, and the gold answer prunes every step, so that
-nothing is built that does not yield it. Whether a program *means* the question nobody can tell from one table; the
+nothing is built that does not yield it. Whether a program *means* the question cannot be told from one table; the
 ranking makes a guess, and a person confirms.
 """
 

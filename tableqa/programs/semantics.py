@@ -60,7 +60,7 @@ _ARITHMETIC = Context(prec=50)
 def run(program: Program | Mapping[str, Any], table: Table) -> list[str]:
     """The answers that `program` gives on `table`, each once; the program or its JSON.
 
-    Numbers are given in plain digits with at most six after the point, texts as they stand in the table. An edit that
+    Numbers are given in plain digits with at most six after the point, texts as they are in the table. An edit that
     moves rows or columns, renames columns or exchanges rows and columns changes nothing, unless the program asks for
     the order of rows or for the name of a column. (That rows and columns were exchanged is seen by the columns that the
     program names; one that only counts all rows names none.)

@@ -2,7 +2,7 @@
 
 A program is data. It addresses cells by row id and column id, so that it survives edits, and holds no text of the table
 but the values that its conditions compare with. Three sorts of nodes: `Rows` (a choice of rows), `Expression` (one
-number, or the text of one cell) and answers made of texts; `Program` is what can stand at the top.
+number, or the text of one cell) and answers made of texts; `Program` is what can be at the top.
 
 The operations are those that published reasoning questions ask for: the aggregations and conditions of WikiSQL (Zhong
 et al. 2017), the arithmetic of TAT-QA's derivations (Zhu et al. 2021), and superlatives, comparisons and neighbouring
@@ -90,7 +90,7 @@ class AllRows(Node):
 
 @dataclass(frozen=True, slots=True)
 class Where(Node):
-    """The rows of `rows` whose cell in `column` stands in the relation `relation` to `value`.
+    """The rows of `rows` whose cell in `column` is in the relation `relation` to `value`.
 
     `value` is a text, read as the cells are (a number compares with numbers, a date with dates), or an expression.
     """
@@ -144,7 +144,7 @@ class Place(Node):
 
 @dataclass(frozen=True, slots=True)
 class Beside(Node):
-    """The row that stands directly after (below) or before (above) each of `rows`, where there is one."""
+    """The row that is directly after (below) or before (above) each of `rows`, where there is one."""
 
     which: Literal["after", "before"]
     rows: "Rows"
@@ -364,7 +364,7 @@ class Select(Node):
 
 @dataclass(frozen=True, slots=True)
 class MostCommon(Node):
-    """The text that stands most (or least) often in a column over rows; several where they tie."""
+    """The most (or least) frequent text in a column over rows; several where they tie."""
 
     which: Which
     column: str
@@ -422,7 +422,7 @@ class Pick(Node):
 
 @dataclass(frozen=True, slots=True)
 class Those(Node):
-    """The names of the choices whose value stands in a relation to `than`: "in which years did it exceed 5?"."""
+    """The names of the choices whose value is in a relation to `than`: "in which years did it exceed 5?"."""
 
     choices: tuple[Choice, ...]
     relation: Comparison
@@ -440,7 +440,7 @@ class Those(Node):
 
 @dataclass(frozen=True, slots=True)
 class Holds(Node):
-    """Whether `left` stands in a relation to `right`, in the two words of `words`: "yes" and "no", "more" and "less"."""
+    """Whether `left` is in a relation to `right`, in the two words of `words`: "yes" and "no", "more" and "less"."""
 
     left: Expression
     relation: Comparison

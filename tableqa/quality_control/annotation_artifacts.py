@@ -8,8 +8,8 @@
 
 Pure functions over plain data. Every share is a `Proportion`: hits of n, with Wilson's interval. A response counts once,
 however many cells it has. Where several are of one item, `groups` says so, and intervals are over items: responses to one
-item are not independent (`tableqa.statistics.clustered_intervals`). Beside a share stands, where there is
-one, what chance would give: in tables of five rows everything lies in the first three or the last two.
+item are not independent (`tableqa.statistics.clustered_intervals`). Next to a share is, where there is
+one, what chance would give: in tables of five rows everything is in the first three or the last two.
 """
 
 import itertools
@@ -61,7 +61,7 @@ def concentration(
     replicates: int = 1000,
     seed: int = 0,
 ) -> Concentration:
-    """How far answers (or any values) pile up on few. Values are told apart as they are: canonical forms come from outside.
+    """How far answers (or any values) pile up on few. Values are compared as they are: canonical forms come from outside.
 
     groups: as for `places`. The interval of the normalised entropy is that of a bootstrap over the groups, moved so that its
     middle is the value: drawing with replacement always loses some values, so that all draws lie too low by about as much.
@@ -160,7 +160,7 @@ def _centred(draws: "np.ndarray[Any, Any]", value: float) -> tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where rows lie in their tables; `by_chance` is the mean over responses of what rows drawn at random would give.
+    """Where rows are in their tables; `by_chance` is the mean over responses of what rows drawn at random would give.
 
     first, last, ends   those whose rows are all among the first three, all among the last two, all among either
     n, groups           those that count, with a row and a table of more than five; and of how many groups they are
@@ -295,7 +295,7 @@ def edit_sizes(
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One person's commonest mould and how much of their work is in it; `of_others` is its share among everybody else."""
+    """One person's commonest mould and how much of their work is in it; `of_others` is its share among all others."""
 
     person: str
     mould: str
@@ -322,9 +322,9 @@ def question_template(question: str) -> str:
 
 
 def templates(questions: Mapping[str, Sequence[str]], least: int = 10) -> tuple[Template, ...]:
-    """The commonest mould of each person with at least so many questions, sorted by person.
+    """The commonest mould of each person with at least `least` questions, sorted by person.
 
-    It stands out where at least three of the person's questions are in it and their share lies above that of everybody
+    It stands out where at least three of the person's questions are in it and their share is above that of all
     else, beyond both intervals.
     """
     moulds = {

@@ -1,4 +1,4 @@
-"""Ways of working that a manager should look at: too fast, always the same, copied texts. They accuse nobody.
+"""Ways of working that a manager should look at: too fast, always the same, copied texts. They are no accusation.
 
     too_fast(seconds_of_the_person, seconds_of_the_others, floor)
     sped_up(seconds_in_order)
@@ -102,10 +102,10 @@ def too_fast(seconds: Sequence[float], of_others: Sequence[float], floor: float 
     """Items done in less than a third of the others' median time, and far outside their spread; or below a floor.
 
     seconds: active time of each of the person's items; of_others: of the batch's other items; floor: the time in which
-    nobody can do such an item, 0 where that is not known. The bound is the lower of a third of the others' median and
+    such an item cannot be done, 0 where that is not known. The bound is the lower of a third of the others' median and
     what lies 2.5 robust standard deviations (of logarithms) below it, but never below the floor. Raised where at least
     three items are below the bound and their share is above the others' beyond what its interval allows, or where at
-    least three items and a tenth of them are below the floor: that also tells of a batch in which everybody is too fast,
+    least three items and a tenth of them are below the floor: that also tells of a batch in which all are too fast,
     or one person alone. Raises ValueError for a time or a floor below 0.
     """
     _check_times(seconds, of_others, [floor])
@@ -228,7 +228,7 @@ def copy_paste(texts: Mapping[Key, str], of_others: Iterable[Iterable[str]] = ()
     texts: the person's free text of each item; of_others: what each of the others wrote in the batch. Texts are the same
     where they differ in case and blanks only. Those of fewer than 12 characters are left out, and so are those that at
     least two others use, and on at least a twentieth of what the others wrote (a phrase of the guidelines; one other who
-    writes the same may be the same person). Raised where one text stands on at least three items and on at least a tenth
+    writes the same may be the same person). Raised where one text is on at least three items and on at least a tenth
     of those with a text.
     """
     plain_texts = {item: _plain(text) for item, text in texts.items() if text.strip()}

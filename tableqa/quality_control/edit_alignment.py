@@ -23,8 +23,8 @@ def match_ids(base: Table, edited: Table) -> Table:
 
     Two texts that differ in a table of equal shape are two changed cells. Otherwise exact texts are compared first, as
     `diff` does. Where rows or columns came or went, as in a shortened table whose numbers a spreadsheet has written
-    anew, texts are also compared by what they say, rows and columns in order; the pairing that leaves fewer changes
-    holds. A row that is missing in one position and stands unchanged in another has moved.
+    again, texts are also compared by what they say, rows and columns in order; the pairing that leaves fewer changes
+    holds. A row that is missing in one position and is unchanged in another has moved.
     """
     plain = _rows_moved(base, align(base, edited))
     if base.shape == edited.shape:
@@ -170,7 +170,7 @@ def _part_of(base: Table, edited: Table) -> tuple[dict[int, int], dict[int, int]
 
 def _in_sequence(names: Sequence[str], sequence: Sequence[str]) -> Iterator[list[int]]:
     """Rising positions in `names` that hold the texts of `sequence`, in every way."""
-    # Where each text can stand at most, so that the next ones fit.
+    # Where each text can be at most, so that the next ones fit.
     latest = [len(names)] * (len(sequence) + 1)
     for index in reversed(range(len(sequence))):
         latest[index] = max((j for j in range(latest[index + 1]) if names[j] == sequence[index]), default=-1)
@@ -231,7 +231,7 @@ def _columns_alike(old: Sequence[str], new: Sequence[str]) -> float:
 
 
 def _rows_alike(old: Sequence[str], new: Sequence[str], columns: Sequence[tuple[int, int]]) -> float:
-    """How many texts stand in the same columns of both rows; the first, which is often their name, counts twice."""
+    """How many texts are in the same columns of both rows; the first, which is often their name, counts twice."""
     alike = 0.0
     for k, j in columns:
         if new[k] == old[j]:

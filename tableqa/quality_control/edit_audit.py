@@ -1,8 +1,8 @@
-"""The audit of somebody else's edits: what was done to each table, what a contract says to it, what is damage.
+"""The audit of another person's edits: what was done to each table, what a contract says to it, what is damage.
 
     audit(base_examples, edited_examples, "answer_changes")      # -> Audit(items, totals)
 
-Released perturbations come as two files of whole tables, and nobody recorded what was done. So the edits are found by
+Released perturbations come as two files of whole tables, without recorded edits. So the edits are found by
 comparing (`operations.diff`), held against the contract that the paper set for its annotators (`contracts.check`), and
 searched for what spreadsheets and scripts do to tables (`spreadsheet_damage`). Where an item says how its answer is
 computed (the derivations of TAT-QA), the answer is computed again on the edited table. An audit judges nothing: each
@@ -49,7 +49,7 @@ _UNPAIRED = ("only_in_base", "only_in_edited")
 class AuditedItem:
     """One item of both files, or of one of them.
 
-    operations         what makes the edited table of the base's; none where the item stands in one file only
+    operations         what makes the edited table of the base's; none where the item is in one file only
     changes            the same in words
     violations         what was found, in the order: pairing, contract, computed answer, damage
     answer_difference  the name of the difference between the answers (`answers.compare`), None where there is none
@@ -65,7 +65,7 @@ class AuditedItem:
 
     @property
     def paired(self) -> bool:
-        """Whether the item stands in both files."""
+        """Whether the item is in both files."""
         return not any(finding.code in _UNPAIRED for finding in self.violations)
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def audit_item(base: Example, edited: Example, contract: Contract) -> AuditedIte
     findings += [
         Finding(violation.code, violation.message, violation.level)
         for violation in violations
-        if violation.code not in DAMAGE  # that is told once, with all its places
+        if violation.code not in DAMAGE  # that is reported once, with all its places
     ]
     recomputed = recompute(base, edited, table)
     if recomputed.answers is not None and not recomputed.agrees:

@@ -70,7 +70,7 @@ def recompute(base: Example, edited: Example, table: Table) -> Recomputation:
 
 
 def _readings(base: Example, table: Table) -> Iterator[_Program]:
-    """The programs that the derivation can mean, as JSON; after each, the one in which no constant stands for a cell.
+    """The programs that the derivation can mean, as JSON; after each, the one in which no constant replaces a cell.
 
     In (4-5)/5 the last 5 may be the number of terms of an average. Where it is also what a cell said that was changed, it
     may be that cell.
@@ -148,7 +148,7 @@ def _restored_points(base: Table, table: Table, cells: Iterable[_Cell]) -> Itera
 
 
 def _missing_points(base: Example) -> dict[_Cell, str]:
-    """Cells of the base whose number stands in the derivation with a point that they have lost."""
+    """Cells of the base whose number is in the derivation with a point that they have lost."""
     derivation_values = {
         number.value for digits in _NUMBER.findall(derivation_of(base)) if (number := number_of(digits))
     }

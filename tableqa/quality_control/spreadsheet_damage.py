@@ -1,8 +1,8 @@
 """What spreadsheets and scripts do to tables, as opposed to people: a date turned round, a decimal point lost.
 
-Whoever edits a table by way of a spreadsheet or a data frame gets more changes than they made. Each kind of them has a
-code here, and most need the text that stood there before: "13.5" is no fault, "13.50" that became "13.5" is one. So
-`damage(old, new)` compares two texts and names what happened to the first without anyone's judgement, if anything did;
+Editing a table in a spreadsheet or a data frame makes more changes than intended. Each kind of them has a
+code here, and most need the text that was there before: "13.5" is no fault, "13.50" that became "13.5" is one. So
+`damage(old, new)` compares two texts and names what happened to the first without any person's judgement, if anything did;
 `cell_damage(text)` and `header_damage` say what can be seen on a text alone.
 
 The kinds are those found in the released human edits of FREB-TQA (Zhou et al., NAACL 2024), part 3.
@@ -105,7 +105,7 @@ def repair_encoding(text: str) -> str:
     """The text with what a wrong encoding made of single characters turned back, as far as it can be told.
 
     UTF-8 that was read as Latin-1 or Windows-1252 (Ã© for é), and GBK read as Latin-1 (¡ª for a dash, ¨® for ó), where
-    the result is a letter with an accent or a mark of punctuation. Characters that stand for lost ones become U+FFFD.
+    the result is a letter with an accent or a mark of punctuation. Characters in place of lost ones become U+FFFD.
     """
     if text.isascii():
         return text

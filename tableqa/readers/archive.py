@@ -174,7 +174,7 @@ def unpack_file(path: Path, packed: IO[bytes] | gzip.GzipFile, target: Path, rem
 
 
 def has_many_tables(path: Path) -> bool:
-    """Whether an archive has so many tables that `partly_unpacked` is worth it; False for what is no archive."""
+    """Whether an archive has enough tables that `partly_unpacked` is worth it; False for what is no archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             return len(archive.namelist()) > MANY_FILES

@@ -52,9 +52,9 @@ class AskewRelease(FileReader):
     First the original examples as their own reader gave them, then the accepted edits in the order of their decisions,
     then automatic perturbations, made again from their seeds, then mixes. All but the originals have `lineage` in meta:
     "source", "parent" (the id of what was edited), "perturbation", "operations" (all since the source table), "base" (the
-    digest of that table) and, of an automatic one, "seed"; where the parent had a lineage of its own, that is its
-    "before". Rows and columns of an edited table are named anew by their places, and so are the cells that its meta
-    marks. What people contradicted, and what was made of it, is left out, in a release for evaluation also what nobody
+    digest of that table) and, of an automatic one, "seed"; where the parent had its own lineage, that is its
+    "before". Rows and columns of an edited table are named again by their places, and so are the cells that its meta
+    marks. What people contradicted, and what was made of it, is left out, in a release for evaluation also what no person
     verified. Of an original meta says so ("contradicted": the reason). An id that two sources of the release have is
     numbered, and `lineage` holds the "id".
     """
@@ -67,7 +67,7 @@ class AskewRelease(FileReader):
     beside = gettext_noop("the release as a zip archive; the file is its manifest.json")
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, Path]:
-        """The manifest and the folder of the other files, which an archive may hold in a folder of its own."""
+        """The manifest and the folder of the other files, which an archive may hold in its own folder."""
         path = Path(path)
         manifest = path / MANIFEST if path.is_dir() else path
         if path.is_dir() and not manifest.is_file():
@@ -368,7 +368,7 @@ def _replayed_table(fields: Fields, base: Table, operations: list[Any]) -> Table
 
 
 def _mixed_example(fields: Fields, names: Names) -> Example:
-    """An example of the file of mixes; its table stands in its record."""
+    """An example of the file of mixes; its table is in its record."""
     try:
         table = Table.from_dict(fields.required("table"))
     except TableError as error:

@@ -1,4 +1,4 @@
-"""Plain csv that a spreadsheet writes: a file of questions, and each table in a file of its own.
+"""Plain csv that a spreadsheet writes: a file of questions, and each table in its own file.
 
 Both are UTF-8 and quoted as RFC 4180 says. docs/reference/readers.md describes the form.
 """

@@ -5,13 +5,13 @@ the table's "name" or "id" or neither; the same with TAT-QA's fields beside them
 "meta"; in 02_rel the table as a plain list of rows, the header first; and files of perturbed items with "seed",
 "dataset" and "perturb".
 
-Nothing is lost: `tableqa.writers.freb_tqa.published_record` gives the record that was read. What stands beside the four
+Nothing is lost: `tableqa.writers.freb_tqa.published_record` gives the record that was read. What is beside the four
 fields is kept in `meta` under its own name, and besides:
 
     context         the table's "name" (in WikiTableQuestions the path of its file, as that reader calls it)
     table           what else the object of the table holds, if anything: {"id": ...}
     table_form      "rows" where the table is a plain list of rows
-    nested          the names of the fields that stand in the record's own "meta"; one that the record has as well is
+    nested          the names of the fields that are in the record's own "meta"; one that the record has as well is
                     called "meta.NAME" here
     id              the id as published, where it repeats: the second nt-5695 of a file is called nt-5695#2
     relevant_cells  [[row id, column id], ...] of "rel_cell", which counts rows from below the header. Its places are those

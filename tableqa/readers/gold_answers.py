@@ -26,7 +26,7 @@ _CORRECT = phrase("Correct it")
 
 
 class GoldAnswer(NamedTuple):
-    """A row. `cells` are fields of the response that have a column of their own, as text."""
+    """A row. `cells` are fields of the response that have their own column, as text."""
 
     line: int
     example: str

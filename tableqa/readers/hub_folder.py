@@ -50,7 +50,7 @@ def _has_form_of_arrow(folder: Path) -> bool:
 def _by_names(folder: Path) -> tuple[list[tuple[Path, str]], list[Path]]:
     """The text files with a split in their names or folders, and those beside them; none where it is no dataset by them.
 
-    They lie in the folder or its folder "data", else in folders in these. Without a README.md that starts with YAML, there
+    They are in the folder or its folder "data", else in folders in these. Without a README.md that starts with YAML, there
     have to be several splits and no other data files beside them. ReaderError for several configurations.
     """
     has_files = False

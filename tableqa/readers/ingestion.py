@@ -119,7 +119,7 @@ class ReadResult:
 
 
 def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda done: None) -> ReadResult:
-    """Read and check all records; `progress` is told how many were read. ReaderError where nothing can be read."""
+    """Read and check all records; `progress` receives how many were read. ReaderError where nothing can be read."""
     path = Path(request.path)
     with (
         reading_options(request.fields),

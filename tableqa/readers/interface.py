@@ -270,7 +270,7 @@ class Names:
         self._times: Shelf[str, int] = Shelf()
 
     def unique(self, published: str) -> str:
-        """The id as it is published, or with a number behind it where it stands there already."""
+        """The id as it is published, or with a number behind it where it is there already."""
         name = published
         while name in self._taken:
             self._times[published] = self._times.get(published, 1) + 1

@@ -1,4 +1,4 @@
-"""JSON Lines that anybody can write: one example a line, with its table. docs/reference/readers.md describes the form."""
+"""JSON Lines that any person can write: one example a line, with its table. docs/reference/readers.md describes the form."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -25,7 +25,7 @@ _FIELDS = (
 
 
 class Jsonl(RecordFile):
-    """The reader "jsonl"; see `tableqa.readers.interface.Reader`. Marked and rated fields lie in meta."""
+    """The reader "jsonl"; see `tableqa.readers.interface.Reader`. Marked and rated fields are in meta."""
 
     name = "jsonl"
     title = gettext_noop("JSON Lines (Askew format)")

@@ -1,7 +1,7 @@
 """Label Studio's JSON export, for people who move: tasks with their data, and the annotations and predictions they have.
 
 A task is {"id", "data": {...}, "annotations": [{"result": [...]}], "predictions": [...]}. Which field of `data` is the
-question, the table and the answers is a matter of each project; usual names are known, others are said (`with_fields`).
+question, the table and the answers is a matter of each project; usual names are known, others are named (`with_fields`).
 """
 
 from collections.abc import Iterator, Mapping

@@ -147,7 +147,7 @@ def _dimension(path: Path) -> str:
 
 
 def _table_question_reference(fields: Fields) -> tuple[Table, str, str | None]:
-    """The table, question and reference of a record; they may stand in it or in its copy of the source's record."""
+    """The table, question and reference of a record; they may be in it or in its copy of the source's record."""
     source = fields.nested("metadata") if "metadata" in fields else fields
     if "table_array" in source:
         table = fetaqa_table(source)

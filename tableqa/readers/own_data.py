@@ -176,7 +176,7 @@ class OwnData(TolerantReader):
         return TableEncoding(chosen, lambda: self._named_tables(path, tables, MOST_FOR_ENCODING))
 
     def layout(self, path: str | Path, tables: str | Path | None = None) -> Layout:
-        """How the file of questions is laid out, by what is said and else by what is detected; ReaderError."""
+        """How the file of questions is laid out, as stated, else as detected; ReaderError."""
         with self._opened(Path(path), tables) as (questions, folder):
             values: dict[str, Any] = {}
             for record in islice(self._each_record(questions), MOST_COMPARED):
@@ -439,7 +439,7 @@ def _beside_splits(folder: Path, questions: Path, fits: Callable[[Path], bool]) 
 
 
 def _form(path: Path, fields: Mapping[str, str]) -> TextForm:
-    """How a text file is to be read, by what is said and else by what is detected; ReaderError."""
+    """How a text file is to be read, as stated, else as detected; ReaderError."""
     if path.suffix.lower() == ".xlsx" and starts_as_zip(path):
         mend = phrase("Open it in Excel and save it again as .xlsx")
         raise ReaderError(path, None, phrase("the Excel file is damaged"), mend)

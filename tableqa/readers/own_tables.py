@@ -1,4 +1,4 @@
-"""The tables of a person's own data: in the record, in a sheet of the workbook, or in a file of their own."""
+"""The tables of a person's own data: in the record, in a sheet of the workbook, or in their own file."""
 
 from functools import cached_property, partial
 from pathlib import Path

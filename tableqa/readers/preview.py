@@ -169,7 +169,7 @@ def _with_columns(
     fields = {**unguessed_columns(parts, columns), **options}
     read = own.with_fields(fields)
     layout = read.layout(path, tables)
-    # A name that cannot be stored is shown escaped. Its records have a problem, so nobody can choose it.
+    # A name that cannot be stored is shown escaped. Its records have a problem, so it cannot be chosen.
     return read, Layout(**printable_in(asdict(layout))), fields
 
 
@@ -180,7 +180,7 @@ def _differing_options(
     if not options:
         return {}
     usual = {"answer_separator": "|", "header_row": "1"}
-    with suppress(ReaderError):  # what cannot be detected is said
+    with suppress(ReaderError):  # undetected parts are reported
         layout = own.layout(path, tables)
         separator = layout.separator.replace("\t", "\\t")
         encoding = layout.encoding.replace("utf-8-sig", "utf-8")

@@ -1,7 +1,7 @@
 """Choices of a person about files that can be read in several ways, or not at all without a choice.
 
 The names and values are those of `--field NAME=VALUE`, `fields_of` of the API and the lists of the page *Import examples*.
-A reader sets them while it reads (`with_options`); whoever reads a value asks for the `option`.
+A reader sets them while it reads (`with_options`); code that reads a value asks for the `option`.
 """
 
 import re

@@ -27,7 +27,7 @@ WRITE_OBJECTS = phrase("A file of records has one JSON object per line, or one J
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where something stands in a file: its line, counted from 1, and where in the line, if that needs to be said."""
+    """Where something is in a file: its line, counted from 1, and where in the line, if that needs to be said."""
 
     file: Path
     line: int

@@ -130,7 +130,7 @@ def _with_id(name: str, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def questions_in(record: Fields, question: str, table: str) -> Iterator[Fields]:
-    """The record itself, or each question that it holds in a member of its own, with all other columns beside it.
+    """The record itself, or each question that it holds in its own member, with all other columns beside it.
 
     A column of both is called "record.NAME" for the outer one. Questions without ids have that of the record and a number.
     `question` and `table` are the columns that a person named for them.
@@ -230,7 +230,7 @@ def part_of_object(error: ReaderError, columns: Mapping[str, str], record: Mappi
 
 
 def _with_member_as_column(value: dict[str, Any], name: str) -> dict[str, Any]:
-    """A copy of an object in which a member of an inner object is a column of its own."""
+    """A copy of an object in which a member of an inner object is its own column."""
     *path, last = name.split(".")
     inner = copy = dict(value)
     for part in path:

@@ -1,4 +1,4 @@
-"""What holds the table of a record, and the table in it: every form is told apart here.
+"""What holds the table of a record, and the table in it: every form is recognised here.
 
 The table is in its column or in two columns, the header and the rows (`with_joined_table`). Its column names a file or
 sheet (`file_named`), or holds the table (`table_from`): {"header", "rows"} or {"columns", "data"}; a list of rows, the
@@ -46,7 +46,7 @@ _OF_PANDAS = {"index", "index_names", "column_names"}
 
 
 def with_joined_table(record: Fields, chosen: str) -> Fields:
-    """The record with its header and rows as one table, where they lie in separate columns."""
+    """The record with its header and rows as one table, where they are in separate columns."""
     value = record.value
     if chosen in value or not TABLE_COLUMNS.isdisjoint(value):
         return record

@@ -39,9 +39,9 @@ class Record:
 
 
 class RepeatedObjects:
-    """Objects that stood in earlier records, such as the table of the question before, and what was made of them.
+    """Objects that was in earlier records, such as the table of the question before, and what was made of them.
 
-    Where the same text stands again it is the same value: it is neither parsed nor checked again. So nobody may change it.
+    A repeated text is the same value: it is neither parsed nor checked again. So it must not be changed.
     Those that were met last are kept, up to a number of characters.
     """
 
@@ -81,7 +81,7 @@ class RepeatedObjects:
     def _again(self, text: str, at: int) -> tuple[Any, int] | None:
         start = text[at : at + _TELLING]
         cached_entry = self._kept.get(start)
-        # An object ends with its own brace: a text that begins like it goes on behind it.
+        # An object ends with its own brace: a text that begins like it continues behind it.
         if cached_entry is None or not text.startswith(cached_entry[0], at):
             return None
         self._kept.move_to_end(start)
@@ -145,7 +145,7 @@ def _fields(location: Location, text: str, repeated: RepeatedObjects | None) -> 
         try:
             members = repeated.fields(text)
         except (ValueError, RecursionError):
-            members = None  # what is wrong is said where the whole is read
+            members = None  # faults are reported where the whole is read
         if members is not None:
             return Fields(location, members)
     return fields_of(location, text)

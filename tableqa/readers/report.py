@@ -149,7 +149,7 @@ class Report:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> "Report":
-        """The report that was stored, also in a release of anybody; ValueError where it is none."""
+        """The report that was stored, also in a release of any person; ValueError where it is none."""
         try:
             texts = {name: unpack(stored[name]) for name in _SENTENCES}
             report = from_json(cls, {**stored, **texts})

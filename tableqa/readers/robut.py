@@ -39,7 +39,7 @@ class Robut(TolerantReader):
     name, and besides: "context", the name of the table; "table_about", what else its object holds (WikiSQL's types);
     "answers_text", the answers as they are written where that is a text, which the part of SQA has: "['a', 'b']". Where
     the record has no id it is `original_id-perturbation_type`, and meta has "made_id"; one that repeats is numbered, and
-    meta has the "id" as it was. "table_beside" says that the table lies in the file of tables.
+    meta has the "id" as it was. "table_beside" says that the table is in the file of tables.
 
     A folder may hold several files, one for each dataset or perturbation: they are read in the order of their names.
     `tables` is the file of the tables or its folder; without it they are looked for beside the file.
@@ -133,7 +133,7 @@ def _tables_file(questions: Path, tables: str | Path | None) -> Path | None:
 
 
 def _spool_tables(path: Path, spool: Path) -> tuple[TableLines, Mapping[str, ReaderError]]:
-    """The tables of one JSON object, laid down one a line in a file of their own, where they can be found again.
+    """The tables of one JSON object, laid down one a line in their own file, where they can be found again.
 
     And what is wrong with those that are none: a problem of the questions about them.
     """
@@ -159,7 +159,7 @@ def _spooled_table(fields: Fields) -> tuple[Table, dict[str, Any]]:
 
 
 def _table(fields: Fields) -> tuple[Table, dict[str, Any]]:
-    """The table, and what is said of it: its name, and whatever else its object holds."""
+    """The table, and its description: its name, and whatever else its object holds."""
     about: dict[str, Any] = {}
     if "name" in fields.value:
         about["context"] = fields.text("name")

@@ -1,4 +1,4 @@
-"""Which split a file of a dataset is of: by its name, or by the folder that it lies in, as the Hugging Face Hub does."""
+"""Which split a file of a dataset is of: by its name, or by the folder that it is in, as the Hugging Face Hub does."""
 
 import re
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ def _without_number(file: PurePath) -> str:
 
 
 def refuse_configurations(folder: Path, files: list[Path]) -> None:
-    """ReaderError where files with a split lie in several folders that are none: these are configurations.
+    """ReaderError where files with a split are in several folders that are none: these are configurations.
 
     `files` are below `folder`.
     """

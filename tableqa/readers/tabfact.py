@@ -1,6 +1,6 @@
 """TabFact (Chen et al., ICLR 2020): statements about Wikipedia's tables, each entailed by its table or refuted.
 
-A file is one object {table id: [statements, labels, caption]}; the table lies in a file of that name whose cells are
+A file is one object {table id: [statements, labels, caption]}; the table is in a file of that name whose cells are
 parted by "#", without any quoting, the header first.
 """
 

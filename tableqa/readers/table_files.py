@@ -1,4 +1,4 @@
-"""Tables that lie in files of their own beside a file of questions, each parsed once: a file each, or a line each."""
+"""Tables that are in files of their own beside a file of questions, each parsed once: a file each, or a line each."""
 
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -116,7 +116,7 @@ class TableLines:
         return name in self._places
 
     def __getitem__(self, name: str) -> tuple[Table, dict[str, Any]]:
-        """A table and what is said of it; KeyError if there is none of this name, ReaderError if it cannot be read."""
+        """A table and its description; KeyError if there is none of this name, ReaderError if it cannot be read."""
         line, offset = self._places[name]
         location = Location(self._path, line)
         if name not in self._tables:

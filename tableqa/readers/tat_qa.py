@@ -2,7 +2,7 @@
 
 A file is one array; each of its objects is a table, its paragraphs, and the questions about both. The source says of
 no row that it is a header. The first row is taken as the header, as FREB-TQA's release takes it, and so the tables of
-both are equal; where a header goes on over two or three rows, those stay where they are, in the body.
+both are equal; where a header spans two or three rows, those stay where they are, in the body.
 """
 
 from collections.abc import Iterator

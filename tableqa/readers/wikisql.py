@@ -53,7 +53,7 @@ class WikiSql(FileReader):
 
     The id of an example is `table_id-n`, n counting the table's questions in the file from 1: the source has none.
     answers is what the logical form gives on the table (`tableqa.programs`), and program that form as a program. Where
-    it gives nothing, because no row meets its conditions or a text stands where it takes a sum, answers is empty and
+    it gives nothing, because no row meets its conditions or a text is where it takes a sum, answers is empty and
     there is no program. meta holds "sql" as {"sel", "agg", "conds": [[column, operator, value], ...]}, "phase",
     "table_id", and what the source says of the table, "types" among it. A cell that is a number stays as it is
     written.

@@ -3,7 +3,7 @@
     python -m tableqa.readers.worker_process FOLDER < {"task": "read_all", "request": {...}, "parent": 1234, ...}
 
 In the folder it writes `progress`, a number, and at last `result.json`: {"result": ...}, {"fault": ...} for a file that
-cannot be read, or {"memory": true}. Whoever started it watches its time and memory, and ends it.
+cannot be read, or {"memory": true}. The process that started it watches its time and memory, and ends it.
 """
 
 import ctypes
@@ -66,7 +66,7 @@ TASKS: Mapping[str, Task] = {
 
 
 def task_named(name: str) -> Task:
-    """One of `TASKS`, or "package.module:function" of whoever started this process."""
+    """One of `TASKS`, or "package.module:function" of the process that started this one."""
     module, _, function = name.rpartition(":")
     task: Task = getattr(import_module(module), function) if module else TASKS[name]
     return task

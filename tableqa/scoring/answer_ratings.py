@@ -39,7 +39,7 @@ class ScoresError(ValueError):
 class RatedAnswer:
     """What a system answered to a question, and what people said of it.
 
-    human      the people's score on each dimension; empty where nobody rated it
+    human      the people's score on each dimension; empty without ratings
     text       the answer; "" where only its scores are known
     reference  the answer that was expected; "" where there is none
     metrics    scores of metrics that came with the data, by their names
@@ -145,7 +145,7 @@ def rated_answer(
 
 
 def scores_alone(folder: Path, dataset: str) -> list[RatedAnswer]:
-    """What LFTQA-Eval's folder scores/DATASET says, where nobody has the answers themselves: ratings and metrics.
+    """What LFTQA-Eval's folder scores/DATASET says, without the answers themselves: ratings and metrics.
 
     The folder has human_scores and metric_scores, a file for each dimension and metric; the file's name says which.
     [] where it has no human_scores. ScoresError naming file and record.
@@ -206,7 +206,7 @@ def read_column(name: str, path: Path, answers: Sequence[RatedAnswer]) -> ScoreC
     """The scores of a metric from a file: CSV with a header, a JSON array, or JSON Lines.
 
     A record has example_id (or id), model (or system) and score; "dataset" where several are compared. Scores of answers
-    that nobody rated are passed over. Raises ScoresError naming the line, and where not one score is of a rated answer.
+    without ratings are skipped. Raises ScoresError naming the line, and where not one score is of a rated answer.
     """
     datasets = {answer.dataset for answer in answers}
     rated_keys = {answer.key for answer in answers}
@@ -232,7 +232,7 @@ def read_column(name: str, path: Path, answers: Sequence[RatedAnswer]) -> ScoreC
 def correlations(
     answers: Sequence[RatedAnswer], columns: Iterable[ScoreColumn], *, replicates: int = 1_000
 ) -> Correlations:
-    """Every column against every dimension that people rated, in each dataset. ScoresError where nobody rated anything."""
+    """Every column against every dimension that people rated, in each dataset. ScoresError without ratings."""
     rated = [answer for answer in answers if answer.human]
     if not rated:
         raise ScoresError("No answer has a rating of people: there is nothing to compare metrics with.")
@@ -274,7 +274,7 @@ def _correlation(
 
 
 def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(where it stands, record) of a file of scores."""
+    """(location, record) of a file of scores."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -3,8 +3,8 @@
     same_in_another_form(["1 hour"], ["60 minutes"])     True
     same_in_another_form(["1 hour"], ["61 minutes"])     False
 
-For verdicts on models (`tableqa.scoring.verdicts`), where a difference of form fools nobody. Not for metrics: whether
-"1" may stand for "first" is for a person to say. What is here is exact: units of one kind, months and seasons written in
+For verdicts on models (`tableqa.scoring.verdicts`), where a difference of form does not matter. Not for metrics: whether
+"1" may mean "first" is for a person to say. What is here is exact: units of one kind, months and seasons written in
 digits, ranks and other words for numbers, initials and turned names. A part of a name is another answer (York is not New
 York, and Guinea not Papua New Guinea), as it is by the rules of WikiTableQuestions and TAPEX.
 """
@@ -235,7 +235,7 @@ def _same_name(first: str, second: str) -> bool:
 
 
 def _turned(name: str) -> str:
-    """A name with what stands behind its only comma in front."""
+    """A name with what is behind its only comma in front."""
     plain = " ".join(fold(name).lower().split())
     last, comma, first = plain.partition(", ")
     return f"{first} {last}" if comma and "," not in first and first else plain

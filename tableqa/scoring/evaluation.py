@@ -549,7 +549,7 @@ def _nothing(figure: str) -> Message:
 def _check_bounds(row: Row, of_one_source: bool) -> None:
     """|Emd| <= VP, and R-ACC <= after / before, whatever the answers are: ArithmeticError where this module is wrong.
 
-    The second holds within a source only: over several, a mean of ratios stands beside a ratio of means.
+    The second holds within a source only: over several, a mean of ratios is beside a ratio of means.
     """
     emd, vp, r_acc, after = row.emd.value, row.vp.value, row.r_acc.value, row.after.value
     if emd is not None and vp is not None and abs(emd) > vp + 1e-9:

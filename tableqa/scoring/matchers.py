@@ -122,7 +122,7 @@ def _value(text: str) -> _Value:
     if date_match := _DATE.match(lowered):
         year, month, day = (-1 if part.startswith("x") else int(part) for part in date_match.groups())
         if (year, month, day) != (-1, -1, -1) and month <= 12 and day <= 31:
-            # A date of which only the year is said is the number of the year.
+            # A date with a year only is the number of the year.
             is_year = month == day == -1
             return _Value(normal, float(year), None) if is_year else _Value(normal, None, (year, month, day))
     return _Value(normal, None, None)

@@ -309,7 +309,7 @@ class TaskScore:
     """How often a model is right in one task and design, and how it compares with the baseline on the same items.
 
     accuracy  share of right answers with Wilson's interval
-    hidden    items that were left out: the answer cannot be told from the text
+    hidden    items that were left out: the text does not contain the answer
     change    share here minus the share of the baseline, over the items that both have; None for the baseline itself
     """
 

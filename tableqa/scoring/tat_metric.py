@@ -2,7 +2,7 @@
 
     score(["1,496.5"], ["$1,496.5"], scale="million", predicted_scale="million").em
 
-The rule of the official evaluator (NExTplusplus/TAT-QA, commit 870accc), written anew: all answers of a side are one text,
+The rule of the official evaluator (NExTplusplus/TAT-QA, commit 870accc), written again: all answers of a side are one text,
 in the order of their characters; a number is multiplied by its scale; a text gets its scale behind it; texts are compared as
 bags of words. Numbers of different scales differ, however they are written.
 """

@@ -5,7 +5,7 @@
 
 A score is from 0 to 1 and belongs to a model, a dataset, an example and a configuration (`tableqa.serialisations.torr`).
 Means are taken within a dataset first and then over the datasets (macro); intervals draw examples within each dataset.
-Where the paper leaves a choice open, the one made here is said with the function.
+Choices that the paper leaves open are documented at the function.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def exact(prediction: str, answers: Sequence[str]) -> float:
 
 
 def f1_strings(prediction: str, answers: Sequence[str]) -> float:
-    """F1 of the words, each as often as it stands, against those of all answers together, without regard to capitals.
+    """F1 of the words, each as often as it occurs, against those of all answers together, without regard to capitals.
 
     ToRR scores WikiTableQuestions so (unitxt's f1_strings). Its words are spaCy's tokens, ours those of
     `text_metrics.tokens`.
@@ -192,7 +192,7 @@ def _changes(
 
 
 def distribution(values: Sequence[float], bins: int = BINS) -> list[int]:
-    """How many values lie in each of equally wide bins from 0 to 1; the last one takes 1 as well."""
+    """How many values are in each of equally wide bins from 0 to 1; the last one takes 1 as well."""
     counts = [0] * bins
     for value in values:
         if not 0 <= value <= 1:

@@ -1,7 +1,7 @@
 """Whether a model was fooled: its answers to an example and to a perturbed one, each held against its gold answer.
 
 A model is fooled only where it answered the original rightly and the perturbed example wrongly, which is what RobuT
-counts (R-ACC, section 4). A difference of form fools nobody: an answer with its unit or without, a part of a list,
+counts (R-ACC, section 4). A difference of form does not matter: an answer with its unit or without, a part of a list,
 another name of the same thing, 5 % for 0.05, 1500 m for 1.5 km, or 2nd for 2 is `unsure`, and a person decides. A part of a
 name is another answer, as in the published rules: York is not New York. Verdicts are pure: from the
 raw answers, which are kept, every one of them can be taken again.
@@ -115,7 +115,7 @@ def verdict(
 ) -> Verdict:
     """What the answers to the original and to the perturbed example come to.
 
-    None stands for an answer that is not there yet, or one for which nobody has said what is right. `*_computed` hold
+    None: no answer yet, or none known to be right. `*_computed` hold
     the model's answer against what the example's program computes: a model that contradicts the gold answer and agrees
     with the program puts the gold answer in doubt. `failed`: the model said that it cannot read the example.
     """

@@ -2,7 +2,7 @@
 
     SERIALISATIONS["markdown"].dumps(table) -> str          SERIALISATIONS["markdown"].loads(text) -> Table
 
-Every form stands here twice where the papers' own loses something: `json_torr` is what ToRR's program writes, `json` is
+Every form is here twice where the papers' own loses something: `json_torr` is what ToRR's program writes, `json` is
 ours, from which the table can be read back whatever its cells hold. docs/reference/serialisations.md lists them all.
 """
 

@@ -79,7 +79,7 @@ class Serialisation:
         return "never" if self.infer is None else "per table"
 
     def is_invertible(self, table: Table) -> bool:
-        """Whether whoever reads the text of this table as the form is meant finds its header and rows, text for text.
+        """Whether reading the text of this table in this form gives its header and rows, text for text.
 
         The other parts are not asked for: `leaves_out` names those that are not in the text.
         """
@@ -124,7 +124,7 @@ def as_dict(table: Table) -> dict[str, Any]:
 
 
 def at_line(text: str, offset: int) -> int:
-    """The number of the line in which the character at `offset` stands, counted from 1."""
+    """The number of the line of the character at `offset`, counted from 1."""
     return text.count("\n", 0, offset) + 1
 
 

@@ -2,7 +2,7 @@
 
 In HTML a merged cell is written with rowspan and colspan, and the cells under it are not written. Where one of those
 has a text, or the cell reaches from the header into the body, HTML has no way to say so: then every cell is written,
-and the extent stands in data-rowspan and data-colspan.
+and the extent is in data-rowspan and data-colspan.
 """
 
 import re

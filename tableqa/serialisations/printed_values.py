@@ -1,6 +1,6 @@
 """Lists and objects as Python, NumPy and DuckDB print them, as JSON.
 
-`ast.literal_eval` is not used for data: it joins texts that stand side by side, as NumPy prints those of an array.
+`ast.literal_eval` is not used for data: it joins texts that are adjacent, as NumPy prints those of an array.
 """
 
 import datetime

@@ -21,7 +21,7 @@ class Tokenizer:
     """Something that counts the tokens of a text.
 
     name      what a report calls it: the name of its folder
-    sha256    of its tokenizer.json, so that equal names of different files are told apart
+    sha256    of its tokenizer.json, so that equal names of different files can be distinguished
     count     the number of tokens of a text, with the marks that the tokenizer itself puts around one
     """
 
@@ -32,7 +32,7 @@ class Tokenizer:
 
 @dataclass(frozen=True)
 class Limit:
-    """At most so many tokens of a tokenizer.
+    """At most this number of tokens of a tokenizer.
 
     most            the most tokens that fit
     serialisation   how the table is written (a member of `tableqa.serialisations.SERIALISATIONS`)

@@ -44,7 +44,7 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Median
 
 
 def _rank(n: int, tail: float) -> int:
-    """The largest r so that fewer than r of n values lie below the median with a probability of at most `tail`."""
+    """The largest r so that fewer than r of n values are below the median with a probability of at most `tail`."""
     if n > EXACT:
         return int(n / 2 + NormalDist().inv_cdf(tail) * n**0.5 / 2)
     below, rank = 0.0, 0

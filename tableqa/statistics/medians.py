@@ -36,7 +36,7 @@ def estimate_median(values: Sequence[float], confidence: float = 0.95) -> Estima
 
 
 def difference(first: Sequence[float], second: Sequence[float], confidence: float = 0.95) -> Estimate:
-    """The median of `first` minus that of `second`, both drawn anew each time."""
+    """The median of `first` minus that of `second`, both drawn again each time."""
     if not first or not second:
         return Estimate(None)
     value, n = median(first) - median(second), len(first) + len(second)

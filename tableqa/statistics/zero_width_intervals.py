@@ -6,11 +6,11 @@
 A percentile interval of zero width says that the value is known exactly, from three units as from three thousand. Two cases:
 
   a mean of a bounded value of each unit (a share, percent agreement, a change in accuracy): at most a share u of all units
-  differs from what every unit here showed, where u is the upper end of Wilson's interval of 0 of n. Those could lie at
-  either bound, so the mean lies between (1 - u) value + u least and (1 - u) value + u most. Of a share of all or of
+  differs from what every unit here showed, where u is the upper end of Wilson's interval of 0 of n. Those could be at
+  either bound, so the mean is between (1 - u) value + u least and (1 - u) value + u most. Of a share of all or of
   nothing this is Wilson's interval itself.
   a coefficient corrected for chance (kappa, alpha, AC1): chance is estimated from the same units, and no interval for
-  this case is established for any number of raters. There is none, and the reason is said.
+  this case is established for any number of raters. There is none, and the result says why.
 
 Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. JASA 22(158), 209-212.
 Hanley, J. A. and Lippman-Hand, A. (1983). If nothing goes wrong, is everything all right? JAMA 249(13), 1743-1745 (a bound

@@ -99,7 +99,7 @@ def _markdown_block(block: Block) -> str:
         case Picture(path, caption):
             return f"![{_markdown(caption)}]({path})"
         case Table(sheet):
-            # The title as a line: a heading of its own would be of another level than those around it.
+            # The title as a line: its own heading would be of another level than those around it.
             head, _, rest = report_tables.as_markdown(sheet).partition("\n")
             return f"**{head.removeprefix('### ')}**\n{rest}"
 

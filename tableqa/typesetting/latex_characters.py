@@ -115,7 +115,7 @@ def unsupported(source: str) -> set[str]:
 
 @lru_cache(maxsize=4096)
 def _written(character: str) -> tuple[str, str]:
-    """(the command that raises or lowers it, or "", what stands for the character)."""
+    """(the command that raises or lowers it, or "", its replacement)."""
     if character in _COMMANDS or character.isascii():
         return "", _COMMANDS.get(character, character)
     form, *codes = unicodedata.decomposition(character).split() or [""]

@@ -3,7 +3,7 @@
     sheet = Sheet("structure", "Structure", columns, rows, note="Shares times 100.")
     as_text(sheet), as_markdown(sheet), as_latex(sheet), as_html(sheet), as_csv(sheet)
 
-Whatever stands in a cell is text: every form escapes it whole. What a spreadsheet would take for a formula gets an
+Whatever is in a cell is text: every form escapes it whole. What a spreadsheet would take for a formula gets an
 apostrophe in front (OWASP, CSV injection); numbers are written as numbers and stay as they are.
 
 The forms for people write a figure as it is read. CSV is for programs: numbers in full, the ends of an interval and n in
@@ -33,7 +33,7 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in one place: a text or a number.
+    """What is in one place: a text or a number.
 
     text     as it is read; shares are times 100, as the papers print them
     number   the number behind the text, None where there is none
@@ -64,7 +64,7 @@ Line = Sequence[Cell | str]
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its title, the group of columns that it stands in, and whether it holds numbers.
+    """A column: its title, the group of columns that it is in, and whether it holds numbers.
 
     counted   the title of the column with n, for a column of estimates: the forms for people then write it as three
               columns (value, interval, n), and CSV as value, low, high and n
@@ -111,7 +111,7 @@ class Sheet:
 
     @property
     def grouped(self) -> bool:
-        """Whether the columns stand in groups at all."""
+        """Whether the columns are in groups at all."""
         return any(column.group for column in self.columns)
 
     @property
@@ -385,7 +385,7 @@ def html_rows(sheet: Sheet) -> str:
 
 
 def html_notes(sheet: Sheet) -> str:
-    """What has to be known to read the table, to stand below it; "" where there is nothing."""
+    """What has to be known to read the table, to be below it; "" where there is nothing."""
     notes = [f"<p>{_html(note)}</p>" for note in [sheet.note, *remarks(sheet)] if note]
     return f'\n<div class="soft small">{"".join(notes)}</div>' if notes else ""
 

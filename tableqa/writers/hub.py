@@ -1,4 +1,4 @@
-"""What lies beside the records of a dataset for Hugging Face's tools: card, data statement, Croissant, Parquet.
+"""What is beside the records of a dataset for Hugging Face's tools: card, data statement, Croissant, Parquet.
 
 The card's header names the files and the types of the fields, so that `datasets.load_dataset(FOLDER)` needs no code. The
 data statement follows Bender and Friedman (TACL 2018) and says of each of its points what is known, or that it is not.
@@ -89,7 +89,7 @@ OF_ONESELF = ("languages", "country", "education", "experience", "age", "gender"
 
 
 def texts(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str, str]:
-    """The texts that lie beside the records, by their names.
+    """The texts that are beside the records, by their names.
 
     `manifest` has the release's project, sources, counts, guidelines and agreement; `shas` the sha256 of the files of
     records that are there.
@@ -400,7 +400,7 @@ def conditions(statement_data: Mapping[str, Any]) -> list[tuple[str, list[str]]]
 
 
 def _characteristic_order(name: str) -> tuple[int, str]:
-    """Where a characteristic stands among the others; one that is not asked any more stands after them, by name."""
+    """Where a characteristic is among the others; one that is not asked any more is after them, by name."""
     return (OF_ONESELF.index(name) if name in OF_ONESELF else len(OF_ONESELF), name)
 
 

@@ -60,7 +60,7 @@ def robut_pair(
 
 
 def published_record(example: Example) -> dict[str, Any]:
-    """The record that the reader "robut" made `example` of; without its table where that lies in the file beside.
+    """The record that the reader "robut" made `example` of; without its table where that is in the file beside.
 
     A cell that the publication writes as a number is written as a text.
     """

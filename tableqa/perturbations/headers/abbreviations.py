@@ -1,7 +1,7 @@
 """Short forms of a header (RobuT 3.1, header abbreviations) by four rules, each suggestion naming its rule.
 
-RobuT's abbreviations had to stay recognisable to whoever knows the table. So a short form keeps the first letter and the
-order of the letters (or is one that everybody uses), words that hold a name together stay, and what stands in
+RobuT's abbreviations had to stay recognisable to readers who know the table. So a short form keeps the first letter and the
+order of the letters (or is in common use), words that hold a name together stay, and what is in
 brackets (units, notes) is left alone.
 """
 
@@ -202,7 +202,7 @@ def _vowel(letter: str) -> bool:
 def _initials(header: str, words: Sequence[Word]) -> str | None:
     """ "Home team" gives HT, "Date of birth" DOB: of two to six words, of which at least two are not small.
 
-    None where a number stands among them ("Race 1 time" and "Race 2 time" would be one), or a unit ("Height ft").
+    None where a number is among them ("Race 1 time" and "Race 2 time" would be one), or a unit ("Height ft").
     """
     among = header[words[0].start : words[-1].end]
     if any(map(str.isdigit, among)):

@@ -1,4 +1,4 @@
-"""What a suggestion is, and what stands in its place where there can be none."""
+"""What a suggestion is, and what is in its place where there can be none."""
 
 from dataclasses import dataclass
 from typing import Any

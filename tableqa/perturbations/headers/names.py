@@ -1,12 +1,12 @@
 """How columns are called in a project: other names for a column, found in its tables.
 
-Three things make two names stand for the same column. Columns of both names hold the same values: what stands under
-"Nation" stands under "Country". Both have the same company: "Nation" and "Country" are beside "Gold" and "Silver"
+Three things make two names stand for the same column. Columns of both names hold the same values: what is under
+"Nation" is under "Country". Both have the same company: "Nation" and "Country" are beside "Gold" and "Silver"
 (the idea of attribute synonyms in WebTables, Cafarella et al. 2008, section 5). And both share a word. Names that stand
 side by side in one table mean two things ("Home team", "Away team") and are never taken for each other.
 
-The index keeps, for every name, how many columns have it, of which kind their cells are and which names stand beside
-it, and for every text value which names it stands under. A question walks the lists of the column's own values, words
+The index keeps, for every name, how many columns have it, of which kind their cells are and which names are beside
+it, and for every text value which names it is under. A question walks the lists of the column's own values, words
 and neighbours, never all columns.
 """
 
@@ -90,7 +90,7 @@ class HeaderNames:
 
     @classmethod
     def build(cls, tables: Iterable[Table]) -> Self:
-        """The index of many tables; whoever has a table twice gives it once."""
+        """The index of many tables; give each table once."""
         index = cls()
         for table in tables:
             index.add(table)
@@ -145,11 +145,11 @@ class HeaderNames:
         """Other names for a column (an id) of a table, which may or may not be in the index; best first.
 
         Score: K (1 - (1 - 0.7 V) (1 - 0.7 C) (1 - 0.3 W)), from 0 to 1. V is how much of the column's text values
-        stands under the name, rare values counting more and a value counting by the share of columns of that name that
+        is under the name, rare values counting more and a value counting by the share of columns of that name that
         hold it. C is the cosine of the company of the two names, rare neighbours counting more, and smaller for names of
         few columns. W is the share of words in common, which alone means nothing ("Year", "Year built"). K is the
         overlap of the kinds of cells, times how alike their lengths are. Names with a digit or a bracket belong to one
-        table, and names that ever stand beside this one mean something else: both are left out.
+        table, and names that ever are beside this one mean something else: both are left out.
         """
         j = table.column_index(column)
         header, cells = table.header[j], table.column(column)
@@ -183,7 +183,7 @@ class HeaderNames:
         return sorted(suggestions, key=lambda suggestion: (-suggestion.score, suggestion.text))[:limit]
 
     def guess(self, cells: Sequence[str]) -> str | None:
-        """What a column with these cells may be called: the name under which most of their text values stand.
+        """What a column with these cells may be called: the name that most of their text values have.
 
         None where no name of at least two columns has a quarter of them.
         """

@@ -174,7 +174,7 @@ _ENDINGS: tuple[tuple[Class, Form, str, str], ...] = (
 
 
 def _inflected_part(word: str, kind: Class) -> tuple[str, str, str, str]:
-    """What stands before, the blank, the word that is inflected, and the rest: "rights of way", "set up"."""
+    """What is before, the blank, the word that is inflected, and the rest: "rights of way", "set up"."""
     if kind == "v":
         last, blank, rest = word.partition(" ")
         return "", "", last, blank + rest
@@ -184,7 +184,7 @@ def _inflected_part(word: str, kind: Class) -> tuple[str, str, str, str]:
 
 
 def regular(word: str, form: Form) -> str | None:
-    """The regular plural, past or -ing form of a word; None where it cannot be told by its letters."""
+    """The regular plural, past or -ing form of a word; None where it does not follow from its letters."""
     if not word.isalpha() or len(word) < 2:
         return None
     after_consonant = word[-2] not in "aeiou"

@@ -23,7 +23,7 @@ SMALL = frozenset(_SMALL.split())
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a header and where it stands in it: header[start:end] == text."""
+    """A word of a header and where it is in it: header[start:end] == text."""
 
     text: str
     start: int
@@ -50,7 +50,7 @@ def words_of(header: str) -> list[Word]:
 
 
 def replace_words(header: str, words: Sequence[Word], text: str) -> str:
-    """The header with these words, and what stands between them, replaced by `text` in their case."""
+    """The header with these words, and what is between them, replaced by `text` in their case."""
     start, end = words[0].start, words[-1].end
     return header[:start] + in_case_of(header, words, text) + header[end:]
 
@@ -77,7 +77,7 @@ def same_name(header: str) -> str:
 
 
 def names_in_use(table: Table) -> frozenset[str]:
-    """`same_name` of every header of a table: what no column of it may be called anew."""
+    """`same_name` of every header of a table: what no column of it may be called again."""
     return frozenset(same_name(header) for header in table.header)
 
 

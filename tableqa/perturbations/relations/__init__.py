@@ -1,7 +1,7 @@
 """What the columns of a table have to do with one another: evidence that a column may be left out (RobuT 3.1, masking).
 
 RobuT's annotators removed columns that others imply. What they had to see for themselves is found here: columns that
-determine another, arithmetic among numbers, and texts that repeat others. Each is told in words with the number of
+determine another, arithmetic among numbers, and texts that repeat others. Each is described with the number of
 rows in which it holds and the first in which it does not: the person decides.
 """
 

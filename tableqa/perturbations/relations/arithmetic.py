@@ -141,7 +141,7 @@ def _sums(numbers: _Numbers, least: float) -> Iterator[Relation]:
 
 
 def _sum(numbers: _Numbers, target: int, parts: tuple[int, ...], ok: Array, tested: Array) -> Relation:
-    """The sum, told of its rightmost column, which is the one that was computed: "GD = GF - GA", not "GF = GA + GD"."""
+    """The sum, stated for its rightmost column, the computed one: "GD = GF - GA", not "GF = GA + GD"."""
     last = max(parts)
     if target > last or len(parts) > 2:
         text = f"{numbers.name(target)} = {' + '.join(map(numbers.name, parts))}"
@@ -268,7 +268,7 @@ def _running(numbers: _Numbers, least: float) -> Iterator[Relation]:
 
 
 def _ranks(table: Table, columns: Sequence[int], least: float) -> Iterator[Relation]:
-    """A = the rank of B; rows with equal B may share a rank or stand in any order."""
+    """A = the rank of B; rows with equal B may share a rank or are in any order."""
     import numpy as np
 
     ranked = {j: _column(table, j, _rank_of) for j in columns}
@@ -374,7 +374,7 @@ def _near(actual: Array, predicted: Array, error: Array) -> tuple[Array, Array]:
 
 
 def _sufficient_rows(ok: Array, tested: Array, least: float, among: Array) -> list[int]:
-    """Which rows of the matrices stand for a relation that holds often enough."""
+    """Which rows of the matrices have a relation that holds often enough."""
     import numpy as np
 
     of = tested.sum(axis=1)

@@ -1,4 +1,4 @@
-"""What a relation between columns is, and how it is told."""
+"""What a relation between columns is, and its description."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MOST_COUNTEREXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """A row in which a relation does not hold, and what stands there."""
+    """A row in which a relation does not hold, and what is there."""
 
     row: str
     words: str

@@ -1,4 +1,4 @@
-"""Columns whose texts stand, whole or in part, in another column."""
+"""Columns whose texts occur, whole or in part, in another column."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

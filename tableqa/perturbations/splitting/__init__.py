@@ -1,6 +1,6 @@
 """Splitting a compound column into several (RobuT 3.1, column extension).
 
-A cell is cut, never rewritten: every part is a piece of the cell as it stands. What does not split in the same way as
+A cell is cut, never rewritten: every part is a piece of the cell. What does not split in the same way as
 the others is marked as such and left to the person.
 """
 

@@ -16,7 +16,7 @@ class CellSplit:
     """One cell: its parts, or None with the fault that kept it whole.
 
     empty          there is nothing in it
-    no match       the delimiter does not stand in it, or it is written in another form
+    no match       the delimiter is not in it, or it is written in another form
     other number   it has more or fewer parts than the others (`parts` is None then, too)
     too long       it has more characters than are looked at
     """

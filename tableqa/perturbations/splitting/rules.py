@@ -37,7 +37,7 @@ class Delimiter:
             raise SplitError(message.format(value=", ".join(get_args(At)), at=self.at))
 
     def parts(self, cell: str) -> tuple[str, ...] | None:
-        """The parts of a cell, None where the delimiter does not stand in it."""
+        """The parts of a cell, None where the delimiter is not in it."""
         if self.text not in cell:
             return None
         if self.at == "first":
@@ -111,7 +111,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Split by a cell with names in place of its parts: "{Player} ({Country})". The text between them must stand so.
+    """Split by a cell with names in place of its parts: "{Player} ({Country})". The text between them must match.
 
     A part is as short as it can be, so that the texts between are found at their first place; the last one reaches the
     end. Blanks may be any number of any blanks.

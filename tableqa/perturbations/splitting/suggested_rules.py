@@ -143,7 +143,7 @@ def _delimiters(cells: Sequence[str]) -> Sequence[str]:
 
 
 def _cuts_names(cells: Sequence[str], text: str) -> bool:
-    """Whether this delimiter, where it stands in a cell, mostly cuts through a code or a hyphened word."""
+    """Whether this delimiter, where it is in a cell, mostly cuts through a code or a hyphened word."""
     if text.strip() != text:
         return False
     holding = [

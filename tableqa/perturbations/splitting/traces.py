@@ -1,4 +1,4 @@
-"""Where the parts of a cell come from: what stands in a part and not in the cell, and what of the cell is in no part.
+"""Where the parts of a cell come from: what is in a part and not in the cell, and what of the cell is in no part.
 
 Splitting a column must not tell anything new (RobuT 3.1: the table says the same in another shape). A part may write
 what it holds in another way, though: "Jul" may become "July", "1961-66" a column with "1966".
@@ -22,7 +22,7 @@ _JOINING = SMALL | {"v", "x", "st", "nd", "rd", "th"}
 
 
 def untraceable_words(part: str, cell: str) -> tuple[str, ...]:
-    """The words and numbers of `part` that neither stand in `cell` nor follow from one that does; none for a cut of it.
+    """The words and numbers of `part` that neither are in `cell` nor follow from one that does; none for a cut of it.
 
     Case, accents and blanks do not count. Months may be written out, shortened or numbered, years in two digits or four,
     numbers with or without their separators.
@@ -35,7 +35,7 @@ def untraceable_words(part: str, cell: str) -> tuple[str, ...]:
 
 
 def lost_words(cell: str, parts: Sequence[str]) -> tuple[str, ...]:
-    """The words and numbers of `cell` that stand whole in none of `parts`, in no other form either; small words aside.
+    """The words and numbers of `cell` that occur whole in none of `parts`, in no other form either; small words aside.
 
     A word that a cut goes through is lost: "B" and "ob" do not hold "Bob". Cuts between words, at signs and between
     digits and letters lose nothing.

@@ -54,7 +54,7 @@ _Scheme = Mapping[str, Any]
 
 
 def tasks(path: Path) -> Iterator[Task]:
-    """The items that somebody answered; ReaderError."""
+    """The items that a person answered; ReaderError."""
     by_id: dict[str, Task] = {}
     with open_export(path) as folder:
         schemes, losses = _schemes(folder), []

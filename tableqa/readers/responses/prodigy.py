@@ -1,7 +1,7 @@
 """Responses of Prodigy's JSON Lines (`prodigy db-out`): a line is one person's response to one task.
 
 With `options`, the field `accept` holds what was chosen; without, the field `answer` holds accept or reject. A text input
-is a field of its own name; marked spans and relations are texts of JSON. Lines with the same `id`, else `_task_hash`,
+is its own field name; marked spans and relations are texts of JSON. Lines with the same `id`, else `_task_hash`,
 are one task: a field that differs between them is of the response, but no interface says what it holds.
 """
 

@@ -16,11 +16,11 @@ class Design:
     """The switches of a prompt.
 
     serialisation        how the table is written; a name of SERIALISATIONS
-    partition_marks      marks stand before the table, the text beside it and the request
+    partition_marks      marks are before the table, the text beside it and the request
     format_explanation   a sentence says how the table is written
     role_prompt          a sentence says what the model is
-    question_first       the request stands before the table instead of after it
-    one_shot             one solved item stands before the item
+    question_first       the request is before the table instead of after it
+    one_shot             one solved item is before the item
     table_size           a sentence says how many rows and columns there are
     """
 
@@ -150,7 +150,7 @@ def build(
     """The prompt that asks `request` about `table` in this design.
 
     solved      the solved item that the switch one_shot shows, in the same design; ValueError if it is on and there is none
-    text        what stands beside the table in its source
+    text        what is beside the table in its source
     knowledge   what the model said of the table before (`tableqa.scoring.structural_tasks.self_augmentation`)
     """
     form = SERIALISATIONS[design.serialisation]

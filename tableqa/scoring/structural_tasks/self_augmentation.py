@@ -1,7 +1,7 @@
 """Self-augmented prompting (SUC, Sui et al. 2024, section 5): a model is asked twice.
 
 The first request asks for something that it can tell of the table by itself; its reply is placed in the second request,
-which asks the question. The functions make messages and nothing else: whoever sends them, sends them. The wording is ours.
+which asks the question. The functions make messages and nothing else: sending is the caller's task. The wording is ours.
 """
 
 from dataclasses import replace
