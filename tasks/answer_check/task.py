@@ -53,7 +53,7 @@ ORIGINAL = "original"
 
 @dataclass(frozen=True)
 class Response:
-    """The answers as somebody read them off the table, or `unanswerable` and nothing else."""
+    """The answers as a person read them off the table, or `unanswerable` and nothing else."""
 
     answers: tuple[str, ...]
     unanswerable: bool = False
@@ -101,7 +101,7 @@ class AnswerCheck(AnsweringTask, PreparingTask):
         return ("other" if kind in REAL else "slip" if kind in SLIPS else "equal"), name
 
     def merged(self, responses: Sequence[Response], item: Item, consensus: object) -> Response:
-        """Of answers that say the same the one nearest to the given one as it is written, whoever came first."""
+        """Of equal answers the one nearest to the given one as written, in any order of people."""
         return min(
             responses,
             key=lambda response: (
@@ -135,7 +135,7 @@ class AnswerCheck(AnsweringTask, PreparingTask):
         return None if response.unanswerable else response.answers
 
     def describe(self, response: Response, item: Item) -> list[str]:
-        """The answer and how it stands to the given one. Only who decides reads this: an annotator never does."""
+        """The answer and how it is to the given one. Only who decides reads this: an annotator never does."""
         answer_text = (
             "Unanswerable."
             if response.unanswerable

@@ -38,7 +38,7 @@ GAP = 3
 
 @dataclass(frozen=True)
 class Response:
-    """A score from 1 to 5 for each dimension; what several people's scores make may lie between whole numbers."""
+    """A score from 1 to 5 for each dimension; what several people's scores make may be between whole numbers."""
 
     faithfulness: int | float
     comprehensiveness: int | float
@@ -82,7 +82,7 @@ class AnswerRating(RatingTask, PreparingTask):
     }
 
     def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
-        """The answer's text, and apart from it what nobody sees who rates it: the system and the reference."""
+        """The answer's text, and apart from it what raters do not see: the system and the reference."""
         rated = example.meta.get("rated_answer")
         if not isinstance(rated, Mapping) or not str(rated.get("text") or "").strip():
             return None

@@ -78,7 +78,7 @@ Origin = tuple[str, str, str, str]
 class Response:
     """New columns, and for each where it comes from.
 
-    `own` are the (row, column) of their cells that are not what the other table has there, and so somebody's own text.
+    `own` are the (row, column) of their cells that are not what the other table has there, and so a person's own text.
     It is worked out from what the item offered, whatever was sent.
     """
 
@@ -132,7 +132,7 @@ class ColumnAdding(ColumnTask, PreparingTask, ProposingTask):
         return PreparedInputs({"suggestions": {"tables": tables}}) if tables else None
 
     def payload(self, item: Item) -> dict[str, Any]:
-        """Why a table is related is said in the reader's language."""
+        """The reason for a related table is in the reader's language."""
         payload = super().payload(item)
         if "suggestions" in payload:
             tables = [
@@ -211,7 +211,7 @@ class ColumnAdding(ColumnTask, PreparingTask, ProposingTask):
         """Where each new column comes from, in the order of the operations, held against what the item offers.
 
         Entries of columns that went again go, too. An item of before version 2 offers nothing to hold a column against:
-        every cell is somebody's own text then.
+        every cell is a person's own text then.
         """
         source_entries = read_entries(
             sent["provenance"], "provenance", 4, {1: lambda sha: DIGEST.fullmatch(sha) is not None}
@@ -253,11 +253,11 @@ class ColumnAdding(ColumnTask, PreparingTask, ProposingTask):
         return {"provenance": tuple(provenance), "own": tuple(own)}
 
     def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
-        """Version 1 did not tell somebody's own cells from those of the other table."""
+        """Version 1 did not tell a person's own cells from those of the other table."""
         return {**data, "own": []}
 
     def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
-        """New columns in which an answer stands: the question may have a second one now."""
+        """New columns with an answer: the question may have a second one now."""
         answers = {plain(answer) for answer in item.example.answers}
         headers = [
             f"“{operation.header}”"
@@ -462,7 +462,7 @@ def _add_by_form(post: Mapping[str, str], item: Item, operations: list[Operation
 
 
 def _parse_candidate(post: Mapping[str, str]) -> dict[str, Any] | None:
-    """What a radio button of the form stands for, trusting nothing."""
+    """The value of a radio button of the form, trusting nothing."""
     try:
         candidate = read_json(post.get("candidate", ""))
     except ValueError:

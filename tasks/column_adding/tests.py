@@ -1,4 +1,4 @@
-"""Column adding: every new column says where it comes from, and stands where it was drawn."""
+"""Column adding: every new column says where it comes from, and is where it was drawn."""
 
 from __future__ import annotations
 

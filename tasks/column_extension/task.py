@@ -162,7 +162,7 @@ class ColumnExtension(ColumnRemovalTask):
     def compute(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Cut {"cells": [text], "way": how, "number": of parts or null}: `ColumnSplit` as JSON, with names for the parts.
 
-        A way that cannot be used, as half a pattern while somebody types it, is answered with its `problem`.
+        A way that cannot be used, as half a pattern while a person types it, is answered with its `problem`.
         """
         cells, part_count = question.get("cells"), question.get("number")
         if (
@@ -333,7 +333,7 @@ def _part_names(splitting: ColumnSplit, header: str) -> list[str]:
 
 
 def _parts_by_column(table: Table, operations: Iterable[Operation]) -> dict[str, list[Part]]:
-    """For each column that is split the new ones that stand in its place, of a part that is split again its parts."""
+    """For each column that is split the new ones that are in its place, of a part that is split again its parts."""
     parts_by_column: dict[str, list[Part]] = {}
     for operation in operations:
         if not isinstance(operation, SplitColumn):

@@ -57,7 +57,7 @@ class ColumnMasking(ColumnRemovalTask):
         `holds` says that no row contradicts it; `tells`, that what the column held can be worked out from the others
         once it is gone. A dependency does not tell: it says that values go together, not which ones they are; nor does
         a step from row to row, whose beginning goes with the column. `short` says that it leaves open a cell of this
-        column that the answer comes from. `answer` marks the only column in which an answer stands, `read` one that the
+        column that the answer comes from. `answer` marks the only column with an answer, `read` one that the
         program of the answer reads.
         """
         table = item.example.table
@@ -121,7 +121,7 @@ class ColumnMasking(ColumnRemovalTask):
     def _underivable_rows(self, item: Item, column: str, derivable_rows: frozenset[str]) -> list[int]:
         """The rows (from 1) of this column's cells that the answer comes from and that are not among those told.
 
-        Where an answer stands elsewhere as well, its cells here are none of them. An empty cell holds nothing that would
+        Where an answer is elsewhere as well, its cells here are none of them. An empty cell holds nothing that would
         have to be worked out.
         """
         table = item.example.table
@@ -253,7 +253,7 @@ class LostAnswer:
     """What of an answer goes with columns that are removed.
 
     cells    the cells that it comes from and that cannot be worked out
-    answer   the first answer that stood in removed columns only, "" where it is worked out from their cells
+    answer   the first answer that was in removed columns only, "" where it is worked out from their cells
     follows  those of the removed columns that can be worked out, though not in these rows
     """
 
@@ -366,7 +366,7 @@ def _is_available(table: Table, available_rows: Mapping[str, frozenset[str]], ro
 
 
 def _implication_data(implication: Implication, table: Table) -> dict[str, Any]:
-    """A relation for the page. `of` counts the rows that could be tested: where that is not all of them, it is said."""
+    """A relation for the page. `of` counts the rows that could be tested: if not all, the text says so."""
     relation = implication.relation
     rows = f"in all {relation.of} rows" if implication.holds else f"in {relation.holds} of {relation.of} rows"
     if relation.of < len(table.rows):
@@ -386,7 +386,7 @@ def _implication_data(implication: Implication, table: Table) -> dict[str, Any]:
 
 
 def _removed_answers(item: Item, gone: frozenset[str]) -> dict[str, set[str]]:
-    """The answers that stand in the table and in none of the columns left, each with the columns in which it stood."""
+    """The answers that are in the table and in none of the columns left, each with the columns in which it stood."""
     columns_by_answer = {
         answer: {column for _, column in cells}
         for answer, cells in answer_cells(item.example.table, tuple(item.example.answers)).items()

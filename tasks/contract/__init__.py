@@ -2,7 +2,7 @@
 
 A task type is a folder below `tasks/` (or a package that announces itself in the entry-point group `askew.task_types`) whose
 `task.py` binds one `TaskType` instance to the name `task`. It states everything that pages, API, agreement and releases need
-to know about it. `TaskType` is what all task types have; each trait is a class in a module of its own.
+to know about it. `TaskType` is what all task types have; each trait is a class in its own module.
 """
 
 from tasks.contract.decisions import DecisionMethods

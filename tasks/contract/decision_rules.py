@@ -80,7 +80,7 @@ class Rule:
 
 
 class BadRule(ValueError):
-    """What somebody wrote is no rule, or none for this kind. The message says what is wrong and what would do."""
+    """What a person wrote is no rule, or none for this kind. The message says what is wrong and what would do."""
 
 
 # -- what others call -------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def mean_unless_apart(
 ) -> Resolution:
     """The mean on every dimension, unless two people are `gap` or more apart on one: then one more is asked.
 
-    Where they still are and nobody else may be asked, `then` says what follows: the mean of all; the mean without the
+    Where they still are and no other person may be asked, `then` says what follows: the mean of all; the mean without the
     score that is furthest from the others; or that mean where the others are near each other, and else an adjudicator.
     """
     scores = _scores(task, responses)
@@ -312,7 +312,7 @@ def set_overlap(
 ) -> Resolution:
     """What more than half of those who marked something marked, where their sets overlap by `least` (mean Jaccard).
 
-    Nobody's cells are mixed with those of somebody who marked something else altogether. More than half must say the
+    Cells are not mixed with those of a person who marked something else altogether. More than half must say the
     same about whether there is anything to mark.
     """
     votes = Counter(task.word(response) for response in responses)
@@ -349,7 +349,7 @@ def set_overlap(
 def accept_each(
     task: DecisionMethods, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
-    """Every response that holds stands on its own; where some people say that there is nothing to do, one looks at it."""
+    """Every response that holds is on its own; where some people say that there is nothing to do, one looks at it."""
     votes = Counter(task.word(response) for response in responses)
     if len(votes) > 1:
         return NeedsAdjudication(NOT_THE_SAME.format(tally=_tally_with_exclusions(task, votes)))
@@ -376,11 +376,11 @@ def accept_each(
 def accept_given_answer(
     task: DecisionMethods, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
-    """Decided where somebody gives the given answer, and nobody one that differs by more than a slip.
+    """Decided where a person gives the given answer, and none one that differs by more than a slip.
 
     A slip (a lost sign, another scale) beside a right answer is known for what it is, and becomes the reason. Where
-    nobody gives the given answer an adjudicator looks, even if all make the same slip: they worked apart, so it is as
-    likely that whoever made the example made it, and a decision here would put their answer in place of the given one
+    no person gives the given answer an adjudicator decides, even if all make the same slip: they worked apart, so it is as
+    likely that the maker of the example made it, and a decision here would put their answer in place of the given one
     unseen. Everything else is always looked at.
     """
     departures = [task.compare_to_gold(response, item) for response in responses]
@@ -668,7 +668,7 @@ def _count_differences(names: Sequence[str]) -> str:
 
 
 def _sort_key(response: Any) -> tuple[str, ...]:
-    """What responses are put in an order by, whoever gave them."""
+    """The sort key of responses, independent of their authors."""
     values = (getattr(response, field.name) for field in dataclasses.fields(response))
     return tuple(value if isinstance(value, str) else repr(value) for value in values)
 

@@ -73,11 +73,11 @@ class DecisionMethods(ABC):
         return ""
 
     def compare_to_gold(self, response: Any, item: Item) -> tuple[Literal["equal", "slip", "other"], str]:
-        """How an answer stands to the given one, and the difference by its name; "" where there is none."""
+        """How an answer is to the given one, and the difference by its name; "" where there is none."""
         raise NotImplementedError(f"{self.key} gives no answer")
 
     def merged(self, responses: Sequence[Any], item: Item, consensus: Any) -> Any:
-        """The one response that stands for several: `consensus` are the means by dimension, the members, or nothing."""
+        """The one response in place of several: `consensus` are the means by dimension, the members, or nothing."""
         raise NotImplementedError(f"{self.key} merges no responses")
 
     def merge_equal(self, responses: Sequence[Any], first: Any, item: Item) -> Any:

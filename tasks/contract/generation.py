@@ -15,7 +15,7 @@ from tasks.contract.task_type import TaskType
 class ProposedResponse:
     """A whole response that a machine would give to an item.
 
-    data      what a person would enter: the kind parses it like anybody's
+    data      what a person would enter: the kind parses it like any person's
     category  which sort of change it is, where the kind tells several apart
     by        what made it, in a word: a rule, "thesaurus", "templates"
     why       for the person who decides, in a sentence; "" where it speaks for itself
@@ -31,7 +31,7 @@ class ProposedResponse:
 
 @dataclass(frozen=True)
 class GenerationRequest:
-    """One sort of change that a language model is asked for. (RobuT 5, LETA: a request of its own for each category)
+    """One sort of change that a language model is asked for. (RobuT 5, LETA: its own request for each category)
 
     key             what the replies are kept under
     what            the request in a sentence or two

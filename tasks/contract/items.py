@@ -32,7 +32,7 @@ class Surroundings:
     original      what a perturbed example was made from; None for an original
     makers        by the ids of the example and its alternatives, what made each: "person" where a decision about people's
                   annotations did, "machine" or "machine, edited" where what they handed in was proposed, "automatic"
-                  where a program did, else what an import says in `maker` of its meta; an example of which nobody says
+                  where a program did, else what an import says in `maker` of its meta; an example without a statement
                   it is not in there
     perturbation  the kind of perturbation that made it; "" for an original
     alternatives  other perturbed examples of the same original, by the same kind of perturbation; also imported ones
@@ -58,7 +58,7 @@ class PreparedInputs:
     """What is frozen beside the example of a new item.
 
     inputs    named JSON values; what a person sees of them is what the kind's `shows` names
-    priority  where a batch takes only some items or has an order of its own, higher comes first
+    priority  where a batch takes only some items or has its own order, higher comes first
     uses      ids of the alternatives that the inputs show: their makers never get the item
     """
 

@@ -36,7 +36,7 @@ class ModelInTheLoop(TaskType):
     def tried(self, data: object, item: Item) -> Example | None:
         """The perturbed example on which a model in the loop is tried while a response is being written.
 
-        Its answers are what is right there as far as anybody has said, () where nobody has. None where there is nothing
+        Its answers are what is right there as far as stated, () without a statement. None where there is nothing
         to try yet. `data` is a draft and may hold anything. By default: the operations so far, and the answer that
         `preview` gives after them; without operations, what a response that holds makes of the example.
         """

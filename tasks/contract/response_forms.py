@@ -55,7 +55,7 @@ class ResponseMethods(ABC):
         """
 
     def warnings(self, response: Any, item: Item) -> Sequence[Problem]:
-        """What somebody should look at again in a response that holds: told with each draft, it stops nobody."""
+        """What a person should look at again in a response that holds: shown with each draft, it stops no submission."""
         return ()
 
     def unmet(self, response: Any, item: Item) -> Sequence[Problem]:
@@ -79,9 +79,9 @@ class ResponseMethods(ABC):
         return ()
 
     def receive(self, envelope: Mapping[str, Any], item: Item) -> Any:
-        """Parse an envelope that somebody sends now: as `read`, but of this version only.
+        """Parse an envelope that a person sends now: as `read`, but of this version only.
 
-        What an older version did not ask for, `upgrade` fills in for what is stored. Whoever answers now is asked for it.
+        What an older version did not ask for, `upgrade` fills in for what is stored. New answers require it.
         """
         version = envelope.get("version") if isinstance(envelope, Mapping) else None
         if type(version) is int and 1 <= version < self.version:
@@ -127,7 +127,7 @@ class ResponseMethods(ABC):
         return self.unparsed_envelope(response_data(response), item)
 
     def unparsed_envelope(self, data: Mapping[str, Any], item: Item) -> dict[str, Any]:
-        """The form in which `data` of a response is submitted, before anybody has parsed it."""
+        """The form in which `data` of a response is submitted, before any person has parsed it."""
         about = {"type": self.key, "variant": item.variant, "version": self.version, "base": item.base}
         return {**about, "data": data}
 

@@ -120,7 +120,7 @@ class TaskType(DecisionMethods, ResponseMethods):
         return decision_rules.resolve(self, decision_rules.own_rule(self, item.settings), responses, item)
 
     def resolve_adjudicated(self, responses: Sequence[Any], item: Item) -> Resolution:
-        """The same for responses that an adjudicator chose or wrote: nobody else is asked."""
+        """The same for responses that an adjudicator chose or wrote: no other person is asked."""
         if not self.rule:
             return self.resolve(responses, item)
         rule = decision_rules.own_rule(self, item.settings)
@@ -135,7 +135,7 @@ class TaskType(DecisionMethods, ResponseMethods):
     def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool | None, list[str]]:
         """For practice: whether a response is as good as the expected one, and what to say about it.
 
-        None where nobody can tell: what it means was not judged, and the words show what was expected.
+        None if unknown: the meaning was not judged, and the words show what was expected.
         """
         if response == expected:
             return True, []

@@ -264,7 +264,7 @@ class MetricFailure(DeclaredTask, PreparingTask):
         ]
 
     def payload(self, item: Item) -> dict[str, Any]:
-        """Of the two scores what is said in words, in the reader's language, and both ranks for a chart.
+        """The two scores in words, in the reader's language, and both ranks for a chart.
 
         The metric's "claim" says in one sentence which of the two ranks is higher; "" where neither is.
         A rank is {"name": whose it is, "place": in words, "share": percent of the others that are below}; None where the
@@ -297,7 +297,7 @@ class MetricFailure(DeclaredTask, PreparingTask):
         return Response(CAUSES.in_order(consensus), "\n".join(notes))
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
-        """Whoever names a cause that we name has seen it; what else we see is said."""
+        """Naming one of the detected causes is right; the other detected causes are listed."""
         right = bool(set(response.causes) & set(expected.causes))
         same = set(response.causes) == set(expected.causes)
         return right, [] if same else [gettext("Expected:"), *self.describe(expected, item)]
@@ -388,7 +388,7 @@ def _ranks(scores: Mapping[int, float]) -> dict[int, float]:
 
 
 def _with_metric(prepared: PreparedInputs, best: Mapping[str, Any]) -> PreparedInputs:
-    """The item with the one metric that is shown, in words that say how the two scores stand among the others."""
+    """The item with the one metric that is shown, in words that say how the two scores are among the others."""
     people: Mapping[str, float] = prepared.inputs["scores"]["people"]
     faithful, whole = (
         translation.number(f"{people[name]:g}") if name in people else "" for name in DIMENSIONS
@@ -465,7 +465,7 @@ def _claim(name: str, metric: Mapping[str, Any], among: object) -> str:
 
 
 def rank_in_words(rank: float, count: int) -> str:
-    """How an answer stands among the `count` answers that were scored, in words: 9 of the 11 others score lower.
+    """How an answer is among the `count` answers that were scored, in words: 9 of the 11 others score lower.
 
     In English, as it is kept with the item.
     """

@@ -115,7 +115,7 @@ class PerturbationRating(DeclaredTask, PreparingTask):
     )
 
     def prepare(self, example: Example, around: Surroundings) -> PreparedInputs | None:
-        """Both sides as changes of the original. Which is left is drawn, and stands in `sides`.
+        """Both sides as changes of the original. Which is left is drawn, and is in `sides`.
 
         Another maker's example is preferred beside it: it is people and machines that are compared.
         Who made what, the platform says: "person", "automatic", or what an import calls it ("leta", "rule").
@@ -237,7 +237,7 @@ class PerturbationRating(DeclaredTask, PreparingTask):
         return right, [] if response == expected else [gettext("Expected:"), *self.describe(expected, item)]
 
     def report(self, rows: Sequence[ReportedResponse]) -> list[Report]:
-        """Quality and preference for each perturbation and kind of maker, from everybody's responses. (RobuT, table 5)"""
+        """Quality and preference for each perturbation and kind of maker, from all people's responses. (RobuT, table 5)"""
         scores: dict[tuple[str, str, str, str], list[float]] = {}
         votes: dict[tuple[str, str, str], list[bool]] = {}
         wrong: Counter[tuple[str, str, str]] = Counter()

@@ -118,11 +118,11 @@ class QuestionParaphrase(MakingTask, ModelInTheLoop, ProposingTask):
         return Response(" ".join(str(question).split()), str(category))
 
     def perturb(self, item: Item, response: Response) -> PerturbedExample:
-        """The same example with the new question; until somebody checks it, its answer is the original's. (JOINTS 4)"""
+        """The same example with the new question; until a person checks it, its answer is the original's. (JOINTS 4)"""
         return PerturbedExample(dataclasses.replace(item.example, question=response.question), ())
 
     def tried(self, data: object, item: Item) -> Example | None:
-        """The words so far, whether or not it is said yet what was changed."""
+        """The words so far, also before the change is described."""
         question = data.get("question") if isinstance(data, Mapping) else None
         if not isinstance(question, str) or len(question) > LONGEST_QUESTION:
             return None
@@ -200,7 +200,7 @@ class QuestionParaphrase(MakingTask, ModelInTheLoop, ProposingTask):
         ]
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
-        """The category has to fit. Whether other words still ask the same nobody can tell here: one way is shown."""
+        """The category has to fit. Whether other words still ask the same is not judged: one way is shown."""
         lines = [gettext("One way to say it: {question}").format(question=expected.question)]
         if response.category != expected.category:
             return False, [

@@ -1,4 +1,4 @@
-"""Question paraphrase: other words, never none; every one stands on its own; RobuT's form comes out."""
+"""Question paraphrase: other words, never none; every one is on its own; RobuT's form comes out."""
 
 from __future__ import annotations
 

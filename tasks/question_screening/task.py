@@ -92,7 +92,7 @@ class QuestionScreening(LabelTask, PreparingTask):
         )
 
     def payload(self, item: Item) -> dict[str, Any]:
-        """What was sampled is said in words; the samples themselves repeat the answer."""
+        """The samples are described; the samples themselves repeat the answer."""
         payload = super().payload(item)
         return payload | (
             {"samples": {"text": translation.translate_stored(payload["samples"]["text"])}}

@@ -124,7 +124,7 @@ class QuestionType(LabelTask, PreparingTask, SuggestingTask):
         return PreparedInputs({"suggestions": suggestions})
 
     def suggests(self, item: Item) -> Literal["before", ""]:
-        """Before the label where the batch says so. After a label of its own no item of a batch shows any."""
+        """Before the label where the batch says so. After its own label no item of a batch shows any."""
         has_suggestions = item.settings.get("suggestions") == "before" and item.inputs.get("suggestions")
         return "before" if has_suggestions else ""
 
@@ -137,7 +137,7 @@ class QuestionType(LabelTask, PreparingTask, SuggestingTask):
         return right, lines
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
-        """A line for each suggester: [{"by", "label", "why"}]; nothing is computed anew."""
+        """A line for each suggester: [{"by", "label", "why"}]; nothing is computed again."""
         suggestions = item.inputs.get("suggestions")
         if not suggestions:
             return None
@@ -206,7 +206,7 @@ class QuestionType(LabelTask, PreparingTask, SuggestingTask):
 
 
 def _model_suggestion(answer: Mapping[str, Any]) -> Suggestion:
-    """What a stored answer of a model says: its reply read anew, or the label that was read when it came."""
+    """What a stored answer of a model says: its reply read again, or the label that was read when it came."""
     if isinstance(answer.get("reply"), str):
         return question_types.by_model(question_types.read_reply(answer["reply"]))
     label = answer.get("label")

@@ -152,7 +152,7 @@ class RelevantCells(JudgingTask):
 
 
 def _cells_with_answer(table: Table, answers: Sequence[str]) -> list[Cell]:
-    """Cells that hold an answer and what stands first in their rows."""
+    """Cells that hold an answer and what is first in their rows."""
     answer_forms = {form for answer in answers for form in normal_forms(answer)}
     evidence_cells: list[Cell] = []
     for row, cells in zip(table.row_ids, table.rows, strict=True):

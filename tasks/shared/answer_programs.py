@@ -48,7 +48,7 @@ def replay_response(operations: Sequence[Operation], table: Table) -> tuple[tupl
 
 
 def effective_program(confirmed_program: Program | None, example: Example) -> Program | None:
-    """The program that counts where somebody said `confirmed_program`: that one, or the example's own where nobody said
+    """The program that counts where a person said `confirmed_program`: that one, or the example's own if none did
     anything.
 
     None where it was turned down. What the example's own is, `tableqa.programs.executable_answers.own_program` says.
@@ -75,7 +75,7 @@ def answers_agree(result: tuple[str, ...] | ProgramError | None, answers: Sequen
 
 
 def program_preview(program: Program | None, example: Example, edited: Table | None) -> dict[str, Any]:
-    """What a page is told while somebody works: {"before", "program", "computed", "problem"}.
+    """What a page receives while a person works: {"before", "program", "computed", "problem"}.
 
     before    the answer of the example
     program   the program that counts, in words; None without one, or while there is no edited table

@@ -2,7 +2,7 @@
 
 Renaming, splitting, removing and adding columns differ in the operation they allow and in what a person is shown while
 doing it. That the table must differ, that names stay apart, that a table may offer nothing of the sort, and how the
-result is exported is the same, and is said here.
+result is exported is the same, and is stated here.
 """
 
 import dataclasses
@@ -123,7 +123,7 @@ class ColumnTask(MakingTask, ModelInTheLoop):
         return ()
 
     def doubts(self, response: Any, item: Item) -> Iterable[Problem]:
-        """What is doubtful about a response as a whole: errors refuse it, the others are told with each draft."""
+        """What is doubtful about a response as a whole: errors refuse it, the others are shown with each draft."""
         return ()
 
     def warnings(self, response: Any, item: Item) -> Sequence[Problem]:
@@ -315,7 +315,7 @@ class ColumnRemovalTask(ColumnTask, PreparingTask, SuggestingTask, ProposingTask
 
 @lru_cache(maxsize=32)
 def answer_cells(table: Table, answers: tuple[str, ...]) -> Mapping[str, frozenset[CellRef]]:
-    """For each answer that stands in the table, the cells that hold it: the same text, number or date."""
+    """For each answer that is in the table, the cells that hold it: the same text, number or date."""
     cells_by_answer: dict[str, frozenset[CellRef]] = {}
     seen: dict[tuple[str, str], bool] = {}
     for answer in answers:
@@ -411,7 +411,7 @@ def read_entries(
 ) -> tuple[tuple[str, ...], ...]:
     """A list of lists of `size` texts, the first one the id of a column; None is an empty list.
 
-    `checks` says which texts may stand at a place. Each entry is kept once. Raises `InvalidResponse` for the first bad
+    `checks` says which texts may be at a place. Each entry is kept once. Raises `InvalidResponse` for the first bad
     one.
     """
     if value is None:

@@ -1,4 +1,4 @@
-"""Task types that a definition makes (`shared.type_definitions`): they meet the contract without a folder of their own."""
+"""Task types that a definition makes (`shared.type_definitions`): they meet the contract without their own folder."""
 
 import dataclasses
 import functools

@@ -65,7 +65,7 @@ class Option:
     """One option of a choice. `help` is a sentence for the form, `meaning` the same where the form is not in view.
 
     Defaults: the title is the value, the meaning is the help, and the shortcut `key` is the number of the option. Options of
-    one `group` stand together in the form; `short` is their name there, and `brief` a few words beside it.
+    one `group` are together in the form; `short` is their name there, and `brief` a few words beside it.
     """
 
     value: str

@@ -46,7 +46,7 @@ Judged = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Response:
-    """Renamed columns, and the suggestions that somebody took or turned down on the way.
+    """Renamed columns, and the suggestions that a person took or turned down on the way.
 
     A suggestion in `taken` is the one that the column's new name began as: the name itself, or an edited form of it.
     """
@@ -94,7 +94,7 @@ class HeaderRenamingTask(ColumnTask, SuggestingTask, ProposingTask):
         }
 
     def _told(self, suggestions: Iterable[Suggestion]) -> Iterator[dict[str, str]]:
-        """Suggestions as the page shows them; a sense that several share is said once, with the first of them."""
+        """Suggestions as the page shows them; a shared sense is listed once, with the first of them."""
         seen_senses: set[str] = set()
         for suggestion in suggestions:
             sense = "" if suggestion.sense in seen_senses else suggestion.sense
@@ -239,7 +239,7 @@ class HeaderRenamingTask(ColumnTask, SuggestingTask, ProposingTask):
         return lines
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
-        """Right are names of the expected response, wrong those that it turns down. Of others nobody can tell here."""
+        """Right are names of the expected response, wrong those that it turns down. Others are not judged."""
         if response.does_not_apply != expected.does_not_apply:
             return False, ["Expected:", *self.describe(expected, item)]
         unfit = {(column, plain(text)) for column, text, _ in expected.rejected}
@@ -279,7 +279,7 @@ class HeaderRenamingTask(ColumnTask, SuggestingTask, ProposingTask):
         }
 
     def report(self, rows: Sequence[ReportedResponse]) -> list[Report]:
-        """How good the suggestions are: what became of those that somebody judged, by who suggested them."""
+        """How good the suggestions are: what became of those that a person judged, by who suggested them."""
         accepted, edited, rejected = Counter[str](), Counter[str](), Counter[str]()
         own = 0
         for row in rows:

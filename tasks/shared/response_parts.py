@@ -85,7 +85,7 @@ class ResponseReader:
         return tuple(operations)
 
     def program(self, name: str, example: Example) -> Mapping[str, Any] | None:
-        """A confirmed program, `tableqa.programs.executable_answers.NONE`, or None where nobody said anything."""
+        """A confirmed program, `tableqa.programs.executable_answers.NONE`, or None without a choice."""
         try:
             return confirmed_program(self.data.get(name), example)
         except ProgramError as error:

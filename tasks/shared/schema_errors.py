@@ -43,7 +43,7 @@ LIMITS: Final = {
 def schema_faults(schema: Mapping[str, Any], value: object, *, what: str = "") -> Iterator[tuple[Path, str]]:
     """What a schema finds wrong with a value: the path of the part, and a sentence; at most `MAX_FAULTS`.
 
-    Where a list or mapping has too many entries, this alone is said: the content may be large.
+    Where a list or mapping has too many entries, only this is reported: the content may be large.
     what: what an unknown key is called, in the reader's language; default: a key.
     """
     if counts := list(islice(_size_faults(schema, value, ()), MAX_FAULTS)):

@@ -402,7 +402,7 @@ def _check_different_from(
 
 
 def _check_answer_fields(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
-    """Whoever chooses among the answers, or ranks them, has to see them. A rank has no other options."""
+    """To choose among the answers, or rank them, people must see them. A rank has no other options."""
     for index, field in enumerate(data["fields"]):
         if field["type"] not in OPTIONED or "of" not in field:
             continue
@@ -420,7 +420,7 @@ def _check_answer_fields(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
 
 
 def _check_cells_visible(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
-    """Whoever marks cells has to see the table."""
+    """To mark cells, people must see the table."""
     for index, field in enumerate(data["fields"]):
         if field["type"] == "cells" and "table" not in data.get("shows", ("table",)):
             message = gettext("Annotators mark cells in the table, so add `table` to `shows`.")

@@ -63,7 +63,7 @@ class Response:
     """Rows and columns to leave out; or the word that the whole table is needed, or that it gives no answer.
 
     `program` is how the answer follows: the JSON of a confirmed program, `tableqa.programs.executable_answers.NONE`
-    where none of the offered ones was right, None where nobody said. `worked_out` says that the answer is no cell of the
+    where none of the offered ones was right, None without a choice. `worked_out` says that the answer is no cell of the
     table, where it looks as if its cell were left out.
     """
 
@@ -77,9 +77,9 @@ class Response:
 class ShortTable(MakingTask, PreparingTask, SuggestingTask):
     """A table without the rows and columns that the question does not need.
 
-    An untouched table is accepted only where somebody says that every row and column is needed: a table that
+    An untouched table is accepted only where a person says that every row and column is needed: a table that
     was merely not looked at would look the same. It makes no new example, for there is none; what
-    follows the batch goes on with the table as it is.
+    follows the batch continues with the table as it is.
     """
 
     key = "short_table"
@@ -146,11 +146,11 @@ class ShortTable(MakingTask, PreparingTask, SuggestingTask):
         return PreparedInputs(inputs)
 
     def contract(self, item: Item) -> Contract:
-        """What holds before anybody has said anything: what the example's own program reads must stay."""
+        """What holds before any person has said anything: what the example's own program reads must stay."""
         return self._contract(item, effective_program(None, item.example))
 
     def payload(self, item: Item) -> dict[str, Any]:
-        """What the page shows; with the program, the cells that it alone guards: free once somebody turns it down."""
+        """What the page shows; with the program, the cells that it alone guards: free once a person turns it down."""
         payload = super().payload(item)
         if "program" in payload:
             protected_cells = set(self._contract(item, None).protected)
@@ -186,7 +186,7 @@ class ShortTable(MakingTask, PreparingTask, SuggestingTask):
         operations, short = replay_response(response.operations, item.example.table)
         edited = dataclasses.replace(item.example, table=short)
         program = effective_program(response.program, item.example)
-        # A program that somebody chose is told of in words of its own (`_check_program_cells`).
+        # A program that a person chose has its own message (`_check_program_cells`).
         contract = self._contract(item, program if response.program is None else None)
         problems = [
             Problem("operations", violation.code, violation.message, violation.level)
@@ -214,7 +214,7 @@ class ShortTable(MakingTask, PreparingTask, SuggestingTask):
         return response
 
     def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
-        """An answer that is in no cell any more, where that stops nobody."""
+        """An answer that is in no cell any more, where that stops no submission."""
         if response.unanswerable or response.whole or response.worked_out:
             return ()
         return _check_answer_cells(response.program, item, replay(item.example.table, response.operations))
@@ -231,11 +231,11 @@ class ShortTable(MakingTask, PreparingTask, SuggestingTask):
         return (Problem("program", "nothing_to_check_against", message, "warning"),)
 
     def explains(self, response: Response) -> bool:
-        """Whoever says that the answer is worked out has said why nothing shows it."""
+        """A response that says the answer is worked out explains why no cell shows it."""
         return response.worked_out
 
     def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
-        """Version 1 had no word for an answer that is worked out: nobody was asked for it."""
+        """Version 1 had no word for an answer that is worked out: it was not asked for."""
         return {**data, "worked_out": True}
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
@@ -289,7 +289,7 @@ class ShortTable(MakingTask, PreparingTask, SuggestingTask):
         )
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
-        """As good as expected is who keeps what is needed; what could have gone as well is said."""
+        """As good as expected is who keeps what is needed; what else could be removed is listed."""
         if (response.unanswerable, response.whole) != (expected.unanswerable, expected.whole):
             return False, ["Expected:", *self.describe(expected, item)]
         table = item.example.table
@@ -337,7 +337,7 @@ class ShortTable(MakingTask, PreparingTask, SuggestingTask):
 def _check_program_cells(
     program: Program | None, item: Item, short: Table, reported_cells: Collection[CellRef]
 ) -> list[Problem]:
-    """What the program that counts reads must be left, and it must still give the answer; `reported_cells` is told
+    """What the program that counts reads must be left, and it must still give the answer; `reported_cells` receives
     elsewhere."""
     base, problems = item.example.table, []
     gone = [
@@ -362,10 +362,10 @@ def _check_program_cells(
 
 
 def _check_answer_cells(confirmed_program: Program | None, item: Item, short: Table) -> list[Problem]:
-    """An answer that stood in a cell of the table and is in none of what is left, where no program speaks for it.
+    """An answer that was in a cell of the table and is in none of what is left, where no program speaks for it.
 
-    Whoever says that the answer is worked out is believed. Where it is likely, nobody has to say so, and it is only
-    pointed out: the answer may be a count, which stands in some cell by chance, or cells are marked and protected,
+    The statement that the answer is worked out is believed. Where it is likely, it is not required, and it is only
+    pointed out: the answer may be a count, which is in some cell by chance, or cells are marked and protected,
     which the answer is made of.
     """
     rule, base = item.settings.get("answer_gone", "require"), item.example.table

@@ -205,7 +205,7 @@ def test_simulated_people_keep_what_is_marked() -> None:
         assert task.parse(raw, marked).operations
 
 
-# -- what nobody protects ----------------------------------------------------------------------------
+# -- unprotected parts ----------------------------------------------------------------------------
 
 LONGEST = Example("nu-5", "which film is the longest?", TABLE, ["Heat"])
 HOW_MANY = Example("nu-6", "how many films are there?", TABLE, ["3"])

@@ -128,7 +128,7 @@ class Response:
     answers     empty for a change that keeps the answer
     reason      why more operations than the contract asks for were needed
     program     how the answer follows: the JSON of a confirmed program, `tableqa.programs.executable_answers.NONE` where
-                none of the offered ones was right, None where nobody said: then the example's own counts, if it has one
+                none of the offered ones was right, None without a choice: then the example's own counts, if it has one
     difference  why the answer is another one than the program gives on the edited table
     """
 
@@ -277,7 +277,7 @@ class ValueChange(MakingTask, PreparingTask, SuggestingTask, ModelInTheLoop):
         ]
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
-        """An answer that the page filled in and that still stands there is nobody's until it is submitted."""
+        """An answer that the page filled in and that still is there has no author until it is submitted."""
         data = super().form_data(post, draft)
         settled = read_posted_program(post.get("settled"), None)
         if isinstance(settled, Mapping) and isinstance(answers := settled.get("answers"), list):
@@ -289,7 +289,7 @@ class ValueChange(MakingTask, PreparingTask, SuggestingTask, ModelInTheLoop):
         return {**data, "program": read_posted_program(post.get("program"), data["program"])}
 
     def fill_in(self, data: Mapping[str, Any], item: Item) -> Mapping[str, Any]:
-        """What the program gives is the new answer where the table is changed, nobody wrote one and no program disagrees."""
+        """What the program gives is the new answer where the table is changed, none was written and no program disagrees."""
         if item.variant == "answer_stays" or data.get("answers") or not data.get("operations"):
             return data
         preview = self.preview(data, item)
@@ -299,7 +299,7 @@ class ValueChange(MakingTask, PreparingTask, SuggestingTask, ModelInTheLoop):
         """Version 1 knew neither programs nor reasons for a difference from them."""
         return {**data, "program": None, "difference": ""}
 
-    # -- while somebody works ------------------------------------------------------------------------
+    # -- while a person works ------------------------------------------------------------------------
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
         """The programs that the answer may follow by; those that read the marked cells come first."""
@@ -387,7 +387,7 @@ class ValueChange(MakingTask, PreparingTask, SuggestingTask, ModelInTheLoop):
     def export(
         self, format: str, item: Item, response: Response, perturbed: PerturbedExample | None
     ) -> Iterator[ReleaseRecord]:
-        """FREB-TQA's part 3: what was changed beside what came of it, under the id of the original.
+        """FREB-TQA's part 3: what was changed beside the result, under the id of the original.
 
         What was changed is the original table, or the shortened one that was made of it.
         """

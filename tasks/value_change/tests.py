@@ -1,4 +1,4 @@
-"""Value change: edits stand on their own, the answer is judged by what it means, the release form is FREB-TQA's."""
+"""Value change: edits are on their own, the answer is judged by what it means, the release form is FREB-TQA's."""
 
 from __future__ import annotations
 
@@ -403,7 +403,7 @@ def test_simulated_people_edit_a_marked_cell_and_take_what_is_computed() -> None
 
 
 def test_a_simulated_edit_depends_on_its_seed_alone() -> None:
-    # A demo that is made anew is the same demo: nothing more or less is drawn for an edit.
+    # A demo that is made again is the same demo: nothing more or less is drawn for an edit.
     table = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]])
     shown = Item(Example("n", GAP.question, table, ["53"]), "answer_stays", {}, MARKED)
 
