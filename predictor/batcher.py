@@ -7,7 +7,7 @@
     answers = predict_all(model, requests)             # without an event loop: all of them, in their order
 
 A person who types makes a request per pause, and only the last is worth an answer. So a newer request of a slot
-supersedes the older one at once, also one that is being computed; equal requests are computed once; what nobody
+supersedes the older one at once, also one that is being computed; equal requests are computed once; what no client
 waits for any more leaves the queue before the queue is counted, and a generation whose people have all gone stops at
 its next step. What is left is computed in batches of similar length, the oldest first, within a budget of tokens,
 because a batch costs its longest member times its size.
@@ -38,7 +38,7 @@ class Settings:
 
     most_waiting  computations in the queue; one more is answered 503
     most_batch    requests in one batch, whatever the budget says
-    spread        the longest of a batch is at most so many times as long as the shortest
+    spread        the longest of a batch is at most this many times as long as the shortest
     per_second    requests of one slot; more is answered 429
     remembered    answers kept, the latest used
     """
@@ -114,7 +114,7 @@ def compute(model: Model, requests: Sequence[PredictRequest], stop: Stop) -> lis
 
 @dataclass(eq=False)
 class _Waiter:
-    """Somebody who waits for an answer."""
+    """A person who waits for an answer."""
 
     slot: str
     seq: int
@@ -123,7 +123,7 @@ class _Waiter:
 
 @dataclass(eq=False)
 class _Work:
-    """One computation, and everybody who waits for it."""
+    """One computation, and all clients that wait for it."""
 
     request: PredictRequest
     since: float
@@ -198,7 +198,7 @@ class Batcher:
 
     @property
     def waiting(self) -> int:
-        """How many computations wait; those that nobody wants are not counted."""
+        """How many computations wait; abandoned ones are not counted."""
         self._purge()
         return len(self._queue)
 
@@ -209,7 +209,7 @@ class Batcher:
         return asyncio.get_running_loop().time() - min(started) if started else 0.0
 
     async def close(self) -> None:
-        """Answer `not_ready` to everybody who waits, stop what runs, and end the threads."""
+        """Answer `not_ready` to all waiting clients, stop what runs, and end the threads."""
         self._closed = True
         for work in (*self._queue, *self._running):
             message, usage = "The predictor is shutting down.", self._cost(work, None)
@@ -238,7 +238,7 @@ class Batcher:
             self._paces.popitem(last=False)
 
     def _supersede(self, waiter: _Waiter) -> None:
-        """The newer of two requests of a slot goes on. Only one that still waits can be superseded, or supersede."""
+        """The newer of two requests of a slot continues. Only one that still waits can be superseded, or supersede."""
         other = self._by_slot.get(waiter.slot) if waiter.slot else None
         if other is None or other.future.done() or other.seq == waiter.seq:
             return
@@ -254,7 +254,7 @@ class Batcher:
             work.waiters.discard(other)  # now, not when its task next runs: the queue is counted in a moment
 
     def _cost(self, work: _Work | None, leaving: _Waiter | None) -> list[Call] | None:
-        """What somebody who leaves is told of the cost: the last one who waited, all of it; None but for language models."""
+        """The cost reported to a client that leaves: all of it to the last one; None but for language models."""
         used = getattr(self.model, "used", None)
         if used is None:
             return None
@@ -284,7 +284,7 @@ class Batcher:
         if self._by_slot.get(waiter.slot) is waiter:
             del self._by_slot[waiter.slot]
         if work.unwanted and self._by_key.get(work.request.key) is work:
-            # A generation that was told to stop has no answer for whoever asks the same again.
+            # A generation that was told to stop has no answer for a repeated request.
             del self._by_key[work.request.key]
         if waiter.future.done() and not waiter.future.cancelled():
             waiter.future.exception()  # looked at, so that asyncio does not report it as lost
@@ -357,7 +357,7 @@ class Batcher:
         if self._by_key.get(work.request.key) is work:
             del self._by_key[work.request.key]
         if work.unwanted:
-            self.counts["stopped"] += 1  # what came of it may be half an answer
+            self.counts["stopped"] += 1  # its result may be half an answer
         elif isinstance(answer, ProtocolError):
             self._fail(work, answer)
         else:
@@ -367,7 +367,7 @@ class Batcher:
             for waiter in work.waiters:
                 if not waiter.future.done():
                     waiter.future.set_result(answer)
-                    answer = remembered  # one of those who wait is told what it cost
+                    answer = remembered  # one of the waiting clients receives the cost
 
     def _fail(self, work: _Work, error: ProtocolError) -> None:
         self.counts["failed"] += 1
@@ -380,7 +380,7 @@ class Batcher:
 
     def _start(self, coroutine: object) -> None:
         task = asyncio.ensure_future(coroutine)  # type: ignore[call-overload]
-        self._tasks.add(task)  # a task that nobody holds may be collected while it runs
+        self._tasks.add(task)  # a task without a reference may be collected while it runs
         task.add_done_callback(self._tasks.discard)
 
 

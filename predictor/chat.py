@@ -3,13 +3,13 @@
     model = ChatModel(url="http://127.0.0.1:8001/v1", model="some-model")
     model.ask([{"role": "user", "content": "..."}], samples=8, temperature=0.7)
 
-Texts in, texts out: what they mean is said elsewhere (`predictor.prompts`). Thinking is no part of a reply
+Texts in, texts out: their meaning is defined elsewhere (`predictor.prompts`). Thinking is no part of a reply
 (`predictor.replies`), and a reply that was cut off, filtered or declined is unread. An endpoint that gives one choice a
 request is asked several times; one that rejects a form of structured output gets the next simpler one. Other rejected
 parameters are named in the error, and left out only where the entry lists them (`drop_rejected`).
 
 One that is busy or cannot be reached is tried again; one that took the question and lets its whole time pass is not: it
-would only begin anew. A meter counts every request (`predictor.usage`).
+would only begin again. A meter counts every request (`predictor.usage`).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ NOT_ABOUT_THE_EXAMPLE = frozenset(("away", "parameters", "budget"))
 class ChatError(Exception):
     """The endpoint gave no usable answer; the message says what it said.
 
-    away         it cannot be reached, is busy, hangs, fails, or lets nobody in: later it may answer
+    away         it cannot be reached, is busy, hangs, fails, or refuses all: later it may answer
     parameters   it rejects parameters that every request has; the message names them
     budget       the request could exceed a budget, and was not sent
     refused      it says no to this conversation: asking the same again does not help
@@ -375,7 +375,7 @@ def rejected_parameters(text: str, sent: Mapping[str, Any]) -> tuple[str, ...]:
     """The parameters of a request that an error names, in the order of the request; () where it names none.
 
     OpenAI names one in `error.param`, vLLM and FastAPI in `detail` or in a list of places within the message. Elsewhere
-    the name stands in quotation marks or backticks. `messages` and `model` are no parameters: an error about them is
+    the name is in quotation marks or backticks. `messages` and `model` are no parameters: an error about them is
     about this conversation, or about a name.
     """
     if re.search(_TOO_LONG, text, re.IGNORECASE):

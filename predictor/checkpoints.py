@@ -60,7 +60,7 @@ class Model(Protocol):
         """One answer for each request, in their order, whatever they are batched with.
 
         Called from one thread at a time. A request that cannot be answered has a ProtocolError in its place. Where
-        `stop(place)` has become true the answer is looked at by nobody and may be anything.
+        `stop(place)` has become true the answer is not read and may be anything.
         """
         ...
 
@@ -119,7 +119,7 @@ _DTYPES = ("float32", "bfloat16", "float16")
 
 
 def find(folder: Path) -> Checkpoint:
-    """Which model lies in a folder. Raises ModelError."""
+    """Which model is in a folder. Raises ModelError."""
     if not folder.is_dir():
         raise ModelError(f"{folder} is no folder; --model names the folder of a model")
     settings = read_json(folder / "askew.json") if (folder / "askew.json").exists() else {}

@@ -266,7 +266,7 @@ class Model:
         within: float = LIVE,
         bills: list[Bill] | None = None,
     ) -> tuple[Prediction, Prediction | None]:
-        """The answers to an original and to what somebody made of it, None where that is None. Raises PredictionError.
+        """The answers to an original and to what a person made of it, None where that is None. Raises PredictionError.
 
         The original is asked about once and remembered, as long as answers come from the same weights.
         """
@@ -373,7 +373,7 @@ class Model:
         except TimeoutError:
             raise PredictionError("late", "The model did not answer in time.", usage=None) from None
         except asyncio.CancelledError:
-            good = None  # whoever asked has hung up, which says nothing of the server
+            good = None  # the client has hung up, which says nothing of the server
             raise
         except PredictionError as unanswered:
             if unanswered.pause is not None:
@@ -402,7 +402,7 @@ class Model:
         bill: Bill | None,
     ) -> Answer:
         """The checked answer. A connection that breaks, and an error without a protocol error (a replica that was
-        killed, a proxy before it), are tried once more, which the bill says."""
+        killed, a proxy before it), are tried again, which the bill says."""
         import httpx
 
         limit = httpx.Timeout(None, connect=connect)  # the deadline of a request is its own
@@ -468,7 +468,7 @@ class Model:
             return PredictionError("too_large", sentence, usage=usage, state=state)
         if status == 409:
             return PredictionError("superseded", "A newer question has replaced this one.", usage=stated)
-        if status == 429:  # said to one who types, not to everybody
+        if status == 429:  # for one client, not for all
             return PredictionError("busy", "The model received too many questions at once.")
         if status == 503:
             after = response.headers.get("retry-after", "")

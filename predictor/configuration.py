@@ -5,7 +5,7 @@
 
 An entry speaks Askew's own protocol (`predict`, the default: `predictor.protocol`) or that of a chat model. The name
 before the colon is what commands, batches and pages use. Addresses and keys come from the
-environment alone: nobody who uses the platform can name one.
+environment alone: users of the platform cannot name one.
 """
 
 from __future__ import annotations

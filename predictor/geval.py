@@ -1,4 +1,4 @@
-"""G-Eval: a language model rates an answer as people do, by steps that it is told (Liu et al. 2023; LFTQA-Eval 2.4).
+"""G-Eval: a language model rates an answer as people do, by given steps (Liu et al. 2023; LFTQA-Eval 2.4).
 
 The model sees the question, the table and the answer, not the system and not the reference, and gives a number from 1 to 5
 for one dimension. With several samples the score is their mean. The wording is ours, so its scores are not those

@@ -1,5 +1,5 @@
-"""Who is told how questions to models went: the figures of a process that asks (annotation/management/prometheus.py).
-Else nobody."""
+"""The recipient of outcomes of model requests: the figures of a process that asks (annotation/management/prometheus.py).
+Else none."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ STATUSES = {
     "bad_request": 422,
     "unreadable": 422,  # the reply has no end that can be read; asking again does not help
     "no_such_model": 404,
-    "too_fast": 429,  # one slot asks more often than anybody types
+    "too_fast": 429,  # one slot asks more often than any person types
     "cannot_answer": 500,
     "bad_answer": 502,  # what came back is not a prediction about this table
     "busy": 503,
@@ -78,7 +78,7 @@ class ProtocolError(Exception):
         return {"error": {"code": self.code, "message": self.message, **usage, **state}}
 
     def without_usage(self) -> ProtocolError:
-        """The same error for somebody else who waited for it: what was used is counted once."""
+        """The same error for another person who waited for it: what was used is counted once."""
         usage = None if self.usage is None else ()
         return ProtocolError(self.status, self.code, self.message, self.retry_after, usage, self.state)
 
@@ -177,7 +177,7 @@ class PredictRequest:
     context      paragraphs, unit and scale beside the table, or None
     slot, seq    who is typing (a random string per lease) and the how-manieth request of theirs this is: a higher
                  seq supersedes a lower one of the same slot. Without a slot nothing supersedes.
-    deadline_ms  after which nobody waits any more
+    deadline_ms  after which no client waits any more
     """
 
     question: str
@@ -302,7 +302,7 @@ class Prediction:
     cells        (row, column) places, from 0, of the table that was asked about; () where it does not tell
     score        how sure it is, 0 to 1, or None where it does not tell
     topk         its other answers, the likeliest first
-    rows_seen    so many rows from the top were in its input, of rows_total
+    rows_seen    this number of rows from the top were in its input, of rows_total
     truncated    whether anything of question, table or context was left out or cut short
     model        name@sha
     ms           "queue" and "compute", in milliseconds

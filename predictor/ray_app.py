@@ -91,7 +91,7 @@ def build(arguments: Mapping[str, str]) -> Any:
 
     models     the folder of a model; without it, the bundled one
     replicas   how many processes, default 1
-    device     cpu (default) or cuda; each replica on cuda takes a GPU of its own
+    device     cpu (default) or cuda; each replica on cuda takes its own GPU
     """
     if unknown := sorted(arguments.keys() - {"models", "replicas", "device"}):
         raise ModelError(f"there is no argument {', '.join(unknown)}; there are models, replicas and device")

@@ -4,7 +4,7 @@
 
     POST /v1/predict   GET /v1/models   GET /healthz   GET /readyz   GET /metrics
 
-Whoever can reach it can ask it, so it listens on this machine alone unless told otherwise. It knows nobody: a request
+All that can reach it can ask it, so it listens on this machine only by default. It knows no users: a request
 holds a question, a table and a random slot, and no request is written to a log.
 """
 
@@ -85,11 +85,11 @@ class ServedModel:
             self.reason = f"One batch has been running for {self.batcher.computing_for:.0f} s."
             return False
         if self._asking.locked():
-            return self.canary is not None  # somebody is finding out already
+            return self.canary is not None  # a person is finding out already
         failures = getattr(self.model, "failures", 0)
         if failures >= FAILS_AFTER and self.canary is not None:
             self.canary, self.reason = None, f"Its endpoint did not answer the last {failures} requests."
-            self._test = asyncio.ensure_future(self.is_ready())  # which takes long where nobody answers
+            self._test = asyncio.ensure_future(self.is_ready())  # which takes long without an answer
             return False
         async with self._asking:
             loop = asyncio.get_running_loop()
@@ -100,7 +100,7 @@ class ServedModel:
                     self.test_usage.settle_all(None, self.canary.usage)
                 except ProtocolError as error:
                     if error.code == "busy" and self.canary is not None:
-                        return True  # it has so much to do that it answers nobody's test question; it does answer
+                        return True  # it has so much to do that it answers no test question; it does answer
                     self.test_usage.settle_all(None, error.usage or ())
                     self.canary, self.reason = unusable_canary(error), error.message
                 self._asked_at = loop.time()
@@ -153,7 +153,7 @@ def create_app(models: Sequence[Model], settings: Settings | None = None) -> Sta
         except ProtocolError as error:
             return refusal(error)
         except ClientDisconnect:
-            return Response(status_code=499)  # nobody reads it
+            return Response(status_code=499)  # it is not read
         try:
             prediction = await cancel_on_disconnect(request, batcher.submit(prediction_request))
         except ProtocolError as error:
@@ -213,7 +213,7 @@ async def no_such_page(request: Request, error: Exception) -> Response:
 
 
 async def internal_error(request: Request, error: Exception) -> Response:
-    """What nobody expected, in the form of every other error; Starlette logs it."""
+    """An unexpected error, in the form of every other error; Starlette logs it."""
     return refusal(
         refused("cannot_answer", f"The predictor failed on this request ({type(error).__name__}).")
     )
@@ -235,7 +235,7 @@ def _find_model(served: dict[str, ServedModel], model_id: str) -> ServedModel:
 
 
 async def read_request(request: Request) -> PredictRequest:
-    """What somebody asks. Raises ProtocolError for what is no request, or too long to be read."""
+    """What a person asks. Raises ProtocolError for what is no request, or too long to be read."""
     return PredictRequest.from_dict(await read_json(request, LIMITS.body_bytes))
 
 

@@ -3,7 +3,7 @@
     call = Call("answered", prompt_tokens=812, completion_tokens=9, is_counted=True)
     cost(call.prompt_tokens, call.completion_tokens, price=[0.15, 0.6])        # Decimal, in USD
 
-A `Meter` is asked before each request and is told afterwards. It may refuse a request that could exceed a budget.
+A `Meter` is asked before each request and notified afterwards. It may refuse a request that could exceed a budget.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Meter(Protocol):
     """Counts the requests of one purpose. May be used by several threads."""
 
     def reserve(self, prompt_tokens: int, completion_tokens: int) -> Any:
-        """Reserve at most so many tokens. Raises ChatError of kind "budget" where they could exceed a budget."""
+        """Reserve at most these tokens. Raises ChatError of kind "budget" where they could exceed a budget."""
 
     def settle(self, reservation: Any, call: Call) -> None:
         """Replace a reservation by what the request used."""
@@ -117,6 +117,6 @@ def _count(value: object) -> int | None:
 
 
 def cost(prompt_tokens: int, completion_tokens: int, price: Sequence[float]) -> Decimal:
-    """USD for so many tokens. `price`: USD per million input and output tokens."""
+    """USD for these tokens. `price`: USD per million input and output tokens."""
     rates = [Decimal(str(rate)) for rate in price]
     return (prompt_tokens * rates[0] + completion_tokens * rates[1]) / PER_PRICE

@@ -139,7 +139,7 @@ class ChatPredictor:
 
 
 class _CancellableTally(Tally):
-    """Counts requests, and lets none be sent that nobody waits for."""
+    """Counts requests, and drops those without a waiting client."""
 
     def __init__(self, stop: Callable[[], bool], observe: Callable[[Call], None]) -> None:
         super().__init__()

@@ -209,7 +209,7 @@ class Greedy:
 
         inputs   token ids of each request
         steps    most tokens of an answer
-        is_gone  whether nobody waits for the request at a place any more: its row ends
+        is_gone  whether no client waits for the request at a place any more: its row ends
         """
         rows, longest = len(inputs), max(map(len, inputs))
         step = self._step(rows, longest, steps)

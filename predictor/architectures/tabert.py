@@ -109,7 +109,7 @@ def load_encoder(folder: Path, settings: Mapping[str, Any]) -> tuple[TabertNetwo
             state = torch.load(folder / "model.bin", map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, ValueError, EOFError) as error:
         raise ModelError(f"the weights in {folder} cannot be loaded: {error}") from None
-    except Exception as error:  # a pickle that holds more than weights: torch raises an error of its own
+    except Exception as error:  # a pickle that holds more than weights: torch raises its own error
         raise ModelError(f"{folder / 'model.bin'} holds more than weights: {type(error).__name__}") from None
     network = TabertNetwork(configuration)
     network.encoder.load_published(state)

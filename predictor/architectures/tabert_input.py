@@ -178,7 +178,7 @@ def column_types(table: Table) -> list[str]:
 def snapshot(question: str, table: Table, rows: int) -> list[tuple[str, ...]]:
     """The paper's content snapshot: the rows that have most in common with the question, in the table's order.
 
-    A row counts by its longest cell that stands in the question as a whole, then by its n-grams of 3, 2 and 1
+    A row counts by its longest cell that is in the question as a whole, then by its n-grams of 3, 2 and 1
     words in the question; what is missing is filled with the first rows. With `rows` 1 it is a row that the table
     need not have: of each column the cell that has most in common with the question.
     """

@@ -98,7 +98,7 @@ class Tapas:
         fitting_rows = rows_that_fit(pieces, room)
         if fitting_rows is None:
             raise refused("too_large", f"Question and header alone are longer than {self.most} tokens.")
-        # transformers drops row after row and counts anew each time, which takes minutes for a long table; and it
+        # transformers drops row after row and counts again each time, which takes minutes for a long table; and it
         # ranks numbers among all rows, for which its embeddings end at 256. So it is given the rows that fit.
         frame = pd.DataFrame(
             [list(row) for row in table.rows[:fitting_rows]], columns=list(table.header), dtype=str

@@ -82,7 +82,7 @@ def flatten(tokenizer: Tokenizer, question: str, table: Table, most: int = MOST_
         if len(ids) < MOST_TOKENS_PER_CELL:
             return cell.lower()
         clipped = clipped or len(ids) > MOST_TOKENS_PER_CELL
-        # The prefix stays, so two blanks stand before a cell that was cut.
+        # The prefix stays, so two blanks are before a cell that was cut.
         return str(tokenizer.decode(ids[:MOST_TOKENS_PER_CELL]))
 
     question_text = _prefixed(_in_one_line(question).lower())
@@ -124,7 +124,7 @@ def target_ids(tokenizer: Tokenizer, answers: Sequence[str]) -> list[int]:
 def question_of(request: PredictRequest, with_context: bool) -> str:
     """The text before the table: earlier questions of the dialogue, then this one.
 
-    Titles, caption and context stand before them only where the folder's settings say so (`"context": true`):
+    Titles, caption and context are before them only where the folder's settings say so (`"context": true`):
     the published weights have never seen any.
     """
     before: list[str] = []
@@ -302,7 +302,7 @@ class Tapex:
 
 
 class _CancellationCriterion:
-    """What `generate` asks after each step: which of its rows are finished because nobody waits for them."""
+    """What `generate` asks after each step: which of its rows are finished because no client waits for them."""
 
     def __init__(self, stop: Stop, many: int, beams: int) -> None:
         self.stop = stop

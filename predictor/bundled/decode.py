@@ -64,7 +64,7 @@ class Balance:
     """How much the details of an operation weigh beside the choice of the operation, tuned on held-out questions.
 
     A choice of forty rows is a product of forty probabilities and cannot be compared with the choice of a cell as it
-    stands. score = log p(operation) + weight * log p(details) + bias.
+    is. score = log p(operation) + weight * log p(details) + bias.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -111,7 +111,7 @@ def count_probabilities(chances: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def row_weight(rows: int) -> float:
-    """What the log-probability of a choice among so many rows is multiplied by."""
+    """What the log-probability of a choice among `rows` rows is multiplied by."""
     return min(1.0, FULL_ROWS / max(rows, 1))
 
 

@@ -54,7 +54,7 @@ TABLES_KEPT = 256
 
 
 def session(folder: Path, threads: int = 1) -> onnxruntime.InferenceSession:
-    """ONNX Runtime's session for the graph of a folder: so many threads, and the same result every time."""
+    """ONNX Runtime's session for the graph of a folder: this number of threads, and the same result every time."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -1,7 +1,7 @@
 """How sure the bundled model is of an answer, as the share of such answers that are right.
 
     calibration = fit(scores, right)          on held-out questions
-    calibration(0.62)                         of answers with a score like this one, so many were right
+    calibration(0.62)                         of answers with a score like this one, this share was right
     expected_error(shares, right)             how far what it says lies from what happens
 
 One monotone map, stored with the weights as its knots: it changes no answer and no order of answers.

@@ -113,7 +113,7 @@ def read_table(table: Table, tokenizer: Tokenizer) -> TableReading:
 
 
 def _pieces(texts: Sequence[str], tokenizer: Tokenizer) -> list[list[int]]:
-    """The word pieces of each text; a text that stands in a table a hundred times is cut once."""
+    """The word pieces of each text; a text that is in a table a hundred times is cut once."""
     different = list(dict.fromkeys(texts))
     cut = dict(
         zip(
@@ -190,7 +190,7 @@ def _static(
 
 
 def count_texts(codes: Whole, rows: Bools) -> tuple[Whole, Bools]:
-    """How often each cell's text stands in its column within `rows`, and whether it is the first with that text."""
+    """How often each cell's text is in its column within `rows`, and whether it is the first with that text."""
     height, width = codes.shape
     keys = codes * width + np.arange(width)
     used = keys[rows]

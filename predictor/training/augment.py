@@ -10,7 +10,7 @@ asked the same examples, those of `--test`, through the code that a predictor se
 test asks about is learned from by none of them. Each column is made once: an interrupted run resumes.
 
 RobuT's releases for training are made by rules (RTA) and by a language model (LETA), its test sets by people (section 5).
-Who made what stands in the records of the release; this module only counts it.
+Who made what is in the records of the release; this module only counts it.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def read_release(folder: Path, form: str = "askew", *, proposals: bool = False) 
 def _proposals(folder: Path, entries: Sequence[ReleaseExample]) -> Iterator[ReleaseExample]:
     """The proposals that a release for training holds below training/, but for those that people have taken over.
 
-    In a release of several formats they lie below robut/training/.
+    In a release of several formats they are below robut/training/.
     """
     originals = {entry.example.id: entry.example for entry in entries if not entry.kind}
     seen = {(entry.example.question, entry.example.table.digest()) for entry in entries}
@@ -230,7 +230,7 @@ def results(
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Figures by column and kind of perturbation (`comparison`); `arms` has the answers of each column by seed.
 
-    The originals of the test are a row of their own, and all that was perturbed together is the last. R-ACC is given on
+    The originals of the test are their own row, and all that was perturbed together is the last. R-ACC is given on
     the originals that the column answered rightly, and on those that all `trained` columns did (default: all).
     """
     originals = {_own_key(entry) for entry in test if not entry.kind}

@@ -3,7 +3,7 @@
     ./run train --data DIR [--tiny] [--out DIR] [--init DIR] [--questions N] [--made N] [--device cuda]
 
 Trained on random-split-1-train alone. One table in sixteen is held out to balance the operations; the development
-split, where it lies beside the training split, is only measured. `--tiny` does all of it in seconds with a network of
+split, where it is beside the training split, is only measured. `--tiny` does all of it in seconds with a network of
 random weights and says nothing about quality.
 """
 
@@ -167,7 +167,7 @@ def finish(
 
 
 def calibrate(folder: Path, data_folder: Path, say: Any = print) -> None:
-    """`--calibrate`: fit what a trained folder's scores mean, and measure it anew; needs no torch.
+    """`--calibrate`: fit what a trained folder's scores mean, and measure it again; needs no torch.
 
     Fitted on the held-out tables of the training split; the development split is only measured. Writes bundled.json, the
     figures of the card, and the recorded answers. Raises TrainingError, ModelError, and ValueError where too few questions
@@ -276,7 +276,7 @@ def tiny_plan(seed: int) -> Any:
 
 
 def data(folder: Path, limit: int | None = None) -> tuple[list[Example], list[Example]]:
-    """The training examples and, where they lie beside them, those of the development split. Raises TrainingError."""
+    """The training examples and, where they are beside them, those of the development split. Raises TrainingError."""
     paths = [
         path for path in (folder / TRAIN, folder / "wtq" / TRAIN, folder / "data" / TRAIN) if path.is_file()
     ]

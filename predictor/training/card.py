@@ -1,6 +1,6 @@
-"""The bundled model's card, written from what was measured: nobody types a figure.
+"""The bundled model's card, written from what was measured: no figure is typed by hand.
 
-`finish` writes it at the end of training; `./run train ... --card` with the arguments of a finished run writes it anew,
+`finish` writes it at the end of training; `./run train ... --card` with the arguments of a finished run writes it again,
 with the recorded answers, and trains nothing.
 """
 
@@ -88,7 +88,7 @@ def write_card(
 
     measured       as measured.json holds it: reports on "held out" and "development", "answering", and "calibration":
                    fitted, from the start, or none
-    command        the training command, as somebody would type it
+    command        the training command, as a person would type it
     questions, tables, synthetic_count   what was learnt from; parameters in millions
     seen           questions that the training saw, repetitions included
     origin         what is recorded of the weights that it continued from (`adaptation.Start.origin`), None for a new model
@@ -226,7 +226,7 @@ def _speed(answering: Mapping[str, Any] | None) -> str:
 
 
 def answering(folder: Path, examples: Sequence[Example]) -> dict[str, Any]:
-    """How long the model of a folder needs, in a process of its own, as it is served: at most `TIMED` questions."""
+    """How long the model of a folder needs, in its own process, as it is served: at most `TIMED` questions."""
     chosen = examples[:: max(1, len(examples) // TIMED)][:TIMED]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(_timed, folder, chosen).result()

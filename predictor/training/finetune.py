@@ -470,7 +470,7 @@ def augment(
     device: str,
     say: Say,
 ) -> dict[str, Any]:
-    """`--augment`: a model for each column of the table in a folder of its own beneath --out."""
+    """`--augment`: a model for each column of the table in its own folder beneath --out."""
     request = read_augmentation_request(options)
     learnt = request.unseen(examples)
     say(f"{len(learnt)} of {len(examples)} examples share no table and no question with the test")

@@ -117,7 +117,7 @@ class QuestionSampler:
         }
 
     def _next(self, kind: str, start: int, count: int) -> list[int]:
-        """`count` places of one corpus from the `start`th on, each epoch in an order of its own."""
+        """`count` places of one corpus from the `start`th on, each epoch in its own order."""
         usable = self.usable[kind]
         out: list[int] = []
         while len(out) < count and len(usable):
@@ -163,7 +163,7 @@ class _BatchDataset(torch.utils.data.Dataset[list[Batch]]):
 
 
 class _Schedule(torch.utils.data.Sampler[Sequence[tuple[str, int]]]):
-    """The batches of a run from a state on; what loads them ahead works on a state of its own."""
+    """The batches of a run from a state on; what loads them ahead works on its own state."""
 
     def __init__(self, drawing: QuestionSampler, state: State) -> None:
         self.drawing, self.state = drawing, replace(state)
@@ -285,12 +285,12 @@ class TrainingRun:
         say: Any = print,
         until: float | None = None,
     ) -> None:
-        """Train to the end of the plan, or until the clock `until` (time.time()); a checkpoint every so many seconds."""
+        """Train to the end of the plan, or until the clock `until` (time.time()); a checkpoint at an interval in seconds."""
         drawing = QuestionSampler(answered, synthetic, self.plan)
         started, before, last = time.time(), self.state.seconds, time.time()
         loaded = self._load(drawing)
         while self.state.seen < self.plan.questions:
-            # What dropout leaves out is drawn anew for each chunk, so that it does not depend on where a run stopped.
+            # What dropout leaves out is drawn again for each chunk, so that it does not depend on where a run stopped.
             torch.manual_seed(1_000_003 * self.plan.seed + self.state.chunks)
             batches, from_answered, from_made = drawing.chunk(self.state)
             losses = [self._step(next(loaded)) for _ in batches]
@@ -349,7 +349,7 @@ class TrainingRun:
         return total / count
 
     def check(self, questions: Sequence[PreparedQuestion], balance: Balance | None = None) -> float:
-        """The accuracy on these questions as the network stands."""
+        """The accuracy on these questions of the network now."""
         candidates = all_candidates(questions, runner(self.result(), self.device))
         return accuracy(verdicts(questions, candidates, balance or Balance()))
 

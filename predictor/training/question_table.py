@@ -153,7 +153,7 @@ class QuestionTable:
         rows: Sequence[int] = (),
         column: int = -1,
     ) -> SyntheticQuestion:
-        """A question in the words of one of the templates, with blanks closed where no condition stands."""
+        """A question in the words of one of the templates, with blanks closed without a condition."""
         text = self.punctuate(" ".join(self.choose(*templates).split()))
         return SyntheticQuestion(text, operation, cells, tuple(rows), column)
 

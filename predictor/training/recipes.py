@@ -53,11 +53,11 @@ class Recipe:
     seed: int = 0
 
     def total_steps(self, examples: int) -> int:
-        """Optimizer steps of a run on so many training examples."""
+        """Optimizer steps of a run on this number of training examples."""
         return self.steps or self.epochs * self.steps_per_pass(examples)
 
     def steps_per_pass(self, examples: int) -> int:
-        """Optimizer steps of one pass over so many examples."""
+        """Optimizer steps of one pass over this number of examples."""
         return math.ceil(examples / (self.batch * self.accumulation))
 
     def rate_at(self, step: int, total: int) -> float:
