@@ -1,6 +1,6 @@
 """A web process that begins on a database that its code cannot migrate, such as a newer one, serves no page.
 
-One that was there before an upgrade goes on until it is reloaded: migrations promise to leave the code before them working
+One that was there before an upgrade runs until it is reloaded: migrations promise to leave the code before them working
 (docs/operations.md, Upgrading).
 """
 

@@ -2,7 +2,7 @@
 
 Every record passes through `redact`: e-mail and IP addresses, the queries of addresses, and the secret part of the
 addresses of invitations, new passwords, crowd links and demo links are cut out, and so is what PostgreSQL says of the row
-that it refused. What a record is about is told by ids, names of views and the request's own id.
+that it refused. What a record is about is identified by ids, names of views and the request's own id.
 """
 
 import json

@@ -11,7 +11,7 @@ DRAINED = 1024 * MEGABYTE
 
 
 class RequestSizeLimit:
-    """Middleware that answers 413 to a body of more than MAX_UPLOAD_BYTES with files of somebody who is signed in, and of
+    """Middleware that answers 413 to a body of more than MAX_UPLOAD_BYTES with files of a person who is signed in, and of
     more than DATA_UPLOAD_MAX_MEMORY_SIZE else; Django's own limit does not cover what the API's parsers read.
 
     A web server in front passes a Content-Length on or ends the body where it says, so the header can be relied on.

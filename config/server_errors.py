@@ -1,6 +1,6 @@
 """What a request is answered with that failed inside: 503 while the database is away, else 500.
 
-Programs get a problem document, people a page; both are told when to try again.
+Programs get a problem document, people a page; both say when to try again.
 """
 
 import sys

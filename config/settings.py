@@ -28,14 +28,14 @@
 | IMPORT_SECONDS    | how long an uploaded file is read at most; default: 3600                                  |
 | PREVIEW_SECONDS   | how long the preview of an uploaded file takes at most; default: 20                       |
 | IMPORT_MEMORY     | MB of memory that reading an uploaded file takes at most; default: 2048                   |
-| IMPORT_NICE       | how far reading uploaded files stands back behind other processes; default: 19, the farthest |
+| IMPORT_NICE       | how far reading uploaded files yields to other processes; default: 19, the farthest |
 | IMPORT_SPACE      | MB of disk that one file takes that is written meanwhile; default: 8192                   |
-| ASKEW_DEMO_SECRET | set by ./run demo alone, anew at each start: the demo's links hang on it          |
+| ASKEW_DEMO_SECRET | set by ./run demo alone, again at each start: the demo's links hang on it          |
 | EMAIL_URL         | the mail server, e.g. smtp+tls://USER:PASSWORD@HOST:587; default: none, nothing is sent    |
 | MAIL_FROM         | whom mail is from; default: askew@ and the host of PUBLIC_URL                             |
 | PREDICTORS        | models to ask, as JSON: {"name": {"url", "model"}}; see docs/reference/settings.md        |
 | MODEL_GATEWAY     | true where the proxy passes /gateway/ to the gateway (python -m config.gateway)           |
-| METRICS_TOKEN     | at least 16 characters: /metrics answers whoever sends it as a bearer token; default: none |
+| METRICS_TOKEN     | at least 16 characters: /metrics answers requests with it as a bearer token; default: none |
 | LOG_LEVEL         | default INFO                                                                              |
 | LOG_FORMAT        | line (words) or json (one object a line); default: line                                   |
 | LOG_REQUESTS      | true: a record for each request, by the view's name; default: false                       |
@@ -404,7 +404,7 @@ SPECTACULAR_SETTINGS = {
     # The paths of the schema begin below the path of the site.
     "SERVERS": [{"url": globals()["FORCE_SCRIPT_NAME"]}] if "FORCE_SCRIPT_NAME" in globals() else [],
     "SERVE_INCLUDE_SCHEMA": False,
-    # Two fields are called "state"; each kind of state has a name of its own in the schema.
+    # Two fields are called "state"; each kind of state has its own name in the schema.
     "ENUM_NAME_OVERRIDES": {
         "ProposalStateEnum": ["took", "rejected", ""],
         "OwnItemStateEnum": ["submitted", "skipped"],
@@ -429,7 +429,7 @@ try:
 except ConfigurationError as error:
     raise ImproperlyConfigured(str(error)) from None
 
-# Answers of models come from a process of its own, behind the proxy.
+# Answers of models come from its own process, behind the proxy.
 MODEL_GATEWAY = env.bool("MODEL_GATEWAY", default=False)
 
 # --- what is noted -----------------------------------------------------------------------------------------
