@@ -41,7 +41,7 @@ def log(
 
     before   the state before, "" for a new object
     detail   what a word cannot say (`Event.detail`); `changed` builds it from two values
-    project  the key of the project; needed for an object with neither a project nor a batch of its own
+    project  the key of the project; needed for an object with neither a project nor its own batch
     """
     name = str(subject._meta.model_name)
     return record(
@@ -114,7 +114,7 @@ def wait_for_writers() -> bool:
 
     PostgreSQL draws an event's key before the event is committed, so an event can appear below a newer one. An event read
     before this call is a safe upper bound after it: no event with a smaller key can appear any more. Nothing is locked, so
-    writers never wait for the caller: whoever writes to a table holds a lock on it until the transaction ends, and these
+    writers never wait for the caller: a writer holds a lock on it until the transaction ends, and these
     locks can be read. Transactions that begin later are not waited for. SQLite has one writer at a time and draws no key
     ahead.
 
@@ -140,7 +140,7 @@ def settled(project: int, earlier: Mapping[str, Any] | None) -> dict[str, Any]:
     """How far the log of a project can be read for good, for a reader who keeps it: {"through", "ahead", "writers"}.
 
     No event up to `through` can be missing. `earlier` is what the last reading got; `through` reaches its `ahead`, the last
-    event of then, once everybody who was writing then has ended.
+    event of then, once all transactions of that moment have ended.
     """
     earlier = earlier or {"through": 0, "ahead": 0, "writers": []}
     last = Event.objects.filter(project=project).order_by("-pk").values_list("pk", flat=True).first() or 0
@@ -154,7 +154,7 @@ def current_writers(*models: type[Model]) -> list[str]:
     """The transactions of others that hold a writer's lock on the log or on these tables.
 
     Read after a key, they are all that can still commit a smaller one; a name that is gone from a later answer has ended.
-    After a restore into another cluster a name can only be somebody else's, who ends as well.
+    After a restore into another cluster a name can only be another person's, who ends as well.
     """
     if connection.vendor != "postgresql":
         return []

@@ -1,4 +1,4 @@
-"""Loading is authorising: everything that a request touches is loaded here, for somebody, or it is a 404.
+"""Loading is authorising: everything that a request touches is loaded here, for a person, or it is a 404.
 
 Not permitted and not existing look the same from outside. A token sees its own project only, and
 may do no more than its scopes and its person's roles both allow.
@@ -61,7 +61,7 @@ def actor(request: HttpRequest | Any) -> Actor:
 
 
 def permissions_in(actor: Actor, project: Project, *, hidden: bool = False) -> frozenset[Permission]:
-    """Everything the actor may do in the project; raises Http404 for somebody who does not belong there.
+    """Everything the actor may do in the project; raises Http404 for a person who does not belong there.
 
     hidden: also while a release is being restored into it, which is 404 otherwise.
     """
@@ -84,7 +84,7 @@ def permissions_by_project(actor: Actor, projects: Sequence[Project]) -> dict[in
 
 
 def _require_annotator(actor: Actor, project: Project, roles: list[str] | None) -> None:
-    """For what is the actor's own: who annotates there no more is told so, for the thing itself is no secret to them.
+    """For what is the actor's own: former annotators learn why, as they know the object exists.
 
     Raises ActionRefused (no_member); Http404 for a token that may not annotate there.
     """
@@ -114,7 +114,7 @@ def has_worked_in(actor: Actor, public_id: str) -> bool:
 
 
 def _granted(actor: Actor, project: Project, roles: list[str] | None) -> frozenset[Permission]:
-    """`permissions_in` with the person's roles at hand, None for somebody who is no member."""
+    """`permissions_in` with the person's roles at hand, None for a person who is no member."""
     if actor.token is not None and actor.token.project_id != project.pk:
         raise Http404(NOT_HERE)
     if roles is None and not actor.person.is_administrator:
@@ -141,14 +141,14 @@ def former_memberships(actor: Actor) -> QuerySet[Membership]:
 
 
 def project(actor: Actor, slug: str, permission: Permission | None = None) -> Project:
-    """The project at this address, for somebody who may do this there."""
+    """The project at this address, for a person who may do this there."""
     row = _get_or_404(Project.objects.filter(slug=slug))
     _require(actor, row, permission)
     return row
 
 
 def batch(actor: Actor, public_id: str, permission: Permission | None = None) -> Batch:
-    """The batch, for somebody who may do this in its project."""
+    """The batch, for a person who may do this in its project."""
     row = _get_or_404(Batch.objects.select_related("project", "feeds_from").filter(public_id=public_id))
     _require(actor, row.project, permission)
     return row
@@ -216,7 +216,7 @@ def annotation(actor: Actor, public_id: str) -> Annotation:
 
 
 def item(actor: Actor, public_id: str, permission: Permission) -> Item:
-    """The item with batch, example, table and source, for somebody who may do this in its project."""
+    """The item with batch, example, table and source, for a person who may do this in its project."""
     row = _get_or_404(
         Item.objects.select_related(
             "batch__project", "example__stored_table", "example__source", "adjudication"
@@ -284,7 +284,7 @@ def membership(actor: Actor, pk: int) -> Membership:
 
 
 def own_assignments(actor: Actor) -> QuerySet[Assignment]:
-    """Everything the actor has on their desk or behind them, newest first, also in projects that they left."""
+    """Everything the actor has in progress or has finished, newest first, also in projects that they left."""
     rows = _assignments().filter(person=actor.person)
     if actor.token is not None:
         rows = rows.filter(batch__project__in=projects(actor).values("pk"))
@@ -317,7 +317,7 @@ def acts_on_items(actor: Actor, project: Project) -> bool:
 
 
 def project_to_act_in(actor: Actor, slug: str) -> Project:
-    """The project at this address, for somebody who may act on its items."""
+    """The project at this address, for a person who may act on its items."""
     row = project(actor, slug, Permission.SEE_PROGRESS)
     if not acts_on_items(actor, row):
         raise Http404(NOT_HERE)
@@ -325,7 +325,7 @@ def project_to_act_in(actor: Actor, slug: str) -> Project:
 
 
 def item_action(actor: Actor, public_id: str) -> ItemAction:
-    """An action on several items, for somebody who may act on items of its project."""
+    """An action on several items, for a person who may act on items of its project."""
     row = _get_or_404(ItemAction.objects.select_related("project").filter(public_id=public_id))
     _require(actor, row.project, Permission.SEE_PROGRESS)
     if not acts_on_items(actor, row.project):
@@ -341,13 +341,13 @@ def may_make_projects(actor: Actor) -> bool:
 
 
 def require_may_make_projects(actor: Actor) -> None:
-    """Http404 for everybody who may not make projects."""
+    """Http404 for people who may not make projects."""
     if not may_make_projects(actor):
         raise Http404(NOT_HERE)
 
 
 def require_administrator(actor: Actor) -> None:
-    """Http404 for everybody who does not run the site, and for every token."""
+    """Http404 for people who do not run the site, and for every token."""
     if actor.token is not None or not actor.person.is_administrator:
         raise Http404(NOT_HERE)
 

@@ -59,5 +59,5 @@ DESCRIPTIONS: Final[dict[Role, str]] = {
 
 
 def permissions(roles: list[str]) -> frozenset[Permission]:
-    """Everything that somebody with these roles may do. An unknown role is an error, not a no."""
+    """Everything that a person with these roles may do. An unknown role is an error, not a no."""
     return frozenset().union(*(PERMISSIONS[Role(role)] for role in roles))

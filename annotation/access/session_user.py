@@ -1,6 +1,6 @@
 """Who a session belongs to: Django's own way, with a statement that is made once.
 
-Whoever submits is loaded together with what they submit (`WithAssignment`): one question to the database in place of two.
+The person and their assignment are loaded together (`WithAssignment`): one query in place of two.
 """
 
 from typing import Any
@@ -39,14 +39,14 @@ class WithAssignment(AuthenticationMiddleware):
 
 
 def _signed_in(request: HttpRequest) -> Any:
-    """Whoever is signed in, under the present or the former name of the backend."""
+    """The person who is signed in, under the present or the former name of the backend."""
     if request.session.get(BACKEND_SESSION_KEY) == FORMER_BACKEND:
         request.session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
     return get_user(request)
 
 
 def _with_assignment(request: HttpRequest, public_id: str) -> Any:
-    """Whoever is signed in; where the assignment is theirs, it stands in `request.assignment` for `access` afterwards."""
+    """The person who is signed in; their own assignment is then in `request.assignment` for `access`."""
     session = request.session
     if str(session.get(SESSION_KEY, "")).isdecimal():
         assignment = authorization.own_assignment(int(session[SESSION_KEY]), public_id)

@@ -47,7 +47,7 @@ class Fact(Enum):
 
 
 class Involvement(Enum):
-    """How a batch stands to a person.
+    """What a batch is to a person.
 
     OUTSIDE   it is closed, or the person neither annotates in it nor may
     PLANNED   the person will annotate in it, or may
@@ -62,7 +62,7 @@ class Involvement(Enum):
 
 
 class Phase(IntEnum):
-    """How far the decision of an item is. FINAL: a release contains it, or the batch is none of work; nobody undoes it."""
+    """How far the decision of an item is. FINAL: a release contains it, or it is no work batch; it cannot be undone."""
 
     UNDECIDED = 0
     DECIDED = 1
@@ -76,7 +76,7 @@ class Rule:
     standings     of the batch, to the person
     adjudicators  the phase from which on people see it who may adjudicate in the project
     permission    what the person must be allowed to do, and the token
-    until_asked   not to somebody who works in a batch of the project that asks for the answer
+    until_asked   not to a person who works in a batch of the project that asks for the answer
     """
 
     standings: frozenset[Involvement]
@@ -88,7 +88,7 @@ class Rule:
 _OUTSIDE = frozenset({Involvement.OUTSIDE})
 _PLANNED = _OUTSIDE | {Involvement.PLANNED}
 _LISTED = _PLANNED | {Involvement.WORKING}
-# Gold that is complete is never decided, so whoever sees states over time can guess it without the permission. That is no
+# Gold that is complete is never decided, so people who see states over time can guess it without the permission. That is no
 # leak: states are shown only OUTSIDE, to people who get no item of the batch. Annotators see neither states nor decisions.
 SHOWN: Final[Mapping[Fact, Rule]] = {
     Fact.ITEM: Rule(_LISTED),
@@ -108,7 +108,7 @@ class Visibility:
 
     roles      what the person's roles allow: everything that hides something rests on these
     granted    what of it a token leaves
-    batches    the batches of the project, by key, with how each stands to the person
+    batches    the batches of the project, by key, with how each is to the person
     """
 
     project: Project
@@ -166,7 +166,7 @@ class Visibility:
     @cached_property
     def without_people(self) -> frozenset[int]:
         """Keys of the listed batches whose figures by person are hidden from them: what people said, in labels, pairs and
-        habits, tells who gave which response. How much somebody did tells none, and nobody decides gold.
+        habits, tells who gave which response. How much a person did tells none, and gold is never decided.
         """
         return self._lacking(Fact.NAMES, is_gold=False)
 
@@ -177,7 +177,7 @@ class Visibility:
         return ready.aggregate(latest=Max("watermark"))["latest"] or 0
 
     def _lacking(self, fact: Fact, **of: Any) -> frozenset[int]:
-        """Keys of the listed batches with items that were given to somebody and of which they may not see this."""
+        """Keys of the listed batches with items that were given to a person and of which they may not see this."""
         items = Item.objects.filter(batch__in=self.batches.keys() - self.hides(Fact.ITEM), **of)
         unseen = items.exclude(pk__in=items.filter(self.condition(fact)).values("pk"))
         assigned = unseen.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"))))
@@ -213,7 +213,7 @@ def visibility_of(actor: Actor, project: Project) -> Visibility:
 
 
 def involvements(person: Person, batches: Iterable[Batch]) -> dict[int, Involvement]:
-    """How batches stand to a person, by key."""
+    """What batches are to a person, by key."""
     batches_by_key = {batch.pk: batch for batch in batches}
     if {batch.feeds_from_id for batch in batches_by_key.values()} - {None, *batches_by_key}:
         feeding = Batch.objects.filter(project__in={batch.project_id for batch in batches_by_key.values()})
@@ -259,7 +259,7 @@ def hidden_batches(person: Person, batches: Iterable[Batch], fact: Fact) -> froz
 
 
 def may_see_agreement(person: Person, batch: Batch) -> bool:
-    """Live agreement and counts of labels: for everybody once the batch is closed, before that for outsiders."""
+    """Live agreement and counts of labels: for all once the batch is closed, before that for outsiders."""
     return not hidden_batches(person, [batch], Fact.STATE)
 
 
@@ -271,7 +271,7 @@ def sees_counts(person: Person, batch: Batch) -> bool:
 def hiding_size(person: Person, batches: Iterable[Batch]) -> frozenset[int]:
     """Keys of those of the batches of which the person does not see how many items they have.
 
-    What takes items from another batch grows with what others decide there. What waits for a person they are told.
+    What takes items from another batch grows with what others decide there. What waits for a person is shown to them.
     """
     return hidden_batches(
         person, [batch for batch in batches if batch.feeds_from_id is not None], Fact.COUNTS
@@ -303,12 +303,12 @@ def job(actor: Actor, public_id: str) -> Job:
 
 
 def why_no_counts() -> str:
-    """What is said in place of a batch's counts to whoever does not see them."""
+    """The text in place of a batch's counts for people who may not see them."""
     return gettext("You annotate in this batch. Its counts are visible to you after it closes.")
 
 
 def why_no_names() -> str:
-    """What is said in place of figures of single people to whoever may have to decide."""
+    """The text in place of figures of single people for possible adjudicators."""
     return gettext(
         "You may be asked to decide items of this batch. Figures about people are visible to you once a release "
         "contains all decisions."
@@ -335,11 +335,11 @@ def adjudicable(person: Person, items: QuerySet[Item]) -> QuerySet[Item]:
 
 
 def shown_as_examples(batch: Batch) -> QuerySet[Item]:
-    """The items whose responses may be shown, without names, to somebody who annotates in the batch, as examples.
+    """The items whose responses may be shown, without names, to a person who annotates in the batch, as examples.
 
     They are accepted items of closed batches of the same project, task type and variant. None is gold, and of none does a
     batch of the project that is planned or open have an item on the same table: derived examples keep the table of their
-    source, so no response tells anything of an item that somebody may still get.
+    source, so no response tells anything of an item that a person may still get.
     """
     to_come = Item.objects.filter(batch__project=batch.project_id, batch__closed_at__isnull=True)
     return Item.objects.filter(
@@ -378,7 +378,7 @@ def has_open_work(person: Person, project: Project) -> bool:
 
 
 def require_no_open_work(person: Person, project: Project) -> None:
-    """A release shows every response: nobody makes or reads one while they annotate in an open batch, or may."""
+    """A release shows every response: people who annotate in an open batch, or may, can neither create nor read one."""
     if has_open_work(person, project):
         refuse(
             "still_involved",
