@@ -1,6 +1,6 @@
 """The way in for a crowd: one link for many people, each known by the id that their platform gave them.
 
-The first entry with an id makes a person and binds the id to that person's session: whoever comes with the same id from
+The first entry with an id makes a person and binds the id to that person's session: a person who brings the same id from
 another browser is turned away, and a manager can give them a way back. The ids are stored apart (`CrowdEntry`), are never
 logged, and go into one export, the payment sheet. At the end of the work people get a completion code, unless they skipped
 more items than they answered; after a failed qualification the code for being screened out.
@@ -60,7 +60,7 @@ ASK_THE_RESEARCHERS = gettext_noop(
 
 @dataclass(frozen=True)
 class Ids:
-    """What a platform calls somebody, the study and the session. Not shown where an error shows its values.
+    """What a platform calls a person, the study and the session. Not shown where an error shows its values.
 
     `signature` is that of the person's id, where the link has one.
     """
@@ -73,7 +73,7 @@ class Ids:
 
 @dataclass(frozen=True)
 class CompletionState:
-    """Where somebody of the crowd stands: an outcome with its code once there is one, else whether work is left now.
+    """The state of a crowd worker: an outcome with its code once there is one, else whether work is left now.
 
     A platform's time may end before there is more (`work_later`), after a pause or on another day.
     """
@@ -147,7 +147,7 @@ def make_link(
 
 
 def close_link(*, link: CrowdLink, by: Person, now: datetime) -> None:
-    """Nobody new comes in; whoever is in may finish. Closing twice is closing once."""
+    """New people cannot join; people who joined can finish. Idempotent."""
     with transaction.atomic():
         if CrowdLink.objects.filter(pk=link.pk, closed_at__isnull=True).update(closed_at=now):
             audit_log.log(link, "open", "closed", by=by, now=now)
@@ -215,7 +215,7 @@ def require_admitted(link: CrowdLink, ids: Ids) -> None:
 
 
 def make_return_link(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
-    """A token for the way back, for somebody who lost their session. Their older sessions end with it.
+    """A token for the way back, for a person who lost their session. Their older sessions end with it.
 
     Raises ActionRefused (crowd_taken) for an account that has anything beyond this project.
     """
@@ -374,7 +374,7 @@ def use_return_link(*, token: str, now: datetime) -> Person:
 
 
 def completion_state(entry: CrowdEntry, *, now: datetime) -> CompletionState:
-    """How it stands with the person's work, without changing anything. Wants link and project."""
+    """How it is with the person's work, without changing anything. Wants link and project."""
     if entry.outcome:
         return _completion_state(entry, entry.outcome)
     if projects.has_left(entry.person, entry.link.project_id):
@@ -424,7 +424,7 @@ def _work_availability(person: Person, project: Project, now: datetime) -> tuple
     failed = later = False
     for batch in batches:
         if batch.purpose == Batch.Purpose.QUALIFICATION:
-            # Its places are made when somebody comes: what is left is told by the result that is not there yet.
+            # Its places are made when a person comes: the missing result says that work is left.
             if batch.pk not in judged and batch.items_count:
                 if batch.pk not in shut:
                     return True, later, failed
@@ -443,7 +443,7 @@ def _work_availability(person: Person, project: Project, now: datetime) -> tuple
 
 
 def _is_blocked(batch: Batch, person: Person, now: datetime) -> bool:
-    """Whether a pause or a limit stands before the person's next item. What is on the desk may be finished."""
+    """Whether a pause or a limit is before the person's next item. Assignments in progress may be finished."""
     is_begun = Assignment.objects.filter(batch=batch, person=person, state=Assignment.State.LEASED).exists()
     gate = entry_requirements.first_closed_gate(batch=batch, person=person, now=now, begun=is_begun)
     return gate is not None and gate.code in ("batch_paused", "cap_reached")
@@ -467,7 +467,7 @@ def _require_crowd_account(entry: CrowdEntry) -> None:
     """Raises ActionRefused (crowd_taken) unless the account belongs to this project's crowd only: whoever holds the link,
     the manager who made it included, could otherwise sign in to what is not the manager's.
 
-    Locks the account inside a transaction, so that nobody registers it meanwhile.
+    Locks the account inside a transaction, so that it is not registered meanwhile.
     """
     account_rows = Person.objects.filter(pk=entry.person_id)
     person = (

@@ -1,4 +1,4 @@
-"""What a draft says that cannot be opened any more, in words: no field stands there as JSON."""
+"""What a draft says that cannot be opened any more, in words: no field is there as JSON."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -1,6 +1,6 @@
 """Erasing a person's data on request, without touching what science rests on.
 
-What says who somebody is goes: name, e-mail address, password, time zone, what they said of themselves, the ids of a crowd
+What says who a person is goes: name, e-mail address, password, time zone, what they said of themselves, the ids of a crowd
 platform, drafts, checks of a model, tokens, and the name in what people wrote (`annotation.platform.inventory`). What they
 submitted stays under the random pseudonym, which nothing leads back from: a release made before is verified as before, and
 one made after has the same numbers.
@@ -96,7 +96,7 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
         Names(names).take_out_of(list(_projects(person)))
         for entry in CrowdEntry.objects.filter(person=person).select_related("link"):
             crowd_entry.forget_listed(entry)
-        # The id makes way for something that is nobody's, and stays one of a kind within its link.
+        # The id becomes a placeholder that is unique within its link.
         CrowdEntry.objects.filter(person=person).update(
             external_id=Concat(Value("erased "), Cast(F("pk"), models.CharField())),
             study_id="",

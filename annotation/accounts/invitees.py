@@ -22,7 +22,7 @@ _ENTRY = re.compile(r'(?:"[^"]*"|[^,;])+')
 
 @dataclass(frozen=True)
 class Invitee:
-    """Somebody in the list: `email` in lower case; `name` as it was written, else ""."""
+    """A person in the list: `email` in lower case; `name` as it was written, else ""."""
 
     email: str
     name: str = ""
@@ -45,7 +45,7 @@ class Invitees:
 def read(text: str) -> Invitees:
     """Read addresses that are separated by commas, semicolons or line breaks, each alone or as in `Name <a@b.org>`.
 
-    A name may also be in a column of its own before or behind its address, as spreadsheets copy it.
+    A name may also be in its own column before or behind its address, as spreadsheets copy it.
     """
     people: dict[str, Invitee] = {}
     problems: list[str] = []

@@ -1,6 +1,6 @@
 """What happened: the whole story of one item, and the log of a project. Both read what the writers left behind.
 
-Names are for those who invite people; everybody else reads pseudonyms. Whoever annotates in an open batch, or may, reads
+Names are for those who invite people; others read pseudonyms. A person who annotates in an open batch, or may, reads
 nothing of its items, and an item that waits for a decision is kept from those who may be the one to make it.
 """
 
@@ -65,7 +65,7 @@ NOBODY = "Askew"
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """One thing that happened to an item: when, who, what in words, and what was said (as text)."""
+    """One thing that happened to an item: when, who, what in words, and the text."""
 
     at: datetime
     who: str
@@ -87,7 +87,7 @@ class ItemHistory:
 class Names:
     """What to call people of a project: by name for those who may see names, else by pseudonym.
 
-    in_file     by pseudonym for everybody, because a file may go into a paper
+    in_file     by pseudonym for all, because a file may go into a paper
     searched    the names that the reader sees on the page, by the key of the person
     """
 
@@ -121,7 +121,7 @@ class Names:
         return lettered_names
 
     def __call__(self, person: int | None) -> str:
-        """The name of a person (by id); the platform's own where it was nobody."""
+        """The name of a person (by id); the platform's own where it was no person."""
         return NOBODY if person is None else self.known.get(person) or self._administrator(person)
 
     def _administrator(self, person: int) -> str:
@@ -357,7 +357,7 @@ def _assignment_entries(
 
 
 def _remark_entries(item: Item, names: Names) -> Iterable[HistoryEntry]:
-    """What was said about the item without changing it: flags, questions, responses that were sent back."""
+    """Remarks about the item without changing it: flags, questions, responses that were sent back."""
     for flag in Flag.objects.filter(item=item).select_related("assignment__person", "made_by"):
         yield HistoryEntry(flag.made_at, names(flag.person.pk), gettext("flagged the item"), (flag.note,))
     for inquiry in Inquiry.objects.filter(assignment__item=item):
@@ -517,7 +517,7 @@ def log(
     if before is not None:
         matching_events = matching_events.filter(pk__lt=before)
     events = list(matching_events.order_by("-pk")[: PAGE + 1])
-    # The page that follows begins at the number of the last; those before it are told by their time.
+    # The page that follows begins at the number of the last; earlier ones are known by their time.
     events[:PAGE] = sorted(events[:PAGE], key=lambda event: (event.at, event.pk), reverse=True)
     about = _event_subjects(events, names)
     blind: set[int] = set()
@@ -567,7 +567,7 @@ ITEMS_OF: Final[Mapping[str, tuple[type[Model], Fact, str]]] = {
 def _visible_events(sight: Visibility) -> Q:
     """The events that the reader may see: what tells nothing of items, and of others what their rows allow.
 
-    A question may be about no item. An action is told where all of its items may be.
+    A question may be about no item. An action is listed where all of its items may be.
     """
     whole = set(THINGS) - ITEMS_OF.keys()
     visible = Q(pk__in=())

@@ -1,4 +1,4 @@
-"""Everything that is stored about a person, as JSON for that person (Art. 15 and 20 GDPR). Nothing of anybody else.
+"""Everything that is stored about a person, as JSON for that person (Art. 15 and 20 GDPR). Nothing of any other person.
 
 `annotation/platform/inventory.toml` names the parts of the file.
 """
@@ -35,7 +35,7 @@ def rows_of(person: Person, part: str) -> QuerySet[Any]:
     """The rows of a part of the file, oldest first."""
     table, path = inventory.EXPORTED[part].partition(":")[0].split()
     rows = inventory.model_of(table)._default_manager.filter(**{path: person}).order_by("pk")
-    # What an adjudicator wrote in place of everybody's responses rests on none of them.
+    # What an adjudicator wrote in place of all people's responses rests on none of them.
     return rows.filter(annotations=None) if part == "own_responses" else rows
 
 

@@ -1,10 +1,10 @@
-"""How often somebody may try: passwords, links, tokens, and the way in for a crowd.
+"""How often a person may try: passwords, links, tokens, and the way in for a crowd.
 
-Every limit is a bucket that leaks (the generic cell rate algorithm of ITU-T I.371): so many attempts at once, then one in
+Every limit is a bucket that leaks (the generic cell rate algorithm of ITU-T I.371): some attempts at once, then one in
 each interval. Buckets are rows of the database, changed in one statement each, so that they hold over any number of
 processes and machines. They are named by keyed hashes: the table holds no names, no e-mail addresses and no addresses.
 
-Nobody is locked out. Whoever guesses a password is stopped for that account at their own address; at other addresses the
+Accounts are not locked. Guesses of a password are refused for that account and address; at other addresses the
 account stays open, and a whole laboratory behind one address has a bucket so large that only a machine fills it. Sign-ins
 that succeed cost nothing. A link or a token that is right always works: it is too long to be guessed at any rate.
 """
@@ -30,7 +30,7 @@ from annotation.platform.refusals import ActionRefused
 
 @dataclass(frozen=True)
 class Limit:
-    """So many attempts at once, and one more in each interval."""
+    """`at_once` attempts at once, and one more in each interval."""
 
     name: str
     at_once: int
@@ -61,11 +61,11 @@ CLEARED = 500
 
 
 def address_of(request: HttpRequest) -> str:
-    """The network that a request comes from, "" where this cannot be told.
+    """The network that a request comes from, "" if unknown.
 
-    Behind a proxy that is trusted it is the last word of X-Forwarded-For: the proxy's own; what stands before it came from
+    Behind a proxy that is trusted it is the last word of X-Forwarded-For: the proxy's own; what is before it came from
     outside. Of IPv6 it is the /64, which is what one household or machine has. A loopback address is a proxy's that is not
-    trusted, or this machine: nobody is told apart by it.
+    trusted, or this machine: it identifies no person.
     """
     client_address = request.META.get("REMOTE_ADDR", "")
     if settings.TRUST_PROXY:
@@ -132,7 +132,7 @@ def count_attempt(limit: Limit, *whose: str, now: datetime) -> None:
             return
         if attempts.free_at > latest:
             raise too_many(attempts.free_at - latest)
-    raise too_many(limit.then_every)  # somebody else was quicker, twice
+    raise too_many(limit.then_every)  # another person was quicker, twice
 
 
 def refund_attempt(limit: Limit, *whose: str) -> None:

@@ -2,7 +2,7 @@
 
 A reset link is good for one new password, for a day: it hangs on the password, the last sign-in and the session epoch, so
 that using it, signing in or signing out everywhere ends it. Only the person's own mailbox or an administrator gets one:
-whoever manages a project could otherwise take over an account that belongs to other projects, too.
+managers of a project could otherwise take over an account that belongs to other projects, too.
 """
 
 import secrets
@@ -59,7 +59,7 @@ def ask_for_reset(*, email: str, site: str) -> None:
 
 @task()
 def send_reset(key: int, site: str) -> str:
-    """Write the mail; what the queue calls. The link is made here, so that it lies in no queue."""
+    """Write the mail; what the queue calls. The link is made here, so that it is in no queue."""
     person = Person.objects.filter(pk=key, is_active=True).first()
     if person is None or not person.email:
         return "nobody"
@@ -88,7 +88,7 @@ def make_reset(*, person: Person, by: Person, now: datetime) -> str:
 
 
 def reset_path(person: Person) -> str:
-    """Where the person chooses a new password. Whoever has this address may do it."""
+    """Where the person chooses a new password. The address is the permission."""
     return reverse("reset_password", args=[int_to_base36(person.pk), _tokens.make_token(person)])
 
 
@@ -117,7 +117,7 @@ def reset_password(*, key: str, token: str, password: str, now: datetime) -> Per
 
 
 def search(query: str) -> QuerySet[Person]:
-    """Accounts whose name or e-mail address has the words in it; everybody where there are none."""
+    """Accounts whose name or e-mail address has the words in it; all without words."""
     accounts = Person.objects.order_by("name", "pk")
     query = query.replace("\0", "").strip()
     return accounts.filter(Q(name__icontains=query) | Q(email__icontains=query)) if query else accounts
@@ -134,7 +134,7 @@ def rename(*, person: Person, name: str, email: str | None, by: Person, now: dat
 
 
 def set_administrator(*, person: Person, value: bool, by: Person, now: datetime) -> None:
-    """Make somebody an administrator, or no longer one. There is always another one who can sign in."""
+    """Make a person an administrator, or no longer one. There is always another one who can sign in."""
     if not value:
         require_another_administrator(person)
     with transaction.atomic():
@@ -144,7 +144,7 @@ def set_administrator(*, person: Person, value: bool, by: Person, now: datetime)
 
 
 def set_active(*, person: Person, value: bool, by: Person, now: datetime) -> None:
-    """Close an account, or open it again: nobody signs in to a closed one, and its sessions end."""
+    """Close an account, or open it again: a closed one refuses sign-in, and its sessions end."""
     if person.erased_at is not None:
         refuse("invalid_request", "This person's data was erased. The account stays closed.")
     if not value:
@@ -166,7 +166,7 @@ def revoke_everything(*, person: Person, by: Person, now: datetime) -> None:
         projects.sign_out_everywhere(person=person, by=by, now=now)
         person.refresh_from_db(fields=["session_epoch"])
         if person.has_usable_password():
-            # A password that nobody knows: an account without one would have to register again.
+            # An unknown password: an account without one would have to register again.
             person.set_password(secrets.token_urlsafe(32))
             person.save(update_fields=["password"])
         record(person=person, by=by, before="", after="everything revoked", now=now)

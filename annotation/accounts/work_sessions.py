@@ -23,11 +23,11 @@ NEARLY: Final = 0.1
 
 
 class Session(earnings.Total):
-    """What somebody did since their last break."""
+    """What a person did since their last break."""
 
     @property
     def earned(self) -> str:
-        """The amounts in words; "" where nobody pays."""
+        """The amounts in words; "" without pay."""
         return costs.all_in_words(self.amounts) if self.amounts else ""
 
 
@@ -57,7 +57,7 @@ class Day:
 
 
 def session_start(moments: Sequence[datetime], now: datetime) -> datetime | None:
-    """The first of the moments (newest first) of the session that goes on at `now`; None where there is none."""
+    """The first of the moments (newest first) of the session that continues at `now`; None where there is none."""
     first, last = None, now
     for moment in moments:
         if last - moment > BREAK:

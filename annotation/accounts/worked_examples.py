@@ -1,4 +1,4 @@
-"""Earlier work for somebody at an item to look at: two accepted responses and one that was sent back, with its reason.
+"""Earlier work for a person at an item to look at: two accepted responses and one that was sent back, with its reason.
 Accepted ones that managers chose come first, at most five.
 
 Whose responses may be shown is decided by `visibility.shown_as_examples`. They carry no name. A person's own responses that
