@@ -287,7 +287,7 @@ def _describe_try(
 ) -> VisibleVerdict:
     """The result of a try; where it verifiably fools the model, with the person's count of the day.
 
-    Without a program that gives the new answer nobody knows yet whether the change keeps its meaning: nonsense would count.
+    Without a program that gives the new answer is not known yet whether the change keeps its meaning: nonsense would count.
     """
     if row.answered_at is None:
         if _was_asked_in_vain(row):

@@ -1,7 +1,7 @@
 """What help does: time, quality and variety of responses from places with and without proposals, and what they cost.
 
 The places were drawn, so the two groups differ by nothing else. Generative assistants gave annotators over 30 % more speed
-and five times the fooling rate in Bartolo et al. (2022); here the study's own figures stand beside each other.
+and five times the fooling rate in Bartolo et al. (2022); here the study's own figures are beside each other.
 """
 
 import random
@@ -231,7 +231,7 @@ def of_origins(rows: Sequence[ResponseRow], loop: bool) -> Report:
 
 
 def _of_proposals(batch: Batch) -> Report:
-    """What became of proposals that somebody was shown, by maker; the last thing done with each counts."""
+    """What became of proposals that a person was shown, by maker; the last thing done with each counts."""
     batch_impressions = list(
         ProposalImpression.objects.filter(proposal__item__batch=batch, assignment__person__is_simulated=False)
         .filter(assignment__state=Assignment.State.SUBMITTED)

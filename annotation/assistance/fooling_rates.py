@@ -1,8 +1,8 @@
 """How often people fool the models in the loop: per person, kind, model and week, of a batch or of a project.
 
 Fooled is what `tableqa.scoring.verdicts` says by the newest gold answer: right on the original, wrong on what was
-submitted. Rates are of the submissions whose original the model gets right: nobody can fool it about the others, whose
-share stands beside. Verified is a fooled example that somebody else has answered blind with the answer that its maker
+submitted. Rates are of the submissions whose original the model gets right: the others cannot fool it, whose
+share is beside. Verified is a fooled example that another person has answered blind with the answer that its maker
 gave. What simulated people did is not counted. In batches with help in crafting it is said whose words did it: a
 person's own, a machine's that a person handed in as they came, or a machine's that a person edited.
 """

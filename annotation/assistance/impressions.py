@@ -83,7 +83,7 @@ def mode(assignment: Assignment) -> str:
 
 def attribute(annotation: Annotation, *, assignment: Assignment) -> Provenance:
     """Keep where an annotation of a batch with help comes from. Called with the submission, in its transaction."""
-    # Whoever was shown proposals was helped, also where another place was taken after the lease ran out.
+    # People who saw proposals had help, also where another place was taken after the lease ran out.
     impressions = list(
         ProposalImpression.objects.filter(assignment=assignment).select_related("proposal").order_by("number")
     )
@@ -237,7 +237,7 @@ class Candidate:
 
 
 def rank(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """What fools the model in the loop first, then what nobody knows, then what does not fool it; makers take turns.
+    """What fools the model in the loop first, then unknown outcomes, then what does not fool it; makers take turns.
 
     What two makers propose is listed once. The order depends on the candidates alone.
     """
@@ -260,7 +260,7 @@ def rank(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def show_proposals(*, assignment: Assignment, now: datetime) -> list[dict[str, Any]]:
-    """The proposals for the item on somebody's desk, as its page shows them; what was shown is kept.
+    """The proposals for the item a person has in progress, as its page shows them; what was shown is kept.
 
     What was shown once stays in its place; what came since is put behind it, up to `MAX_SHOWN`. Nothing for a place that
     was drawn to have no help, or a batch without.
@@ -300,7 +300,7 @@ def _impressions(assignment: Assignment) -> list[ProposalImpression]:
 
 
 def _show_more(assignment: Assignment, impressions: Sequence[ProposalImpression], now: datetime) -> None:
-    """Choose among the item's proposals. Two requests at once agree, or the later one is told what the first was."""
+    """Choose among the item's proposals. Two requests at once agree, or the later one gets the choice of the first."""
     batch, item = assignment.batch, assignment.item
     item.batch = batch
     task = batch.task()
@@ -335,7 +335,7 @@ def verdicts_of(batch: Batch, proposals: Sequence[int]) -> dict[int, str]:
 def record_reaction(
     *, assignment: Assignment, proposal: str, act: str, errors: Sequence[str] = (), now: datetime
 ) -> ProposalReaction:
-    """Keep that a person took or rejected a proposal they were shown. The same once more is kept once.
+    """Keep that a person took or rejected a proposal they were shown. The same again is kept once.
 
     Raises ActionRefused: invalid_request, already_submitted.
     """

@@ -1,4 +1,4 @@
-"""What a model is asked about a response, and what its answers come to: without a database, so that whoever holds the files
+"""What a model is asked about a response, and what its answers come to: without a database, so that a person with the files
 of a release can take every verdict again.
 """
 
@@ -71,7 +71,7 @@ def example_pair(task: TaskType, item: tasks.contract.Item, data: object) -> Exa
 
 
 def unchanged_pair(task: TaskType, example: tableqa.Example) -> ExamplePair:
-    """What a model is asked about an example that nobody has changed yet."""
+    """What a model is asked about an example that is not changed yet."""
     return ExamplePair(_visible(example, task.shows), None)
 
 
@@ -134,7 +134,7 @@ def judge_pair(
     gold: Sequence[str] | None = None,
     failed: bool = False,
 ) -> JudgedPair:
-    """The verdict on raw answers. `gold` is the perturbed example's answer where somebody else has given it since."""
+    """The verdict on raw answers. `gold` is the perturbed example's answer where another person has given it since."""
     right: dict[str, Sequence[str]] = {
         "original": pair.original.answers,
         "perturbed": gold

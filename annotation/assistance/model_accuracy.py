@@ -1,4 +1,4 @@
-"""What a model in the loop answers to examples as they are, before anybody changes them, and how many it gets right.
+"""What a model in the loop answers to examples as they are, before any person changes them, and how many it gets right.
 
 Each answer is a `ModelAnswer`. A batch can serve only items that its model answers correctly (`loop_right_only`), and the
 form of a new batch shows how many there are. Models are asked in jobs only.

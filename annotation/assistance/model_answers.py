@@ -68,7 +68,7 @@ Outcomes = tuple[Prediction, Prediction | None] | PredictionError
 class Answer:
     """Raw answers on both examples, or the state and words to show instead; `error`: the model cannot read them.
 
-    `reason` says why there is no answer, `is_final` that no request can succeed until somebody changes a setting: a budget
+    `reason` says why there is no answer, `is_final` that no request can succeed until a person changes a setting: a budget
     is used up, or the endpoint rejects parameters. `reply_state`: why the reply of a language model is unusable
     (`queue.reply_states`); "" where it is usable, and for other models.
     """
@@ -180,7 +180,7 @@ def without_answer(state: State, reason: str, *, is_final: bool = False) -> Answ
 
 
 def _ask_chat(name: str, pair: judgements.ExamplePair, model: ChatModel) -> Answer:
-    """The same of a language model, which has no weights to name: its name stands for them.
+    """The same of a language model, which has no weights to name: its name replaces them.
 
     An endpoint that gave no answer is left alone for a while. A reply without a list of answers is asked for again a few
     times (`predictor.listing`), then the model has failed on the example; so it has where the endpoint refuses it.

@@ -183,7 +183,7 @@ def records(
 ) -> Iterator[dict[str, Any]]:
     """The tries that belong to annotations up to an event, with every verdict they were given; people by pseudonym.
 
-    What somebody tried before a submission below the watermark is in; what was tried since, or never submitted, is not.
+    What a person tried before a submission below the watermark is in; what was tried since, or never submitted, is not.
     """
     tried = Try.objects.filter(assignment__batch__in=batches, assignment__item__is_gold=False)
     rows = tried.select_related(

@@ -20,7 +20,7 @@ def digest_of(task: TaskType, response: Any, perturbed: Any) -> str:
 
 @dataclass(frozen=True)
 class ShownProposal:
-    """A proposal that was shown: a key of its own, what it makes and changes, and whether it was taken last."""
+    """A proposal that was shown: its own key, what it makes and changes, and whether it was taken last."""
 
     key: Any
     made: str
@@ -39,7 +39,7 @@ class Origin:
 
 
 def origin(outcome_digest: str, pieces: frozenset[str], shown_proposals: Sequence[ShownProposal]) -> Origin:
-    """Decide by content. What equals a proposal that was shown is the machine's, whoever says they typed it.
+    """Decide by content. What equals a proposal that was shown is the machine's, even if a person says they typed it.
 
     What shares a piece with a proposal that was taken, or half of its pieces with any that was shown, is the machine's,
     edited. Everything else is the person's own. Verification takes it again (`faults`).

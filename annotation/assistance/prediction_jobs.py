@@ -101,7 +101,7 @@ def retry_unanswered(*, now: datetime) -> int:
         open_rows = open_rows.exclude(
             predictor__in=list(before[0].result.get("stopped", {})) if before else []
         )
-        # A job of a time to come is of before the clock was set back: nobody waits until it is that late again.
+        # A job of the future is from before the clock was set back: it does not wait for that time.
         if last is not None and timedelta() <= now - last < _pause(
             before, new=open_rows.filter(made_at__gt=last).exists()
         ):
@@ -121,7 +121,7 @@ def retry_unanswered(*, now: datetime) -> int:
 def find_stop_reasons(batch: Batch, *, before: Job | None = None) -> dict[str, str]:
     """The predictors that the batch's last finished job (or the one before `before`) stopped asking, and why.
 
-    A manager starts them again, with a job of their own.
+    A manager starts them again, with their own job.
     """
     earlier = Job.objects.filter(kind="predictions", ids={"batch": batch.pk}).order_by("-pk")
     earlier = earlier.filter(Q(state=Job.State.DONE) | Q(made_by__isnull=False))
@@ -164,7 +164,7 @@ def fill_all(
 ) -> AnswerRun:
     """Ask the models for the answers that are still open. Those in `but` are not asked.
 
-    A model that does not answer, or that was exchanged since, leaves its rows open. What somebody waits for comes first;
+    A model that does not answer, or that was exchanged since, leaves its rows open. What a person waits for comes first;
     among equals the order is drawn each time, so that a few examples on which a model fails hold up no others for ever.
     """
     rows = Try.objects.filter(assignment__batch=batch, answered_at__isnull=True)
@@ -242,7 +242,7 @@ class AnswerRun:
     def _ask(
         self, row: Try, pair: judgements.ExamplePair, meter: metering.ProjectMeter
     ) -> tuple[Try, judgements.ExamplePair, model_answers.Answer | None, float]:
-        """The answer, None where somebody else has it meanwhile. Runs in a thread, without the database."""
+        """The answer, None where another person has it meanwhile. Runs in a thread, without the database."""
         if row.answered_at is not None:
             return row, pair, None, 0.0
         began = time.monotonic()

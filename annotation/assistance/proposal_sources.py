@@ -18,7 +18,7 @@ from tableqa.data.positional_ids import with_positional_ids
 
 
 def create_source(*, batch: Batch, size: int, seed: int, by: Person | None, now: datetime) -> Source:
-    """Proposals of a batch as examples of a source of their own, whether or not anybody verified them.
+    """Proposals of a batch as examples of their own source, whether or not any person verified them.
 
     They say in their meta who made them, of what, and by which perturbation: beside people's examples of the same
     originals, ratings compare the two as they came out of the machine (RobuT, table 5: 100 of a kind). A seeded sample,

@@ -78,7 +78,7 @@ def make_proposals(
 
 
 def count_by_maker(batch: Batch) -> list[dict[str, Any]]:
-    """How many proposals each maker has made for how many items of a batch, and what came of its requests."""
+    """How many proposals each maker has made for how many items of a batch, and the outcomes of its requests."""
     line_by_maker: dict[str, dict[str, Any]] = {}
     proposal_rows = Proposal.objects.filter(item__batch=batch).order_by().values_list("maker")
     for maker, proposals, items in proposal_rows.annotate(n=Count("pk"), of=Count("item", distinct=True)):

@@ -1,4 +1,4 @@
-"""Suggestions of a kind for the item on somebody's desk: asked for after the item is shown, never waited for."""
+"""Suggestions of a kind for the item a person has in progress: requested after the item is shown, never waited for."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -53,7 +53,7 @@ class VisibleVerdict:
 
     `forms`: for `unsure`, the form of the model's answer and of the given one that were compared. `tries` counts
     what the person has tried on this item, None where nothing is counted. `line` is the verdict in one line
-    (`verdict_line.parts`), `meaning` whether anybody has confirmed the answer to the changed example, in words.
+    (`verdict_line.parts`), `meaning` whether any person has confirmed the answer to the changed example, in words.
     `fooled_today`: for a check that fools the model with an answer that the program confirms, how many items of the task
     type the person has fooled it on today.
     """
@@ -136,7 +136,7 @@ def describe_verdict(
 
 
 def _verdict_on_original(judged_pair: judgements.JudgedPair) -> str:
-    """What is said of the original alone, before anything is tried."""
+    """The verdict on the original alone, before anything is tried."""
     judgement = judged_pair.judgements["original"]
     if judgement is None:
         return "" if judged_pair.gold["original"] else judged_pair.words
