@@ -1,1 +1,1 @@
-"""Jobs in the background, and the uploaded files that they read in a process of their own."""
+"""Jobs in the background, and the uploaded files that they read in their own process."""

@@ -143,7 +143,7 @@ class Names:
     def take_out_of(self, projects: Iterable[int]) -> None:
         """Replace the names in all that people of these projects wrote for one another, wherever it can be changed.
 
-        Invitations that nobody has accepted name whom they are for: of any project, for nobody else may know of them.
+        Invitations that are not accepted yet name a person: in any project, as others may not know of them.
         """
         if not self.parts:
             return
@@ -162,19 +162,19 @@ class Names:
         for annotator in staged.select_related("label_import"):
             if self.are_in(annotator.name):
                 annotator.label_import.delete()
-        # Labels that the person made elsewhere are those of somebody with the same name, who cannot sign in.
+        # Labels that the person made elsewhere are those of a person with the same name, who cannot sign in.
         self.replace(Person.objects.filter(is_external=True, memberships__project__in=projects), "name")
         # Figures quote skip reasons, and those of closed batches are never computed again by themselves.
         Snapshot.objects.filter(project__in=projects).delete()
         for view in SavedView.objects.filter(project__in=projects):
             if self.are_in(f"{view.name}\n{unquote_plus(view.query)}"):
                 view.delete()
-        # The row of the index is locked first: whoever indexes at the same time has finished, or begins after this.
+        # The row of the index is locked first: a concurrent indexer has finished, or begins after this.
         states = SearchIndex.objects.filter(project__in=projects).select_for_update(no_key=True)
         for state in states.order_by("pk"):
             indexed = IndexedItem.objects.filter(item__batch__project=state.project_id)
             texts = indexed.values_list("pk", "responded").iterator()
-            # The next look at the project indexes them anew.
+            # The next look at the project indexes them again.
             indexed.filter(among("pk", [key for key, text in texts if self.are_in(text)])).delete()
             state.items_count = indexed.count()
             state.save(update_fields=["items_count"])

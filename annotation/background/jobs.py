@@ -124,7 +124,7 @@ afterwards = _registering(AFTERWARDS)
 
 
 def store_result(job: Job, result: Mapping[str, Any]) -> None:
-    """Store what a job did, in the transaction that did it: where its worker is lost afterwards, nobody does it twice.
+    """Store what a job did, in the transaction that did it: if its worker is lost afterwards, it is not done twice.
 
     Raises JobCancelled.
     """
@@ -178,7 +178,7 @@ def run_job(job_id: int) -> str:
     if job is None or job.kind not in OF_FILES:
         return run(job_id)
     tried: set[int] = set()
-    # Another worker may take the same job at the same moment: then the next one has its turn, or nobody would come for it.
+    # Another worker may take the same job at the same moment: then the next one has its turn, or it would never run.
     while (turn := _next_in_turn(job)) not in tried:
         tried.add(turn)
         if (ended := run(turn)) != NOT_QUEUED:
@@ -267,7 +267,7 @@ def _retry(job: Job) -> str:
 
 
 def _finish(job: Job, state: Job.State, **more: Any) -> str:
-    """Write how it ended, unless it was taken for lost meanwhile: then that is for whoever has it now."""
+    """Write how it ended, unless it was taken for lost meanwhile: then its new worker writes that."""
     mine = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
     with transaction.atomic():
         ended = mine.update(state=state, heartbeat=Now(), **more)
@@ -331,7 +331,7 @@ def reap(*, now: datetime) -> int:
     reaped = 0
     for job in list(Job.objects.filter(is_stale)[:50]):
         again = job.attempts < MOST_ATTEMPTS
-        # Whoever wins renews the heartbeat. It is not compared itself: SQLite keeps milliseconds of its own clock, as text.
+        # The winner renews the heartbeat. It is not compared itself: SQLite keeps milliseconds of its own clock, as text.
         won = Job.objects.filter(is_stale, pk=job.pk, state=job.state, attempts=job.attempts).update(
             state=Job.State.QUEUED if again else Job.State.FAILED,
             error="" if again else LOST.format(attempts=job.attempts),

@@ -1,9 +1,9 @@
-"""Reading files of other people in a process of its own, which is ended where it takes too much time or memory.
+"""Reading files of other people in its own process, which is ended where it takes too much time or memory.
 
     with sandbox.folder() as folder:
         read = sandbox.read(ReadRequest(...), progress, name=upload.name)
 
-The process is started anew and has no connection to the database (`tableqa.readers.worker_process`). Limits are settings:
+The process is started again and has no connection to the database (`tableqa.readers.worker_process`). Limits are settings:
 `IMPORT_SECONDS`, `IMPORT_MEMORY`, `IMPORT_SPACE` and `IMPORT_NICE`.
 """
 
@@ -59,7 +59,7 @@ def folder() -> Iterator[Path]:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Remove the folders whose lock nobody holds any more."""
+    """Remove the folders whose lock is released."""
     for subfolder in parent.iterdir():
         with suppress(OSError), (subfolder / LOCK).open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -103,7 +103,7 @@ def call(
     name: str,
     seconds: int,
 ) -> dict[str, Any]:
-    """Do a task of `tableqa.readers.worker_process` in a process of its own. Returns its result.
+    """Do a task of `tableqa.readers.worker_process` in its own process. Returns its result.
 
     name: what people call the file. beat: told a few times a second how many records were read; what it raises ends the
     process. Raises ActionRefused(import_failed): a fault of the file, or more time, memory or space than a file may take.
@@ -155,7 +155,7 @@ PASSED_ON: Final = (
 
 
 def _give_way(process: int) -> None:
-    """Have a process stand back from its start, and half as far its session: beside busy ones a preview would time out."""
+    """Lower the priority of a process from its start, and half as much its session: else previews time out."""
     with suppress(OSError):  # it has ended, or this system divides processors among processes alone
         nice = os.getpriority(os.PRIO_PROCESS, process) + settings.IMPORT_NICE
         os.setpriority(os.PRIO_PROCESS, process, nice)

@@ -1,12 +1,12 @@
-"""The last stage of every import: checked records into the database, in pages that nobody sees yet.
+"""The last stage of every import: checked records into the database, in hidden pages.
 
-Each page is a short transaction, so that nobody who submits waits for long. What makes all pages visible is one more short
-transaction of whoever imports.
+Each page is a short transaction, so that submissions do not wait for long. What makes all pages visible is one more short
+transaction of the importer.
 
-Pages of a release fill its project, those of examples and responses a project of their own (`hidden_project`), from which
+Pages of a release fill its project, those of examples and responses their own project (`hidden_project`), from which
 they move at the end. Labels of a batch are in tables that only their import reads.
 `Project.restoring_at` is the time of the last page. While it is set, `annotation.access.authorization` gives the project to
-nobody. It is also what a process holds the project by: whoever finds another time there has lost it to somebody else.
+nobody. It is also what a process holds the project by: a process that finds another time there has lost it.
 """
 
 import itertools
@@ -58,7 +58,7 @@ Progress = Callable[[int, int], None]
 
 
 class Pages:
-    """The pages of an import. The end is told by the transaction that makes them visible."""
+    """The pages of an import. The transaction that makes them visible ends it."""
 
     def __init__(self, progress: Progress, total: int, done: int = 0) -> None:
         self.progress, self.total, self.done = progress, total, done
@@ -142,7 +142,7 @@ class HiddenPages(Pages):
             bulk_rows.insert(model, names.split(), chunk)
 
     def keys(self, model: type[Model], count: int) -> list[int]:
-        """Keys for so many new rows."""
+        """Keys for `count` new rows."""
         with transaction.atomic():
             return bulk_rows.keys(model, count)
 
@@ -179,7 +179,7 @@ class HiddenPages(Pages):
             parts: list[tuple[Any, str]]
             parts = _parts(model) if model in (Item, Batch, PerturbationRun) else [(model, "pk")]
             if model is Person:
-                parts.insert(0, (Membership, "person"))  # without which nobody knows whom to remove
+                parts.insert(0, (Membership, "person"))  # to know whom to remove
             yield from _removing(model._base_manager.filter(**rows), parts)
 
 
@@ -226,7 +226,7 @@ def require_empty(project: Project) -> None:
 
 @contextmanager
 def hidden_project(progress: Progress, records: int, job: Job | None) -> Iterator[HiddenPages]:
-    """Pages in a project of their own, for an import into a project with contents. What does not move away is removed."""
+    """Pages in their own project, for an import into a project with contents. What does not move away is removed."""
     slug, at = f"{APART}{job.public_id if job is not None else new_public_id()}", jobs.clock()
     project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": slug, "restoring_at": at})
     pages = HiddenPages(project, progress, records)
@@ -242,7 +242,7 @@ def hidden_project(progress: Progress, records: int, job: Job | None) -> Iterato
 
 
 def clear_abandoned(of: Job | None = None) -> None:
-    """Remove pages that nobody continues: their process was killed, and no job takes them up again.
+    """Remove pages that are abandoned: their process was killed, and no job takes them up again.
 
     of: at once those of this job, which has ended.
     """

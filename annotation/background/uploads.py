@@ -153,7 +153,7 @@ def tidy_up(job: Job) -> None:
 
 
 def _delete_old(now: datetime) -> None:
-    """Delete files of imports that nobody finished."""
+    """Delete files of imports that were not finished."""
     old = Upload.objects.filter(made_at__lt=now - KEPT).exclude(file="")
     for upload in old[:100]:
         upload.file.delete(save=True)
@@ -168,7 +168,7 @@ def _delete_old(now: datetime) -> None:
 class UploadedFiles:
     """Uploaded files where readers find them: below `folder`, under the names that they were sent with.
 
-    `tables` is a folder of their own, empty if need be: a reader without one looks around on this machine. For a process
+    `tables` is their own folder, empty if need be: a reader without one looks around on this machine. For a process
     of its own, `archives` are not unpacked yet, each with its folder; `tables_in` is that of the tables.
     """
 
@@ -179,14 +179,14 @@ class UploadedFiles:
     tables_in: str
 
     def for_request(self) -> dict[str, Any]:
-        """What a process of its own needs to know of them (`tableqa.readers.ingestion.ReadRequest`)."""
+        """What its own process needs to know of them (`tableqa.readers.ingestion.ReadRequest`)."""
         hidden = [str(folder) for folder in (self.questions.parent, self.tables.parent, self.folder)]
         return {"archives": self.archives, "tables_in": self.tables_in, "hidden": hidden}
 
 
 @contextmanager
 def for_sandbox(questions: Upload, tables: Upload | None) -> Iterator[UploadedFiles]:
-    """The files of an import for a process of its own (`annotation.background.sandbox`), which unpacks archives itself."""
+    """The files of an import for its own process (`annotation.background.sandbox`), which unpacks archives itself."""
     with sandbox.folder() as folder:
         path, archives, tables_in = _linked(questions, folder / "questions"), {}, ""
         archives[str(path)] = str(unpacked_folder() / questions.public_id)
@@ -251,7 +251,7 @@ def local_input(
 
 @contextmanager
 def input_of_job(job: Job, task: str, seconds: int, progress: Progress) -> Iterator[InputFile]:
-    """The upload of a job, for a process of its own. Meanwhile messages have the language of the person: they are stored."""
+    """The upload of a job, for its own process. Meanwhile messages have the language of the person: they are stored."""
     upload = Upload.objects.get(pk=job.ids["upload"])
     reading = partial(sandbox.read, name=upload.name, task=task, seconds=seconds)
     with translation.override(job.ids.get("language")), for_sandbox(upload, None) as files:
