@@ -73,7 +73,7 @@ class Figure:
 
     @property
     def notes(self) -> SafeString:
-        """What is said below the table on a page."""
+        """The note below the table on a page."""
         return SafeString(html_notes(self.sheet))  # nosec B703: escaped there
 
     @property

@@ -309,7 +309,7 @@ def _alert(box: Box, wide: int) -> list[str]:
 
 
 def _wrap(text: str, room: float, size: float, most: int) -> list[str]:
-    """The words in at most so many lines of this width in pixels; `size` 1 is that of a title."""
+    """The text in at most `most` lines of this width in pixels; `size` 1 is that of a title."""
     if most < 1:
         return []
     return textwrap.wrap(

@@ -1,4 +1,4 @@
-"""Charts as files that stand alone: SVG, PDF and PNG for a paper, drawn by matplotlib from what `series` describes.
+"""Charts as files that are alone: SVG, PDF and PNG for a paper, drawn by matplotlib from what `series` describes.
 
 The same figure gives the same bytes: no date, no program version, a fixed salt of the ids. Fonts are embedded (outlines
 in SVG, TrueType in PDF, as conferences ask for; for letters that DejaVu Sans lacks see `_with_fallback`). Text is never
@@ -341,7 +341,7 @@ def _with_n(chart: Bars, index: int, between: str = " ") -> str:
 
 
 def _with_each_n(chart: Lines, index: int) -> str:
-    """The label, and below it n: once where it is the same for all series, else for each in a line of its own."""
+    """The label, and below it n: once where it is the same for all series, else for each in its own line."""
     if not chart.has_different_n(index):
         return _with_n(chart, index, "\n")
     first, *others = (n or NOTHING for n in chart.n_at(index))

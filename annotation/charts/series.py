@@ -37,7 +37,7 @@ class Point:
 
     @property
     def n_text(self) -> str:
-        """How many units it is of, "1,204"; "" where nobody knows."""
+        """How many units it is of, "1,204"; "" if unknown."""
         return "" if self.n is None else display_text.number(f"{self.n:,}")
 
     @property
@@ -83,7 +83,7 @@ class Axis:
     unit: str = ""
 
     def part(self, value: float) -> float:
-        """Where a value lies, from 0 to 1; what lies outside is drawn at the end."""
+        """Where a value lies, from 0 to 1; what is outside is drawn at the end."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
     @property
@@ -136,7 +136,7 @@ class Bars:
         return [gettext("Whiskers: 95 % confidence intervals.")] if has_whiskers else []
 
     def n_at(self, index: int) -> list[str]:
-        """How many units the point of each series at one label is of; "" where there is no point, or nobody knows."""
+        """How many units the point of each series at one label is of; "" without a point, or if unknown."""
         points = (data_series.points[index] for data_series in self.series)
         return [point.n_text if point is not None else "" for point in points]
 
@@ -145,7 +145,7 @@ class Bars:
         return len(set(filter(None, self.n_at(index)))) > 1
 
     def common_n(self, index: int) -> str:
-        """The n that holds for all points at one label, "n = 12"; "" where they differ or nobody knows."""
+        """The n that holds for all points at one label, "n = 12"; "" if they differ or are unknown."""
         sizes = set(filter(None, self.n_at(index)))
         return n_equals(*sizes) if len(sizes) == 1 else ""
 

@@ -321,7 +321,7 @@ def share_point(proportion: Proportion) -> Point:
 
 
 def person_name(people: Mapping[str, str], key: str) -> str:
-    """What somebody is called on this page."""
+    """What a person is called on this page."""
     return people.get(key, gettext("a former member"))
 
 
@@ -422,7 +422,7 @@ def _position_figure(name: str, title: str, statistics: Statistics | None) -> Fi
 
 
 def _exclusion_note(name: str, statistics: Statistics) -> str:
-    """Of how many the figures are not, and why: what stands in no row, and what stands in a table too short to tell."""
+    """Of how many the figures are not, and why: what is in no row, and what is in a table too short to tell."""
     without, short = (number_format(statistics[key], force_grouping=True) for key in ("without", "short"))
     excluded = {
         "answer_rows": gettext("Excluded: {without} whose answer is not in a cell."),

@@ -4,7 +4,7 @@
 
 Everything returned is safe HTML: a legend, where there are several series, and one `<svg>`. Positions across are percentages
 of the width and those down are pixels, so that a chart fills its column while its letters keep their size. Colours
-are custom properties of static/askew/charts.css, light and dark; series are told apart by a letter, too, and lines by
+are custom properties of static/askew/charts.css, light and dark; series are marked by a letter, too, and lines by
 their marks and dashes. A chart says in its title and description what it shows; its numbers belong in a table beside it.
 """
 

@@ -33,7 +33,7 @@ Line = Mapping[str, Any]
 
 
 def batches(lines: Sequence[Line], *, costs: bool) -> Figure | None:
-    """Progress, hours and, where somebody may read them, costs: a row for each batch.
+    """Progress, hours and, where a person may read them, costs: a row for each batch.
 
     Each line has name, address, kind, state, submitted, places, accepted, excluded, items, hours, seconds (each), cost,
     per_hundred, spent (`dashboards.Effort`) and links (the addresses of items, by these names); figures that are not there
@@ -96,7 +96,7 @@ def counts(batch_counts: Mapping[str, int]) -> Figure | None:
 
 
 def reasons(rows: Sequence[tuple[str, str, int, str]]) -> Figure | None:
-    """How often people gave each reason for skipping, from (batch, reason, times, address); None where nobody skipped."""
+    """How often people gave each reason for skipping, from (batch, reason, times, address); None without skips."""
     fields = (
         text_field(gettext("Reason"), lambda row: display_text.shown(row[1])),
         text_field(gettext("Batch"), lambda row: row[0]),
@@ -124,7 +124,7 @@ def templates(rows: Sequence[Line]) -> Figure | None:
 
 
 def people(rows: Sequence[Line], note: str) -> Figure | None:
-    """Everybody's pace, gold accuracy, agreement and reliability; None where nobody has worked.
+    """All people's pace, gold accuracy, agreement and reliability; None before any work.
 
     Each row has name, anchor, items_address, skipped_address, review (items that need it), review_address, submitted,
     skipped, timed, median_seconds, median_ends, hourly, hourly_ends (of the intervals, None without one; the upper one
