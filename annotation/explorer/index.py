@@ -2,7 +2,7 @@
 
     is_behind = refresh(project, now=now)
 
-What changed since is told by the events of the project, its flags and its verdicts. Nothing that annotators wait for
+Later changes are in the events of the project, its flags and its verdicts. Nothing that annotators wait for
 writes to the index. States, people, skipped and flagged items are read from their own tables and are never behind.
 """
 
@@ -92,7 +92,7 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 
 def index_items(keys: Iterable[int]) -> int:
-    """Index these items anew, page by page. Returns how many. One that cannot be indexed is found by nothing, and logged."""
+    """Index these items again, page by page. Returns how many. One that cannot be indexed is logged."""
     count = 0
     for some in chunks(keys, PAGE):
         try:
@@ -247,7 +247,7 @@ def _index_some(keys: Sequence[int]) -> int:
 
 
 def _lock(projects: Iterable[int]) -> None:
-    """Wait until nobody else changes the indexes of these projects: what is read after this is not erased meanwhile."""
+    """Wait until no other person changes the indexes of these projects: what is read after this is not erased meanwhile."""
     states = SearchIndex.objects.filter(project__in=projects).select_for_update(no_key=True).order_by("pk")
     list(states.values_list("pk", flat=True))
 
@@ -255,7 +255,7 @@ def _lock(projects: Iterable[int]) -> None:
 def _index_responses(
     batch: Batch, keys: Sequence[int], indexed: Mapping[int, IndexedItem]
 ) -> list[ResponseFact]:
-    """Fill in what was said of these items of a batch. Returns the facts."""
+    """Fill in the responses to these items of a batch. Returns the facts."""
     try:
         task = batch.task()
     except UnknownTaskType:

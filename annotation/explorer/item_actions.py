@@ -254,14 +254,14 @@ def _log(
 
 
 def may_undo(actor: Actor, action: ItemAction, *, now: datetime) -> bool:
-    """Whether somebody may undo an action now: its person, or a manager, for 30 minutes."""
+    """Whether a person may undo an action now: its person, or a manager, for 30 minutes."""
     is_theirs = action.made_by_id == actor.person.pk
     leads = is_theirs or action.project_id in projects_with_permission(actor, Permission.SET_UP)
     return leads and acts_on_items(actor, action.project) and now - action.made_at <= UNDO_WITHIN
 
 
 def undoable(actor: Actor, project: Project, *, now: datetime) -> set[str]:
-    """The ids of the project's actions that somebody may undo now."""
+    """The ids of the project's actions that a person may undo now."""
     recent = ItemAction.objects.filter(project=project, made_at__gte=now - UNDO_WITHIN).select_related(
         "project"
     )
@@ -270,7 +270,7 @@ def undoable(actor: Actor, project: Project, *, now: datetime) -> set[str]:
 
 
 def undo(who: Reader, action: ItemAction, *, now: datetime) -> ActionResult:
-    """Undo an action, item by item: what somebody built on it meanwhile stays.
+    """Undo an action, item by item: what a person built on it meanwhile stays.
 
     Raises ActionRefused (invalid_request) where it is too late, or somebody else's to undo.
     """
@@ -293,7 +293,7 @@ def _require_undoable(who: Reader, action: ItemAction, now: datetime) -> None:
 def _restore(who: Reader, action: ItemAction, keys: Sequence[int], now: datetime) -> ActionResult:
     """Restore those of the items that are as the action left them. In the caller's transaction.
 
-    Who worked on an item undoes nothing that somebody else did to it.
+    Who worked on an item undoes nothing that another person did to it.
     """
     refused: dict[Refusal, list[int]] = {}
     undone: list[int] = []
@@ -449,7 +449,7 @@ def _include(item: Item, action: ItemAction, before: Mapping[str, Any], by: Pers
     decision = getattr(item, "decision", None)
     if decision is None or decision.event_id != before["event"]:
         raise _conflict_refusal()
-    if before["state"] == "open" and item.batch.closed_at is not None:  # nobody could answer it any more
+    if before["state"] == "open" and item.batch.closed_at is not None:  # it could not be answered any more
         raise _conflict_refusal()
     _take_back(item, by, adjudication.ACTION_UNDONE.format(), before["state"], now)
     if before["state"] == "accepted":

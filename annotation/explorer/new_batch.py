@@ -79,7 +79,7 @@ def examples_of(who: Reader, keys: Sequence[int], task: TaskType) -> ChosenExamp
 
 
 def _options(who: Reader, keys: Sequence[int]) -> dict[int, list[tuple[int, bool]]]:
-    """By item (key), the examples (keys) that it can stand for, and whether its decision made them."""
+    """By item (key), the examples (keys) that it can represent, and whether its decision made them."""
     options: dict[int, list[tuple[int, bool]]] = {key: [] for key in keys}
     accepted = Outcome.objects.filter(
         who.sight.condition(Fact.RESPONSES, "decision__item__"),

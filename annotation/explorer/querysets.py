@@ -123,7 +123,7 @@ def _sources(who: Reader, chosen: Selection) -> list[int]:
 
 
 def _require_labels(who: Reader, chosen: Selection) -> None:
-    """Refuse labels that no installed task type has, and that nobody gave as far as the reader may know."""
+    """Refuse labels that no installed task type has, and that no response has as far as the reader may know."""
     labels = [*chosen.labels, *((measure, label) for measure, *both in chosen.pairs for label in both)]
     missing = [SEPARATOR.join(label) for label in dict.fromkeys(labels) if not _has_label(who, *label)]
     refuse_missing(gettext("There is no label {name} in this project."), missing)

@@ -97,18 +97,18 @@ def _filter_responses(
         conditions[f"{seconds}__gte"] = chosen.seconds_from
     if chosen.seconds_to is not None:
         conditions[f"{seconds}__lte"] = chosen.seconds_to
-        conditions.setdefault(f"{seconds}__gt", 0)  # 0 says that nobody knows
+        conditions.setdefault(f"{seconds}__gt", 0)  # 0 is unknown
     return rows.filter(**conditions)
 
 
 def with_progress(who: Reader, chosen: Selection, items: QuerySet[Item]) -> QuerySet[Item]:
-    """Those of the items that somebody has in progress, or nobody."""
+    """Those of the items that a person has in progress, or no person has."""
     is_leased = Q(pk__in=chosen_leases(who, chosen).values("item"))
     return with_known_state(who, items).filter(is_leased if chosen.in_progress else ~is_leased)
 
 
 def chosen_leases(who: Reader, chosen: Selection) -> QuerySet[Assignment]:
-    """What somebody has in progress; with people in the selection, one of them."""
+    """What a person has in progress; with people in the selection, one of them."""
     leases = Assignment.objects.filter(batch__in=who.listed, state=Assignment.State.LEASED)
     return leases.filter(person__in=_people(who, chosen)) if chosen.people else leases
 

@@ -63,7 +63,7 @@ def _cursor(who: Reader, chosen: Selection) -> Item | None:
 
 
 def _past_cursor(sort: str, cursor: Any, *, back: bool) -> Q:
-    """What lies behind the cursor in the order, or before it."""
+    """What is behind the cursor in the order, or before it."""
     way = "lt" if back is not sort.startswith("-") else "gt"
     first, second = ("place", "pk") if sort else ("batch_id", "position")
     at = getattr(cursor, first), getattr(cursor, second)

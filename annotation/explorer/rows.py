@@ -19,7 +19,7 @@ BRIEF: Final = 3
 
 @dataclass(frozen=True)
 class Response:
-    """What somebody did with an item.
+    """What a person did with an item.
 
     person    key of its author; 0 where the reader sees a letter in place of the name
     letter    this letter, as in adjudication, else ""
@@ -27,7 +27,7 @@ class Response:
     words     the response, a sentence each; the reason of a skipped item
     brief     the same for one line: labels without their descriptions, the first edits of a table
     data      the response as data; {} where there is none
-    seconds   active time, 0.0 where nobody knows
+    seconds   active time, 0.0 if unknown
     added     asked for in addition to the planned responses
     """
 
@@ -88,7 +88,7 @@ def rows(who: Reader, keys: Sequence[int], *, with_tables: bool = True) -> list[
 
 
 def items_to_decide(listed_rows: Sequence[Row]) -> list[Item]:
-    """The items of open batches, to be decided, to which whoever gets these rows reads responses."""
+    """The items of open batches, to be decided, whose responses the reader of these rows sees."""
     return [
         row.item
         for row in listed_rows

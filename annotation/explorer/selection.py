@@ -93,7 +93,7 @@ class Selection:
     q            words that all occur in the question, its answers, a response or a note
     task_types, batches, sources   keys and public ids
     states       of `STATES`
-    labels       (measure, value): somebody gave this label
+    labels       (measure, value): a person gave this label
     pairs        (measure, one value, another): two people gave these labels to the same item
     people       pseudonyms: they submitted a response; with `skipped`, they skipped the item
     differs      responses differ (True) or are identical (False)
@@ -104,9 +104,9 @@ class Selection:
     seconds_from, seconds_to       active time of a response, in seconds
     since, until                   day on which a response was submitted (or the item skipped)
     submitted_from, submitted_before   the same to the moment, with a time zone
-    in_progress  somebody has the item in progress now; with `people`, one of them
+    in_progress  a person has the item in progress now; with `people`, one of them
     answered     the item has a response (True) or none (False)
-    adjudicated  a person decided the item (True), or nobody or the rule did (False)
+    adjudicated  a person decided the item (True), or a rule or no person did (False)
     assignment   of `ASSIGNMENTS`: the item has such a slot or assignment; with `people`, one of theirs
     releases     public ids of releases that contain the decision about the item
     part         of `PARTS`: instead, the item belongs to this part of the releases; without these, of any release
@@ -265,7 +265,7 @@ class _Parser:
         return None
 
     def require_order(self, values: Mapping[str, Any]) -> None:
-        """Note ends of a range that no value lies between."""
+        """Note ends of a range that no value is between."""
         since, until = values["since"], values["until"]
         if since is not None and until is not None and since > until:
             self.problems.append(
