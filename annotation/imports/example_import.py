@@ -1,6 +1,6 @@
-"""Examples in: from a reader's files to a Source, in pages that nobody sees until it is whole.
+"""Examples in: from a reader's files to a Source, in pages that are hidden until it is whole.
 
-Two passes. The first reads everything (`tableqa.readers.ingestion`), in a process of its own where files were uploaded: it
+Two passes. The first reads everything (`tableqa.readers.ingestion`), in its own process where files were uploaded: it
 finds the bad line and the repeated id, and lays what can be imported on disk as rows. The second compares these with what
 was imported before and writes what is new (`annotation.background.staged_pages`).
 """

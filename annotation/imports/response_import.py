@@ -2,7 +2,7 @@
 
 An import makes a source of the examples (or uses one that is there), a task type by configuration where none of the project
 fits, and a closed batch whose items have the responses. People become members who cannot sign in. Each response keeps its
-time; the audit log has tool, digest of the file, id and time there. All of it is in pages that nobody sees
+time; the audit log has tool, digest of the file, id and time there. All of it is in hidden pages
 (`annotation.background.staged_pages`), until one short transaction makes them visible. A preview removes its pages.
 """
 
@@ -227,7 +227,7 @@ def known_task_types(project: Project) -> dict[str, TaskType]:
 class _Import:
     """The responses of a file on their way into a project.
 
-    They are read before any transaction: meanwhile nobody waits for a lock.
+    They are read before any transaction: no lock is held meanwhile.
 
     source      the existing one that lends its examples; None where the file makes one
     rejections  responses with a problem, and `rest` the file for them and for what the reader rejected
@@ -452,7 +452,7 @@ class _Import:
     def _write_proposals(
         self, pages: HiddenPages, batch: Batch, by_example: Mapping[str, CheckedTask], task_type: TaskType
     ) -> None:
-        """Keep predictions of models that are responses of the task type, as proposals that nobody was shown."""
+        """Keep predictions of models that are responses of the task type, as proposals that were never shown."""
         preview, now = self.preview, self.now
         predicted = [id for id, task in by_example.items() if task.predictions]
         for ids in pages.in_pages(predicted):
@@ -481,7 +481,7 @@ class _Import:
 
         def first(request: ReadRequest, beat: Callable[[int], None]) -> ReadResult:
             tables: dict[str, list[str]] = {}  # until an example that is written has them
-            own = pages.project.slug if self.is_preview else ""  # tables of a preview are shared with nobody
+            own = pages.project.slug if self.is_preview else ""  # tables of a preview are not shared
             example_ids = {task.example for task in self.tasks if task.responses or not self.is_preview}
             with Rows.written(Path(request.rows)) as rows:
                 for row in itertools.chain.from_iterable(written):

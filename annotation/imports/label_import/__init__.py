@@ -2,9 +2,9 @@
 
 A process of its own reads the file (`tableqa.readers.labels`); `checks` compares its rows with the batch, and `pages`
 commits the new ones page by page to tables that only the import reads (`LabelImport`), until one transaction turns all of
-them into assignments and annotations. An import that is killed goes on behind the last page.
+them into assignments and annotations. An import that is killed continues behind the last page.
 
-Whoever gave a response becomes a person who cannot sign in (`is_external`), with a pseudonym like everybody else. The
+The author of a response becomes a person who cannot sign in (`is_external`), with a pseudonym. The
 responses take planned places, so agreement counts them; exports mark them.
 """
 

@@ -258,7 +258,7 @@ class _Items:
             self.barred[item_id, normal(name)] = read_at is None
 
     def require_one_spelling(self, annotator: str) -> None:
-        """Names that differ in capital letters only are hardly two people: each would get a place of their own."""
+        """Names that differ in capital letters only are hardly two people: each would get their own place."""
         spellings = self.spelled[annotator.casefold()]
         if spellings and annotator not in spellings:
             raise LabelError(
@@ -320,7 +320,7 @@ class _Items:
         return True
 
     def take(self, item: int, annotator: str, used_slots: int) -> None:
-        """Room for one more label, where so many of the file have been given room on the item."""
+        """Room for one more label on the item, beside `used_slots`."""
         if item in self.decided:
             raise LabelError(gettext("This item has been decided. Responses can no longer be added."))
         if (item, annotator) in self.barred:

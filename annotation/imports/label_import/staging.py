@@ -143,7 +143,7 @@ def publish(batch: Batch, staged: LabelImport, labels: CheckResult, by: Person |
     database, so that the transaction is short.
     """
     if LabelImport.objects.select_for_update().filter(pk=staged.pk).first() is None:
-        return  # somebody who imported the same file at the same time has made them visible
+        return  # a person who imported the same file at the same time has made them visible
     guidelines = quality_guidelines.ensure(project=batch.project, task=batch.task(), now=now)
     items = staged.labels.values("item_key")
     _lock(Item.objects.filter(pk__in=items).order_by("pk"))
