@@ -230,7 +230,7 @@ def _copy_media(media: Path, to: Path, below: str = "") -> None:
 
 
 def _require_no_links(media: Path) -> None:
-    """Raises BackupError for a link below the data folder: what lies behind it would be missing from the backup."""
+    """Raises BackupError for a link below the data folder: what is behind it would be missing from the backup."""
     for top, folders, names in os.walk(media, onerror=_ignore_missing):
         if Path(top) == media:
             folders[:] = [name for name in folders if not _is_rebuilt(name)]
@@ -244,7 +244,7 @@ def _require_no_links(media: Path) -> None:
 
 
 def _is_rebuilt(path: str) -> bool:
-    """Whether a path below the data folder is, or lies in, what is made again."""
+    """Whether a path below the data folder is, or is in, what is made again."""
     ways = [Path(path), *Path(path).parents]
     return any(way.match(name) and len(way.parts) == name.count("/") + 1 for way in ways for name in REBUILT)
 
@@ -301,7 +301,7 @@ def _tables() -> list[str]:
 
 class _SQLite:
     def dump(self, path: Path) -> tuple[dict[str, int], list[str]]:
-        # A writing transaction would wait for everybody; reading one is a snapshot (journal_mode=WAL).
+        # A writing transaction would wait for all others; a reading one is a snapshot (journal_mode=WAL).
         connection.ensure_connection()
         with closing(sqlite3.connect(path)) as copy:
             connection.connection.backup(copy)

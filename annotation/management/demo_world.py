@@ -1,7 +1,7 @@
-"""The demo world: `fixtures/demo/world.yaml`, loaded through the journeys like anybody's work.
+"""The demo world: `fixtures/demo/world.yaml`, loaded through the journeys like any person's work.
 
 It exists only under `./run demo`, on loopback. Its people have no passwords; they sign in through
-links that hold for one run, because they are made from a secret that `run` draws anew each time.
+links that hold for one run, because they are made from a secret that `run` draws again each time.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What should be true of the database and cannot all be said as a constraint: counted anew, and told.
+"""What should be true of the database and cannot all be said as a constraint: counted again, and told.
 
 Counts are compared as of one moment, so that people may work meanwhile. Files are compared afterwards, outside of the
 snapshot: reading them takes long, and releases that are ready never change.
@@ -58,7 +58,7 @@ OVERDUE = timedelta(hours=1)
 
 
 class SelfHealing(str):
-    """A finding about something that needs nobody: the platform puts it right by itself."""
+    """A finding about something that needs no action: the platform fixes it."""
 
     __slots__ = ()
 
@@ -127,7 +127,7 @@ def _items() -> Iterator[str]:
 
 
 def _decisions() -> Iterator[str]:
-    """A decided item waits for nothing, and a complete one for its decision or for somebody who makes it."""
+    """A decided item waits for nothing, and a complete one for its decision or for a person who makes it."""
     decided = Item.objects.filter(decision__isnull=False)
     for item in decided.filter(Q(adjudication__isnull=False) | Q(due_at__isnull=False))[:100]:
         yield f"item {item.public_id} is decided but still in an adjudication queue"
@@ -283,7 +283,7 @@ def _log_of_states() -> Iterator[str]:
 
 
 def _people() -> Iterator[str]:
-    """Whoever works in a project has a pseudonym there: releases know them by nothing else."""
+    """People who work in a project have a pseudonym there: releases know them by nothing else."""
     for membership in Membership.objects.filter(pseudonym="").select_related("project")[:100]:
         yield (
             f"person {membership.person_id} has no pseudonym in {membership.project.slug}; a release "
@@ -298,7 +298,7 @@ def _people() -> Iterator[str]:
 
 
 def _answers() -> Iterator[str]:
-    """Each person's count of unread answers, counted anew."""
+    """Each person's count of unread answers, counted again."""
     unread = Inquiry.objects.filter(answered_at__isnull=False, read_at__isnull=True).order_by()
     counted = dict(unread.values_list("asked_by").annotate(n=Count("pk")))
     people = Person.objects.filter(Q(unread_answers__gt=0) | Q(pk__in=counted)).order_by("pk")
@@ -461,7 +461,7 @@ def _evaluations() -> Iterator[str]:
 
 
 def _indexes() -> Iterator[str]:
-    """An index that is cut short is made again by whoever needs it."""
+    """An index that is cut short is made again when it is needed."""
     for path in sorted(Path(settings.MEDIA_ROOT).glob("indexes/*/*.json")):
         try:
             json.loads(path.read_text(encoding="utf-8"))

@@ -73,7 +73,7 @@ def listen() -> None:
 
 
 class DatabaseMetrics(Collector):
-    """What stands in the database now. Each figure is one query over an index or over one row a batch or person."""
+    """What is in the database now. Each figure is one query over an index or over one row a batch or person."""
 
     def collect(self) -> Iterator[Metric]:
         """The figures; only `askew_database_up` 0 where the database does not answer."""
@@ -158,7 +158,7 @@ def figures() -> bytes:
 @never_cache
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
-    """The figures, for whoever has METRICS_TOKEN as a bearer token; nothing is here for anybody else."""
+    """The figures, for requests with METRICS_TOKEN as bearer token only."""
     authorization = request.headers.get("Authorization", "")
     if not settings.METRICS_TOKEN or not constant_time_compare(
         authorization, f"Bearer {settings.METRICS_TOKEN}"

@@ -1,4 +1,4 @@
-"""Simulated annotators: people of a stated accuracy who work through the REST interface like anybody's program.
+"""Simulated annotators: people of a stated accuracy who work through the REST interface like any person's program.
 
 They are marked (`is_simulated`), sign in with tokens of their own, see what their kind shows and
 nothing else, and answer with the kind's `simulate`. A study and a seed give the same labels on each site: they follow from

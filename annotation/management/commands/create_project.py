@@ -23,7 +23,7 @@ class Command(RefusingCommand):
         email = options["manager"].lower()
         manager = Person.objects.filter(email=email).first()
         if manager is None:
-            # Without a terminal nobody can type a password; the account then waits for one (manage.py changepassword).
+            # Without a terminal no password can be typed; the account then waits for one (manage.py changepassword).
             password = _prompt_password(email) if sys.stdin.isatty() else None
             manager = projects.register(name=email.partition("@")[0], email=email, password=password)
         project = projects.create_project(

@@ -118,7 +118,7 @@ class Command(BaseCommand):
         """The file of each model by its name, and whether it is asked for what is missing there."""
         models: dict[str, tuple[Path, bool]] = {}
         for name, file in files:
-            # One file without a name of its own belongs to the one predictor.
+            # One file without its own name belongs to the one predictor.
             model_name = (
                 predictors[0] if not name and len(files) == len(predictors) == 1 else name or file.stem
             )

@@ -37,7 +37,7 @@ class Command(RefusingCommand):
             raise CommandError(f"The server refused: {error.response.text[:500]}") from None
         except httpx.HTTPError as error:
             raise CommandError(f"The server cannot be reached: {error}") from None
-        # Simulated people take nothing back, so nobody has to wait for the time in which they could.
+        # Simulated people take nothing back, so the time for undo need not pass.
         resolved = automatic_decisions.resolve_batch(batch=batch, now=timezone.now())
         for name, done in counts.items():
             self.stdout.write(f"{name}: {done['submitted']} submitted, {done['skipped']} skipped")

@@ -116,7 +116,7 @@ class Command(RefusingCommand):
             )
         except ActionRefused:
             if is_new_account and not Project.objects.filter(slug=study.slug).exists():
-                by.delete()  # nothing was begun, and nobody came of it
+                by.delete()  # nothing was begun, and no person was added
             raise
         if is_new_account:
             self.stdout.write(
