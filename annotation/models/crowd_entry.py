@@ -67,7 +67,7 @@ class ListedParticipant(models.Model):
 class CrowdEntry(models.Model):
     """Who came in by a link, with the ids that their platform gave them. Kept apart from the person; never logged.
 
-    The first entry binds the id: whoever comes with the same id and not in that person's session is turned away.
+    The first entry binds the id: the same id from another session is refused.
     """
 
     class Outcome(models.TextChoices):

@@ -1,4 +1,4 @@
-"""What somebody did to several items at once, and what it takes to undo it."""
+"""What a person did to several items at once, and what it takes to undo it."""
 
 from django.db import models
 from django.utils.translation import gettext_noop

@@ -52,7 +52,7 @@ class Job(models.Model):
 
 
 class Upload(models.Model):
-    """A file somebody sent for an import, under a name of ours; theirs is kept as text only.
+    """A file a person sent for an import, under a name of ours; theirs is kept as text only.
 
     `size` is how many bytes the file has, or will have when all slices came; None where it was sent before this was stored.
     """

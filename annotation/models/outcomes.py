@@ -128,7 +128,7 @@ class ReleaseQuerySet(models.QuerySet["Release"]):
 class Release(models.Model):
     """A benchmark as it went out: bounded by an event, verifiable from its own files, in one format or several.
 
-    `purpose` "evaluation" leaves out what machines proposed and nobody verified; "training" adds proposals that nobody
+    `purpose` "evaluation" leaves out what machines proposed and no person verified; "training" adds proposals that no person
     looked at, marked as what they are; "" does neither.
     """
 

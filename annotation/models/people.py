@@ -34,7 +34,7 @@ class People(BaseUserManager["Person"]):
 
 
 class Person(AbstractBaseUser):
-    """Somebody who signs in, or a simulated somebody. Roles are held per project (Membership).
+    """A person who signs in, or a simulated one. Roles are held per project (Membership).
 
     `is_external` marks whose labels were made elsewhere and imported; `erased_at` whose own data was erased on request.
     `let_back_in_at` is when the running session was opened by a link from a manager (`crowd_entry.use_return_link`): every
@@ -104,12 +104,12 @@ class Project(models.Model):
     """A study: sources, people, batches and releases that belong together.
 
     `consent_number` is that of the consent text people must have agreed to, 0 where there is none. `must_read`:
-    guidelines are confirmed as read before the first item, and again after a change. `caps` are limits of everybody's
+    guidelines are confirmed as read before the first item, and again after a change. `caps` are limits of all people's
     work a day ({"items_per_day", "hours_per_day"}); `pay` is {"currency", "per_hour" | "per_item"}; `model_budget` is what
     language models may cost ({"usd", "tokens"}, `annotation.models.batch_options.budget`); `release` is what the next
     release starts with ({"formats", "mix", "purpose"}, `annotation.releases.creation.options`); `statement` holds what only
     people can say for the data statement, by the names of `annotation.payments.data_statement`. `restoring_at` is set while
-    a release is restored into the project, which nobody sees then (`annotation.background.staged_pages`).
+    a release is restored into the project, which is hidden then (`annotation.background.staged_pages`).
     """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])

@@ -13,7 +13,7 @@ from annotation.platform.public_ids import new_public_id
 class Try(models.Model):
     """One look of one model at what a person made of an item, with the raw answers on both examples.
 
-    by person     somebody pressed Check: counted, one for each thing that was tried
+    by person     a person pressed Check: counted, one for each thing that was tried
     submission    what was submitted: taken from the last such try where that looked at the same, else asked for later
     panel         another model than the one in the loop, asked afterwards
 

@@ -60,7 +60,7 @@ UNUSABLE = ["cut_off", "declined", "filtered", "unreadable", "refused", "invalid
 class Reply(models.Model):
     """What a language model answered to one request for a proposal: category and repetition of an item. Immutable.
 
-    Every request is kept, whatever came of it, so that a job that runs again asks nothing twice and the cost is known.
+    Every request is kept, whatever its outcome, so that a job that runs again asks nothing twice and the cost is known.
     """
 
     class Outcome(models.TextChoices):

@@ -184,11 +184,11 @@ class Example(models.Model):
 
 
 class PerturbationRun(models.Model):
-    """Automatic perturbations of sources: which kinds with which seeds, of which examples, and what came of it.
+    """Automatic perturbations of sources: which kinds with which seeds, of which examples, and the results.
 
     `chosen` are the keys of the originals to perturb, in order; `marks` the cells that people had
     marked as relevant when it was planned, by the key of their original. `through` is the last original that
-    is done: a run that was interrupted goes on behind it. `event` is there once the run is through. Where the run takes
+    is done: a run that was interrupted continues behind it. `event` is there once the run is through. Where the run takes
     what a batch decided, `feeds_from` is that batch and `feeds_when` which outcomes ({"label": ["extraction"]}).
     """
 

@@ -82,7 +82,7 @@ class PracticeResult(models.Model):
 
 
 class Gold(models.Model):
-    """The response that is known to be right for an item, and why. Nobody who annotates sees it before they answered."""
+    """The response that is known to be right for an item, and why. Annotators see it only after they answered."""
 
     item = models.OneToOneField(Item, models.CASCADE, related_name="gold")
     expected = models.JSONField()
@@ -119,9 +119,9 @@ class Qualification(models.Model):
 
 
 class Inquiry(models.Model):
-    """A question to the manager, from an item or in general; once answered, everybody of the project can read both.
+    """A question to the manager, from an item or in general; once answered, all members of the project can read both.
 
-    `read_at`: when whoever asked read the answer that it has now.
+    `read_at`: when the asker read the answer that it has now.
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
@@ -145,7 +145,7 @@ class Inquiry(models.Model):
 
 
 class RevisionRequest(models.Model):
-    """An adjudicator gave a response back to whoever wrote it, with a note: it is theirs to write anew."""
+    """An adjudicator gave a response back to its author, with a note: the author rewrites it."""
 
     assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="sent_back")
     annotation = models.OneToOneField(Annotation, models.PROTECT, related_name="sent_back")

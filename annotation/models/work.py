@@ -24,7 +24,7 @@ class GuidelinesQuerySet(models.QuerySet["Guidelines"]):
     """Reads of guidelines."""
 
     def shown(self, handed_out: Any, person: Any) -> GuidelinesQuerySet:
-        """Those of the versions that somebody who was handed an item out then may have before them, the newest first: none
+        """Those of the versions that a person who was handed an item out then may have before them, the newest first: none
         that was written since, unless they have read it.
         """
         readable = Q(number=1) | Q(made_at__lte=handed_out) | Q(readings__person=person)
@@ -155,7 +155,7 @@ class Batch(BatchTerms):
     @property
     def people_compared(self) -> int:
         """How many people's responses to an item are held against each other, at least: in a round of calibration and a
-        qualification everybody's, however many were there when it opened.
+        qualification all people's, however many were there when it opened.
         """
         return self.overlap if self.decides else max(2, self.overlap)
 
@@ -249,7 +249,7 @@ class Slot(models.Model):
     """Room for one annotation of an item. Planned slots count for agreement, added ones are marked.
 
     `is_taken` mirrors whether a live assignment sits on it (same transaction; `doctor` checks): it is
-    what the queue's index reads. `reserved_for`: nobody else gets it.
+    what the queue's index reads. `reserved_for`: no other person gets it.
     """
 
     batch = models.ForeignKey(Batch, models.PROTECT, related_name="slots")
@@ -266,7 +266,7 @@ class Slot(models.Model):
             models.Index(
                 fields=["batch", "position", "number"], name="slot_free", condition=Q(is_taken=False)
             ),
-            # Most slots are reserved for nobody, and planned: those are in neither of these.
+            # Most slots are planned and not reserved: those are in neither of these.
             models.Index(
                 fields=["reserved_for"], name="slot_reserved", condition=Q(reserved_for__isnull=False)
             ),
@@ -379,7 +379,7 @@ class AnnotationQuerySet(models.QuerySet["Annotation"]):
 class Annotation(models.Model):
     """One revision of one person's response to an item. Immutable; the newest counts, all are exported.
 
-    `response` is null where the revision withdraws the one before (undo). `active_seconds` is 0 where nobody knows: labels
+    `response` is null where the revision withdraws the one before (undo). `active_seconds` is 0 if unknown: labels
     made elsewhere without a time, pages without a sign of life for longer than counts as work. `unmet` has the codes of the
     conditions that the response leaves unmet (`TaskType.unmet`), null where it leaves none. `unsure` is true where its
     author was not sure, else null: it is shown and released, and decides nothing.
@@ -439,7 +439,7 @@ class LedgerEntry(models.Model):
 class Flag(models.Model):
     """A note on an item. It neither ends nor submits anything.
 
-    An annotator flags their assignment; somebody who only looks at items (`made_by`) flags the item.
+    An annotator flags their assignment; a person who only looks at items (`made_by`) flags the item.
     """
 
     item = models.ForeignKey(Item, models.PROTECT, related_name="flags")
@@ -502,7 +502,7 @@ class LabelImport(models.Model):
     """An import of labels into a batch that is not visible yet. Its pages are committed one by one, to `StagedLabel`.
 
     The row goes, with its pages, in the transaction that makes all labels visible. `digest` is that of the checked labels:
-    the same file goes on after `staged` of them.
+    the same file continues after `staged` of them.
     """
 
     batch = models.OneToOneField(Batch, models.CASCADE, related_name="label_import")
@@ -515,7 +515,7 @@ class LabelImport(models.Model):
 
 
 class StagedAnnotator(models.Model):
-    """Somebody in the file of an import that is not visible yet; `person_key` is known when it becomes so."""
+    """A person in the file of an import that is not visible yet; `person_key` is known when it becomes so."""
 
     label_import = models.ForeignKey(LabelImport, models.CASCADE, db_index=False, related_name="annotators")
     number = models.PositiveIntegerField()

@@ -29,7 +29,7 @@ def _proposes(task: TaskType) -> bool:
 
 
 def _models_in_words() -> dict[str, str]:
-    """The models of the settings, with their licences and whether they answer while somebody types."""
+    """The models of the settings, with their licences and whether they answer while a person types."""
     from predictor.configuration import is_live
 
     choices = {"": gettext("none")}

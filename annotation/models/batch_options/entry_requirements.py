@@ -36,7 +36,7 @@ def _check_pass_percent(value: Any, context: Context) -> int:
 
 
 def _check_requires(value: Any, context: Context) -> Any:
-    by_name = context.project is None  # a study file names it; whoever applies the file looks it up
+    by_name = context.project is None  # a study file names it; applying the file looks it up
     if not value or (by_name and isinstance(value, str)):
         return value or None
     if not isinstance(value, models.Model):

@@ -51,7 +51,7 @@ def _check_settings(value: Any, context: Context) -> dict[str, Any]:
 
 
 def _require_operations(task: TaskType, variant: str, settings: Mapping[str, Any]) -> None:
-    """Refuse a contract that leaves no operation to a task type that edits: nobody could ever submit a response."""
+    """Refuse a contract that leaves no operation to a task type that edits: no response could be submitted."""
     if "allowed" not in (settings.get("contract") or {}):
         return
     from tableqa import Example, Table  # imported on use: the models import this module

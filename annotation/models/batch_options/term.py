@@ -9,7 +9,7 @@
     ).of(models.BooleanField(default=False))
 
 The Django field says column, type and default. `annotation.models.batch_options.TERMS` lists the terms in the order of
-their declaration. Texts are English and marked for translation; whoever shows them translates.
+their declaration. Texts are English and marked for translation; they are translated on display.
 """
 
 from __future__ import annotations

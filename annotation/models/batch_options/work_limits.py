@@ -4,7 +4,7 @@ caps of a batch    {"items": 200, "items_per_day": 60, "hours_per_day": 3}    of
 caps of a project  {"items_per_day": 120, "hours_per_day": 4}                 of one person in all of its batches
 pay                {"currency": "EUR", "per_hour": 14.5}, or "per_item" in place of "per_hour"
 
-What is not named is not limited. `annotation.queue.entry_requirements` asks before somebody gets an item.
+What is not named is not limited. `annotation.queue.entry_requirements` asks before a person gets an item.
 """
 
 import math
