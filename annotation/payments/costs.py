@@ -39,7 +39,7 @@ def round_amount(amount: Fraction) -> Decimal:
 
 
 def per_hundred(amount: Decimal | None, *, examples: int) -> Decimal | None:
-    """What a hundred examples cost, at this amount for so many; None where there is no amount or no example."""
+    """What a hundred examples cost, at this amount for `examples`; None where there is no amount or no example."""
     if amount is None or not examples:
         return None
     return (amount * 100 / examples).quantize(CENT, ROUND_HALF_UP)
@@ -67,7 +67,7 @@ def all_in_words(amounts: Mapping[str, Decimal | None]) -> str:
 
 
 def rate_in_words(rate: Mapping[str, Any]) -> str:
-    """A rate in the reader's language; "" where nobody pays."""
+    """A rate in the reader's language; "" without pay."""
     if not rate:
         return ""
     by_item = "per_item" in rate

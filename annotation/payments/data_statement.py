@@ -2,7 +2,7 @@
 
 What people must say themselves is asked for by name (`ASKED`); the rest is counted (`count_statement`). Together they answer
 section D of the responsible NLP checklist of the ACL (instructions, recruitment and pay, consent, ethics review,
-characteristics of annotators). What nobody said stands there as not said.
+characteristics of annotators). Missing statements are listed as missing.
 """
 
 import math
@@ -155,7 +155,7 @@ def count_statement(
 ) -> dict[str, Any]:
     """Everything of the statement that can be counted, up to an event: JSON for a manifest. Simulated people are left out.
 
-    Instructions in full, agreement and the number of people stand elsewhere in the manifest.
+    Instructions in full, agreement and the number of people are elsewhere in the manifest.
     """
     ids = [batch.pk for batch in batches]
     return {
@@ -187,7 +187,7 @@ def uncounted_statement(project: Project, batches: Sequence[Batch], *, until: da
 
 
 def _contributors(batches: Sequence[Batch]) -> QuerySet[PersonBatchCounts, Any]:
-    """Who has submitted something in these batches: nobody else's words or consent are told with them."""
+    """Who has submitted something in these batches: words and consent of others are left out."""
     return PersonBatchCounts.objects.filter(
         batch__in=batches, submitted__gt=0, person__is_simulated=False
     ).values("person_id")

@@ -1,8 +1,8 @@
 """Time and money: how long people worked, what they earned, what an example cost.
 
 Time is the active time that the server saw (gaps of at most a minute between signs of life), not how long a tab was
-open. It counts for every item somebody worked on, also one they skipped or gave back; items are counted when they are first
-submitted, gold ones too: whoever answers is paid for it. All are sums of one ledger (`annotation.payments.ledger`), whose
+open. It counts for every item a person worked on, also one they skipped or gave back; items are counted when they are first
+submitted, gold ones too: answering is paid. All are sums of one ledger (`annotation.payments.ledger`), whose
 rows keep the rate of their time (`annotation.payments.rates`).
 """
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def rate(pay: Mapping[str, Any]) -> str:
-    """A rate in words: "14.50 EUR an hour"; "" where nobody pays."""
+    """A rate in words: "14.50 EUR an hour"; "" without pay."""
     if not pay:
         return ""
     by, name = ("item", "per_item") if "per_item" in pay else ("hour", "per_hour")
@@ -96,7 +96,7 @@ class Share(Total):
 
     @property
     def amount(self) -> Decimal | None:
-        """What it earns; None where nobody pays."""
+        """What it earns; None without pay."""
         return self.amounts.get(self.currency)
 
     @property
@@ -146,12 +146,12 @@ ALWAYS = Period()
 
 
 def shares(project: Project, period: Period = ALWAYS) -> list[Share]:
-    """Everybody's work by batch, person and rate; in four queries. Simulated and external people earn nothing."""
+    """All people's work by batch, person and rate; in four queries. Simulated and external people earn nothing."""
     return _shares(ledger.PAID, Batch.objects.filter(project=project), *period.ends(project))
 
 
 def of_batch(batch: Batch) -> list[Share]:
-    """Everybody's work in one batch, as `shares` has it."""
+    """All people's work in one batch, as `shares` has it."""
     return _shares(ledger.PAID, Batch.objects.filter(pk=batch.pk))
 
 
@@ -201,7 +201,7 @@ def shares_by_person(all_shares: Iterable[Share]) -> dict[int, list[Share]]:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a batch cost so far, and a hundred of the examples that came of it."""
+    """What a batch cost so far, and a hundred of the examples that it produced."""
 
     batch: Batch
     total: Total
@@ -238,7 +238,7 @@ PAYMENTS = (
 
 
 def sheet(project: Project, period: Period = ALWAYS) -> report_tables.Sheet:
-    """The payment sheet: a row for each person, batch and rate, for those who pay. Ids of a crowd platform stand in it."""
+    """The payment sheet: a row for each person, batch and rate, for those who pay. Ids of a crowd platform are in it."""
     by_member = shares_by_person(shares(project, period))
     members = {
         membership.person_id: membership

@@ -1,11 +1,11 @@
-"""Which rate held when: what was done under a rate keeps it, unless somebody corrects the rate.
+"""Which rate held when: what was done under a rate keeps it, unless a person corrects the rate.
 
     terms = terms_of_batches(batches)                   # of each batch, from the log of changes; one query
     terms[batch.pk].rates(begin, end)           # the rate of the work of a time, and what corrected it
 
 A batch's own rate holds in place of its project's. A change counts from the moment in which it is made. A correction is
 about work of before, and is paid when it is made, so that no sheet of the past changes: the work is taken out at the old
-rate, and counts at the new one. Where nothing was paid at first, the first rate corrects that, unless somebody did so
+rate, and counts at the new one. Where nothing was paid at first, the first rate corrects that, unless a person did so
 before; where pay is taken away, nothing is earned from then on.
 """
 
@@ -84,7 +84,7 @@ def effective_terms(of_project: Iterable[Rate], of_batch: Iterable[Rate]) -> Ter
     if first.pay or (until := first.until) is None:
         return terms
     spans = pairwise([None, *(moment for moment in terms.moments() if moment < until), until])
-    # What somebody corrected before has its rate already.
+    # What a person corrected before has its rate already.
     unpaid = [span for span in spans if all(at > until for at, _ in terms.rates(*span)[1])]
     return Terms([*terms, *(Rate(*span, later[0].pay, until) for span in unpaid)])
 
