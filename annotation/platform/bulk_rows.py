@@ -35,7 +35,7 @@ _COLLECTED = gc.get_threshold()
 
 @contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """Python looks for circles of objects that nobody needs after 50,000 new ones, not after 700: rows make none."""
+    """Python looks for circles of objects that are garbage after 50,000 new ones, not after 700: rows make none."""
     gc.set_threshold(50_000, *_COLLECTED[1:])
     try:
         yield
@@ -65,7 +65,7 @@ class Json(str):
 
 
 def keys(model: type[models.Model], count: int) -> list[int]:
-    """So many keys that no row has or will get from elsewhere, in order; to be called in a transaction. A later one may use
+    """`count` keys that no row has or will get from elsewhere, in order; call it in a transaction. A later one may use
     them, too.
     """
     table, column = model._meta.db_table, model._meta.pk.column

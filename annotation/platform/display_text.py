@@ -86,7 +86,7 @@ def by_kind(seconds: Mapping[str, float], unit: int, digits: int) -> str:
 
 
 def decimal(value: float, digits: int = 3) -> str:
-    """A number with so many decimals and a true minus, in the form of the reader's language."""
+    """A number with these decimals and a true minus, in the form of the reader's language."""
     text = f"{value:.{digits}f}"
     if not float(text):
         text = text.removeprefix("-")

@@ -1,4 +1,4 @@
-"""Rows that are written once: the database refuses to change or delete them, whoever asks.
+"""Rows that are written once: the database refuses to change or delete them.
 
 `writable` is the only way around the triggers. It is for four uses: a migration that has to rewrite such rows, erasing what
 must not stay (a person's data, what an unfinished import left), an adjudicator's undo of a decision on which nothing rests
@@ -32,7 +32,7 @@ TABLES: Final = (
 
 @contextmanager
 def writable(connection: Any = default_connection) -> Iterator[None]:
-    """Let this connection change and delete immutable rows, in a transaction of its own or the caller's.
+    """Let this connection change and delete immutable rows, in its own transaction or the caller's.
 
     The triggers of all other connections go on refusing. A migration passes `schema_editor.connection`.
     """
@@ -44,7 +44,7 @@ def writable(connection: Any = default_connection) -> Iterator[None]:
             yield
             cursor.execute("SELECT set_config('askew.writable', %s, true)", [before])
         else:
-            # Only the writer sees the row: it is gone again before anybody else may read or write.
+            # Only the writer sees the row: it is gone again before any other person may read or write.
             cursor.execute("INSERT INTO askew_writable DEFAULT VALUES")
             key = cursor.lastrowid
             yield

@@ -1,6 +1,6 @@
 """Statements of the annotators' loop, made once and run many times.
 
-Django writes the SQL of a query anew whenever it is asked; in the loop from item to item that took four fifths of the time.
+Django writes the SQL of a query again whenever it is asked; in the loop from item to item that took four fifths of the time.
 A query is therefore written as always, with places for what differs between two runs, and Django is asked for its SQL
 once a process. What comes back is what the query would have given: models with what they are joined to, or tuples.
 PostgreSQL, too, plans each statement once a connection (three quarters of its work on a submit was planning).
@@ -8,7 +8,7 @@ PostgreSQL, too, plans each statement once a connection (three quarters of its w
     CLOSED = Select(lambda: Batch.objects.filter(project_id=param_int("project"), closed_at__lte=param_time("until")))
     CLOSED(project=7, until=now)
 
-Several whose answers nobody waits for go to PostgreSQL together with one whose answer somebody does (`pipeline`): it was
+Several without an awaited answer go to PostgreSQL together with one whose answer a person does (`pipeline`): it was
 the way there and back that took longest.
 """
 
@@ -77,7 +77,7 @@ class _Placeholder(NamedTuple):
 
 
 class _Statement:
-    """SQL of which some parameters, by their place, are given anew with each run; the types are PostgreSQL's."""
+    """SQL of which some parameters, by their place, are given again with each run; the types are PostgreSQL's."""
 
     def __init__(self, sql: str, params: list[Any], types: Mapping[int, str], vendor: str) -> None:
         self.sql = sql
@@ -161,7 +161,7 @@ class Step:
 
 
 def pipeline(*steps: Step) -> Any:
-    """Run one after the other, in this order, and give what the last one answers; nobody learns what the others did.
+    """Run one after the other, in this order, and give what the last one answers; the results of others are dropped.
 
     PostgreSQL is sent all of them at once. To be called in a transaction: an error in one leaves nothing of the others.
     """
@@ -282,7 +282,7 @@ class Insert(Generic[M]):
     """Adds a row. Called with a value for each field (by attribute, `person_id`) that has no default; gives the model.
 
     `worked_out` are fields that the database works out by an expression, with places of its own if need be; what it came
-    to is read back where the field is one of `returning`, and is otherwise fetched when somebody asks the model for it.
+    to is read back where the field is one of `returning`, and is otherwise fetched when a person asks the model for it.
     """
 
     def __init__(self, model: type[M], *, returning: Sequence[str] = (), **worked_out: Any) -> None:
@@ -299,7 +299,7 @@ class Insert(Generic[M]):
         return self.made(values, key, *rest)
 
     def only(self, **values: Any) -> Any:
-        """The key of the new row alone, where nobody needs a model."""
+        """The key of the new row alone, without a model."""
         return self._step(values).run()[0]
 
     def step(self, **values: Any) -> Step:

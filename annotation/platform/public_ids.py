@@ -17,7 +17,7 @@ def new_public_id() -> str:
 
 
 def new_pseudonym() -> str:
-    """A person's name in one project's exports: random and stored, so nobody can compute it from who they are."""
+    """A person's name in one project's exports: random and stored, so it cannot be computed from who they are."""
     return "p-" + new_public_id()[:8]
 
 

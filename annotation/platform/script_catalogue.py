@@ -1,4 +1,4 @@
-"""The words of the scripts, as a script of their own in each language."""
+"""The words of the scripts, as their own script in each language."""
 
 import functools
 import hashlib

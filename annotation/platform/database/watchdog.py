@@ -40,7 +40,7 @@ class Breaker:
         self._lock = threading.Lock()
 
     def trip(self) -> None:
-        """The database was silent for as long as anybody waits."""
+        """The database was silent for as long as any person waits."""
         self.is_open, self._retry_at, self._trying = True, monotonic() + PAUSE, 0
 
     def close(self) -> None:
@@ -196,7 +196,7 @@ class _Watchdog(threading.Thread):
             connections = list(self.connections)
         late = [(each, each.deadline) for each in connections if 0 < each.deadline < monotonic()]
         if limits.is_web() and any(not each.is_capped for each, _ in late):
-            # Those that nobody uses at the moment go through the same network: each would cost somebody the same time.
+            # Those that are idle go through the same network: each would cost a person the same time.
             breaker.trip()
             late += [(each, 0.0) for each in connections if not each.deadline and not each.closed]
         for connection, deadline in late:
@@ -205,7 +205,7 @@ class _Watchdog(threading.Thread):
 
 
 def _cut(connection: Connection, deadline: float) -> None:
-    """Shut the socket, unless the answer has come meanwhile: whoever waits on it is told at once."""
+    """Shut the socket, unless the answer has come meanwhile: a waiting reader notices at once."""
     try:
         copy = os.dup(connection.fileno())
     except (psycopg2.Error, OSError):

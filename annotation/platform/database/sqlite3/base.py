@@ -71,7 +71,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._leave_room()
 
     def _leave_room(self) -> None:
-        """In a worker, which has nobody waiting for it: let those write who wait, before it writes again."""
+        """In a worker, for which no person waits: let waiting writers write, before it writes again."""
         if self._began and limits.is_worker():
             took, self._began = time.monotonic() - self._began, 0.0
             time.sleep(min(max(took, ROOM[0]), ROOM[1]))
