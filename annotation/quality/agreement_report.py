@@ -44,14 +44,14 @@ IN_PAIRS = 60
 
 
 def batch_figures(batch: Batch) -> list[Figure]:
-    """The figures of a batch as it stands, from what enters agreement (`agreement_assignments`)."""
+    """The figures of a batch now, from what enters agreement (`agreement_assignments`)."""
     return figures_of(batch_tallies(batch))
 
 
 def batch_tallies(batch: Batch) -> list[RatingTally]:
-    """The ratings of every measure of a batch as it stands.
+    """The ratings of every measure of a batch now.
 
-    Of labels the database counts which responses stand together, and each pattern is read once. Of cells and edits every
+    Of labels the database counts which responses are together, and each pattern is read once. Of cells and edits every
     response is read: they are compared within the table of their item, and hardly two items are alike.
     """
     task = batch.task()
@@ -76,7 +76,7 @@ def batch_tallies(batch: Batch) -> list[RatingTally]:
         for item, responses in responses_by_item.items():
             for tally in measure_tallies:
                 tally.add(values_by_annotator(tally.measure, responses), "", NO_SHAPES, some[item])
-    # Whoever is on none of the items that were read has rated all the same, if anything they said counts.
+    # A person with none of the items that were read is a rater, too, if any of their responses counts.
     for person in people:
         unseen = [tally for tally in measure_tallies if str(person) not in tally.raters]
         for response in responses_of(batch, person) if unseen else ():
@@ -92,7 +92,7 @@ def batch_tallies(batch: Batch) -> list[RatingTally]:
 
 @dataclass
 class Survey:
-    """The ratings of one measure: all of them, and by source, week, pair of people, and person with everybody else.
+    """The ratings of one measure: all of them, and by source, week, pair of people, and person with all others.
 
     In `people` a unit is an item with one of the others: each of a person's responses against each beside it. Those of
     one item hold the same response, and so the interval draws whole items.

@@ -1,7 +1,7 @@
 """How each annotator of a batch is doing: pace, gold, reliability, ways of working, skips. Figures, never verdicts.
 
-Everything here is for a person to look at. Nothing ends a lease, takes a label away, or changes what somebody is paid.
-How far somebody agrees with the others is in the batch's agreement (`annotation.quality.agreement_report.report`, `people`).
+Everything here is for a person to look at. Nothing ends a lease, takes a label away, or changes what a person is paid.
+How far a person agrees with the others is in the batch's agreement (`annotation.quality.agreement_report.report`, `people`).
 """
 
 from collections import Counter, defaultdict
@@ -30,7 +30,7 @@ OTHER_REASONS = gettext_noop("other reasons")
 
 @dataclass
 class PersonWork:
-    """What one person submitted in a batch, in the order of work. Times that nobody knows (0) are left out; one that was
+    """What one person submitted in a batch, in the order of work. Unknown times (0) are left out; one that was
     too short to be rounded is known.
 
     timed, labelled   public ids of the items that `seconds` and `labels` are of
@@ -57,7 +57,7 @@ class Submission:
 
 
 def report(batch: Batch) -> dict[str, Any]:
-    """The figures of everybody with a tally in the batch, as JSON; people by their keys.
+    """The figures of all with a tally in the batch, as JSON; people by their keys.
 
     `people` maps a key to counts, median seconds of active time and items per hour with the ends of their intervals (null
     without one), gold (right, judged), habits, and skip reasons; `measure` is the one whose labels the habits are about;
@@ -146,7 +146,7 @@ def submissions(batch: Batch, task: TaskType) -> Iterator[Submission]:
 
 
 def habits_of(worked: Mapping[str, PersonWork], floor: float = 0.0) -> dict[str, list[Habit]]:
-    """What `tableqa.quality_control.careless_responding` says of everybody, each beside all the others; `floor`: seconds
+    """What `tableqa.quality_control.careless_responding` says of each person compared with all others; `floor`: seconds
     in which nobody can answer."""
     times = {person: work.seconds for person, work in worked.items()}
     texts = {person: list(work.texts.values()) for person, work in worked.items()}
@@ -178,7 +178,7 @@ def _with_item_ids(habit: Habit, items: Sequence[str]) -> Habit:
 
 
 def _thin_out(values: Sequence[Any], among: int = 1) -> Sequence[Any]:
-    """Values evenly thinned out to what one of so many people may bring along."""
+    """Values evenly thinned out to one person's part."""
     step = -(-len(values) * among // OF_OTHERS) or 1
     return values[::step]
 

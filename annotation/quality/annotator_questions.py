@@ -1,4 +1,4 @@
-"""Questions to the manager, from an item or in general; once one is answered, everybody of the project reads both."""
+"""Questions to the manager, from an item or in general; once one is answered, all members of the project read both."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -17,7 +17,7 @@ LONGEST = 2000
 def ask(
     *, project: Project, person: Person, text: str, now: datetime, assignment: Assignment | None = None
 ) -> Inquiry:
-    """Ask the manager, about an item on one's desk or in general. The same question twice is one question.
+    """Ask the manager, about an item in progress or in general. The same question twice is one question.
 
     Raises ActionRefused(invalid_request).
     """
@@ -53,10 +53,10 @@ def answer(*, inquiry: Inquiry, text: str, by: Person, now: datetime) -> None:
 
 
 def readable_inquiries(project: Project, person: Person, *, answers: bool) -> QuerySet[Inquiry]:
-    """The questions of a project for somebody: all for whoever `answers` them, else the answered ones and their own.
+    """The questions of a project for a person: all for people who `answer` them, else the answered ones and their own.
 
     Open questions come first, the oldest on top; then answered ones, the newest on top. `answered_again`: the answer
-    replaced another one; what that said stands in the log.
+    replaced another one; what that said is in the log.
     """
     again = Event.objects.filter(thing="inquiry", thing_id=OuterRef("pk"), before="answered")
     inquiries = (

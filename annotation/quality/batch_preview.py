@@ -1,4 +1,4 @@
-"""A batch tried by somebody who runs the study: its real items as annotators see them, leaving no trace."""
+"""A batch tried by a person who runs the study: its real items as annotators see them, leaving no trace."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A calibration round: the same items to everybody, what each said side by side, and a pilot that is set aside."""
+"""A calibration round: the same items for all, a comparison of responses, and a pilot that is set aside."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class ResponseInWords:
 
 @dataclass(frozen=True)
 class ItemComparison:
-    """An item with everything that was said of it; `differ` where not all said the same (None: nothing is compared)."""
+    """An item with all its responses; `differ` where they are not equal (None: nothing is compared)."""
 
     item: Item
     plain: PlainItem
@@ -114,7 +114,7 @@ def compared_value(measure: Measure, response: Any, plain: PlainItem | None) -> 
 
 
 def _majority_value(values: Iterable[tuple[Any, ...]]) -> tuple[Any, ...] | None:
-    """What more than half said; None where nobody is in a majority, or nothing is compared."""
+    """What more than half said; None without a majority, or nothing is compared."""
     values = list(values)
     return next((value for value in values if value and 2 * values.count(value) > len(values)), None)
 

@@ -27,7 +27,7 @@ class RatedResponse(NamedTuple):
 
 
 def agreement_assignments(batch: Batch) -> Any:
-    """The assignments whose responses enter agreement (a queryset), with `blind`: what was said in a planned slot, and
+    """The assignments whose responses enter agreement (a queryset), with `blind`: the response in a planned slot, and
     where an adjudicator sent that back, as it was before its author had read why.
     """
     planned = planned_assignments(batch)
@@ -75,7 +75,7 @@ def rated_responses(batch: Batch) -> Iterator[RatedResponse]:
     rows = agreement_assignments(batch)
     columns = ("item__public_id", "person_id", "blind", "annotation__made_at", "item_id")
     for keys in item_pages(batch):
-        # By range, not by list: a database takes only so many parameters, and both ends are of one batch.
+        # By range, not by list: a database limits the number of parameters, and both ends are of one batch.
         page = rows.filter(item_id__gte=keys[0], item_id__lte=keys[-1]).order_by("item_id", "person_id")
         sources = dict(
             Item.objects.filter(batch=batch, pk__range=(keys[0], keys[-1])).values_list(
@@ -96,7 +96,7 @@ def rated_responses(batch: Batch) -> Iterator[RatedResponse]:
 
 
 def item_pages(batch: Batch) -> Iterator[list[int]]:
-    """The keys of the batch's items that anybody has submitted, in pages: no cursor stays open between them."""
+    """The keys of the batch's items that any person has submitted, in pages: no cursor stays open between them."""
     last = 0
     items = (
         Item.objects.filter(batch=batch, submitted_count__gt=0).order_by("pk").values_list("pk", flat=True)

@@ -23,7 +23,7 @@ def current(project: Project) -> ConsentText | None:
 
 
 def write(*, project: Project, text: str, by: Person | None, now: datetime) -> ConsentText:
-    """A new version, which everybody is asked to agree to before their next item; the one there is, where nothing changed.
+    """A new version, to which all are asked to agree before their next item; the one there is, where nothing changed.
 
     Raises ActionRefused(invalid_request) for a text that is empty or longer than `LONGEST_TEXT`.
     """
@@ -50,7 +50,7 @@ def write(*, project: Project, text: str, by: Person | None, now: datetime) -> C
 
 
 def stop(*, project: Project, by: Person, now: datetime) -> None:
-    """Nobody is asked any more. What people agreed to stays on record."""
+    """People are not asked any more. Their consent stays on record."""
     with transaction.atomic():
         _lock(project)
         text = current(project)
@@ -82,7 +82,7 @@ def agree(*, project: Project, person: Person, version: int, now: datetime) -> C
 
 
 def withdraw(*, project: Project, person: Person, now: datetime) -> int:
-    """The person takes their consent back: no items any more, and those on their desk go to others.
+    """The person takes their consent back: no more items, and those in progress go to others.
 
     What they submitted before stays; having it erased is asked of the manager. Gives how many items went back.
     """
@@ -116,7 +116,7 @@ def current_consent(project: Project, person: Person) -> Consent | None:
 
 
 def has_withdrawn(project: Project, person: Person) -> bool:
-    """Whether the person once agreed and does not stand by any version now. Who was never asked took nothing back."""
+    """Whether the person once agreed and is not by any version now. Who was never asked took nothing back."""
     consents = Consent.objects.filter(text__project=project, person=person)
     standing = consents.filter(withdrawn_at__isnull=True)
     return consents.exists() and not standing.exists()
@@ -124,7 +124,7 @@ def has_withdrawn(project: Project, person: Person) -> bool:
 
 @dataclass(frozen=True)
 class ConsentTextCounts:
-    """A version of the text, with how many people stand by it and how many took their consent back."""
+    """A version of the text, with how many people agree to it and how many took their consent back."""
 
     text: ConsentText
     given: int

@@ -1,7 +1,7 @@
 """What a manager looks at while a study runs: work by day, when it will be done, what it costs, and what to watch for.
 
 `work_summary` and `artifact_figures` read one batch, for a snapshot; everything else here is pure and puts such figures
-together for the batches that somebody may see.
+together for the batches that a person may see.
 """
 
 import math
@@ -285,7 +285,7 @@ class Forecast:
 
     per_day     submissions a day over the `days` looked back on, days without work counted
     likely, low, high   further days from today; low to high holds in nine of ten draws of the last days. `high` is None
-                where nobody can say how long it takes at most: the days were so unsteady that draws of them do no work
+                where no upper limit can be given: the days were so unsteady that draws of them do no work
     """
 
     remaining: int
@@ -300,8 +300,8 @@ class Forecast:
 def forecast(counts: Sequence[int], remaining: int) -> Forecast:
     """From submissions by day, the last one yesterday, and how many are still to come.
 
-    The last `RECENT` days are looked back on, from the first day of work on. The rest goes on at their mean; the range
-    comes from drawing the same days anew, with replacement (Efron and Tibshirani 1993, chapter 13), and so says how
+    The last `RECENT` days are looked back on, from the first day of work on. The rest continues at their mean; the range
+    comes from drawing the same days again, with replacement (Efron and Tibshirani 1993, chapter 13), and so says how
     unsteady the pace is, not that a person may fall ill.
     """
     import numpy as np

@@ -1,4 +1,4 @@
-"""Gold: items whose right response is known, mixed into a batch so that nobody can tell, and what people make of them.
+"""Gold: items whose right response is known, mixed into a batch unrecognisably, and how people answer them.
 
 A gold item of a work batch (`Item.is_gold`) has no places of its own: the queue makes one, for one person, when it is
 their turn. It is never decided, released, or in agreement. In a qualification batch every item has gold, and in a
@@ -67,7 +67,7 @@ def set_gold(
 ) -> Gold:
     """This example of the batch has this right response (`data`, as the kind parses it).
 
-    An example that the batch does not have yet becomes an item of it; one that it has becomes gold unless somebody has
+    An example that the batch does not have yet becomes an item of it; one that it has becomes gold unless a person has
     had it. `inputs` are what is frozen beside the example, in place of what the kind would prepare; `barred` are
     people (ids) who never get the item. Marking again changes the response.
     Raises `tasks.contract.InvalidResponse`; ActionRefused: batch_closed, invalid_request, still_involved.
@@ -130,7 +130,7 @@ def make_items(batch: Batch, examples: Iterable[Example]) -> None:
 
 
 def preview(*, batch: Batch, example: Example) -> PlainItem:
-    """The item that the example is, or would be, in the batch: for whoever says what is right in it. Nothing stays.
+    """The item that the example is, or would be, in the batch: for the author of its gold answer. Nothing stays.
 
     Raises ActionRefused where it could be no gold.
     """
@@ -172,7 +172,7 @@ def from_decisions(
 ) -> tuple[int, int]:
     """Gold from what was decided elsewhere: a seeded sample of the items of `other` with one accepted response.
 
-    Whoever annotated or decided one of these items never gets it here. Gives how many were marked, and how many of
+    People who annotated or decided one of these items never get it here. Gives how many were marked, and how many of
     the sample were left out because their response does not hold under this batch's settings.
     Raises ActionRefused: invalid_request, batch_closed.
     """
@@ -231,7 +231,7 @@ def gold_candidates(batch: Batch, other: Batch) -> QuerySet[Item]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one person said to one item with gold, and how that compares (right None: nobody can tell)."""
+    """One person's response to one item with gold, and how that compares (right None: unknown)."""
 
     gold: Gold
     person: int
@@ -245,7 +245,7 @@ class Answer:
 def answers(batch: Batch, person: Person | None = None) -> Iterator[Answer]:
     """Every submitted response to an item with gold, item by item, judged by `TaskType.feedback`; in two queries.
 
-    Where people are told (`Batch.gold_feedback`) their first submission counts, else the one that stands: nobody mends
+    With feedback (`Batch.gold_feedback`) their first submission counts, else the latest: people do not fix
     an answer after having read what was expected.
     """
     task = batch.task()
@@ -307,7 +307,7 @@ def accuracy(batch: Batch, person: Person | None = None) -> dict[int, Proportion
 
 
 def feedback_for(batch: Batch, person: Person) -> list[Answer]:
-    """What the person is told of their answers to gold, newest first; nothing where the batch does not tell."""
+    """Feedback on the person's answers to gold, newest first; empty where the batch gives none."""
     if not batch.gold_feedback:
         return []
     return sorted(answers(batch, person), key=lambda answer: answer.made_at, reverse=True)
@@ -348,7 +348,7 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
 
 
 def _require_untouched(batch: Batch, items: QuerySet[Item]) -> None:
-    """Refuse items that are no gold yet where somebody has had one, or may get it at any moment."""
+    """Refuse items that are no gold yet where a person has had one, or may get it at any moment."""
     others = items.filter(is_gold=False).select_related("example").order_by("pk")
     if batch.purpose == Batch.Purpose.WORK and batch.opened_at is not None and (item := others.first()):
         refuse(
@@ -375,7 +375,7 @@ def _write(batch: Batch, golds: Sequence[Gold]) -> None:
         before = "gold" if gold.item_id in existing_ids else ""
         audit_log.log(gold, before, "gold", by=gold.made_by, now=gold.made_at, project=batch.project_id)
     if batch.opened_at is not None:
-        # Where proposals stand beside the others they stand beside this one, too.
+        # Where proposals are beside the others they are beside this one, too.
         impressions.start_proposing(batch, by=golds[0].made_by, now=golds[0].made_at)
 
 

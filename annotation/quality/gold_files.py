@@ -1,4 +1,4 @@
-"""Gold answers from a file: read in a process of its own, previewed, then written whole or not at all.
+"""Gold answers from a file: read in its own process, previewed, then written whole or not at all.
 
 The file is JSONL with {"example", "response", "why"}, or CSV with these columns. `response` is the `data` of a response as
 JSON. In a CSV the columns may also be the fields of the task type by name, where these are texts, choices, several choices

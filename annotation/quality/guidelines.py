@@ -85,7 +85,7 @@ def newest(project: Project, task: TaskType) -> Guidelines | None:
 
 @dataclass(frozen=True)
 class LocalizedGuidelines:
-    """A version as somebody reads it: `language` is "" where it is the one that the text was written in.
+    """A version as a person reads it: `language` is "" where it is the one that the text was written in.
 
     `lacking`: the reader has another language, and there is no text in it.
     """
@@ -139,7 +139,7 @@ def as_html(text: str) -> SafeString:
 
 
 def require_reading(*, project: Project, required: bool, by: Person, now: datetime) -> None:
-    """Whether everybody confirms the guidelines of a kind as read before their first item of it, and after a change."""
+    """Whether people confirm the guidelines of a kind as read before their first item of it, and after a change."""
     with transaction.atomic():
         changed = Project.objects.filter(pk=project.pk, must_read=not required).update(must_read=required)
         if changed:
@@ -201,7 +201,7 @@ def versions(project: Project, task_type: str) -> list[GuidelinesVersion]:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a new version would do: so many annotations keep the old one, so many people would be asked to read again."""
+    """What a new version would do: how many annotations keep the old one, how many people are asked to read again."""
 
     annotations: int
     readers: int
@@ -227,7 +227,7 @@ def is_frozen(guidelines: Guidelines) -> bool:
 
 
 def freeze(*, guidelines: Guidelines, frozen: bool, by: Person, now: datetime) -> None:
-    """Nobody writes a newer version until this one is released again (frozen=False). Twice is once.
+    """No newer version can be written until this one is released (frozen=False). Idempotent.
 
     Raises ActionRefused(invalid_request) for a version that is not the newest.
     """
@@ -264,7 +264,7 @@ def diff_lines(before: str, after: str) -> list[Line]:
     """
     old, new = before.splitlines(), after.splitlines()
     lines: list[Line] = []
-    start = 0  # of the old lines, those that stand in `lines` or were left out
+    start = 0  # of the old lines, those that are in `lines` or were left out
     for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             continue

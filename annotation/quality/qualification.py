@@ -1,4 +1,4 @@
-"""Qualification batches: everybody gets every item, each has gold, and enough right ones open the batches that ask."""
+"""Qualification batches: people get every item, each has gold, and enough right ones open the batches that ask."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,7 +93,7 @@ def grant(*, batch: Batch, person: Person, by: Person, now: datetime) -> Qualifi
 
 @dataclass(frozen=True)
 class QualificationResult:
-    """How far somebody is with a qualification batch; `row` is None for those who have not ended it."""
+    """How far a person is with a qualification batch; `row` is None for those who have not ended it."""
 
     person: Person
     member: int
@@ -106,7 +106,7 @@ class QualificationResult:
 
 
 def qualification_results(batch: Batch) -> list[QualificationResult]:
-    """Everybody who annotates in the project or has begun the batch, by name; in three queries."""
+    """All who annotate in the project or have begun the batch, by name; in three queries."""
     rows = {row.person_id: row for row in batch.qualifications.select_related("granted_by")}
     done = {
         person: submitted + skipped
@@ -143,7 +143,7 @@ def require_ready(batch: Batch) -> None:
 
 
 def warning(batch: Batch) -> str:
-    """What a manager should know of a batch whose qualification nobody can take yet; "" where there is nothing."""
+    """What a manager should know of a batch whose qualification cannot be taken yet; "" where there is nothing."""
     if batch.requires is None or batch.closed_at is not None or batch.requires.state != "planned":
         return ""
     return gettext(

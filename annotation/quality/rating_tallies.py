@@ -1,7 +1,7 @@
 """Agreement figures from counted ratings: by which measures, and in which statistics. No database.
 
 The same function (`RatingTally.figure`) serves the pages, the command, the release and `verify_release`, so that they
-cannot differ: which responses stand together on how many items in, figures out. The arithmetic is
+cannot differ: which responses are together on how many items in, figures out. The arithmetic is
 `tableqa.agreement.coefficients`.
 """
 
@@ -83,7 +83,7 @@ class RatingTally:
     def add_pairs(
         self, pairs: Iterable[Mapping[str, Any]], item: str, shapes: Mapping[str, tuple[int, int]]
     ) -> None:
-        """Comparisons of one item that stand or fall together: the interval is then over items, not over comparisons."""
+        """Comparisons of one item as a cluster: the interval is then over items."""
         pair_patterns = []
         for ratings in pairs:
             self.raters.update(ratings)
@@ -94,7 +94,7 @@ class RatingTally:
     def add(
         self, ratings: Mapping[str, Any], item: str, shapes: Mapping[str, tuple[int, int]], items: int = 1
     ) -> None:
-        """The ratings of one item by annotator, those that say nothing left out; of so many items that are like it."""
+        """The ratings of one item by annotator, those that say nothing left out; `items` are like it."""
         self.raters.update(ratings)
         self.patterns[_pattern(self.measure, tuple(ratings.values()), item, shapes)] += items
 
@@ -189,7 +189,7 @@ class RatingTally:
         return list(self.patterns.elements())
 
     def _edits(self) -> list[tuple[int, Sequence[Any]]]:
-        """The units of `edit_agreement`: chance is taken among the places of the operations that anybody here used."""
+        """The units of `edit_agreement`: chance is taken among the places of the operations that any person here used."""
         used = self._used_operations()
         return [_edits_of(pattern, used) for pattern in self.patterns.elements()]
 

@@ -1,10 +1,10 @@
-"""Which responses stand together on an item, and on how many items: counted by the database.
+"""Which responses are together on an item, and on how many items: counted by the database.
 
 Agreement on labels depends on an item only through the responses that it got (`tableqa.agreement.coefficients`), and
-there are few such patterns however many items. So the database groups items by what was said of them and gives one item
+there are few such patterns however many items. So the database groups items by their responses and gives one item
 for each pattern; Python reads the responses of that item alone.
 
-What was said stands as a number beside each submission (`Assignment.response_fingerprint`). Items with as many
+The response is a number beside each submission (`Assignment.response_fingerprint`). Items with as many
 responses, the same least, the same greatest and the same sum of these numbers are one pattern. An item with a submission
 that an adjudicator had sent back is one by itself.
 """
@@ -37,7 +37,7 @@ COUNTED = f"""
 
 
 class Pattern(NamedTuple):
-    """An item (key) and the number of items on which the same was said, itself among them."""
+    """An item (key) and the number of items with the same response, itself among them."""
 
     item: int
     items: int

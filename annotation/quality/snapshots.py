@@ -3,10 +3,10 @@
     shown = views_of_batches([batch], ("agreement", "quality"), now=now)
     shown[batch.pk, "agreement"].data, .as_of, .behind
 
-A snapshot says up to which event of the project it was worked out. When the project has moved on, a page goes on showing
+A snapshot says up to which event of the project it was worked out. When the project has moved on, a page still shows
 what there is, says as of when, and has a job bring it up to date; not sooner than its own cost allows, so that working
 out figures never takes more than a twentieth of a processor. Nothing is ever read from a snapshot but for showing it: a
-release computes its figures anew, with the same function.
+release computes its figures again, with the same function.
 """
 
 import logging
@@ -247,7 +247,7 @@ def _compute_snapshot(batch: Batch, part: str, mark: tuple[int, list[str]], now:
         made_at=now,
     )
     with transaction.atomic():
-        # Erasing somebody locks the project, too. What was read before it may quote the name.
+        # Erasing a person locks the project, too. What was read before it may quote the name.
         Project.objects.select_for_update(no_key=True).get(pk=batch.project_id)
         is_outdated = _count_erased(batch) != erased
         if not is_outdated:
