@@ -1,9 +1,9 @@
 """Whose share of a batch is what: places kept for people, handed over, opened to all; leases that a manager takes back.
 
-A share is the places that are kept for somebody (`Slot.reserved_for`) and what is on their desk. The queue gives a kept
-place to nobody else. What is finished belongs to nobody's share any more and is never moved.
+A share is the places reserved for a person (`Slot.reserved_for`) and what they have in progress. The queue gives a reserved
+place to no other person. What is finished is in no share any more and is never moved.
 
-Places are changed only while they are free, one statement for many, in the order of their keys: whoever takes one at
+Places are changed only while they are free, one statement for many, in the order of their keys: a person who takes one at
 this moment keeps it. Leases end through `reservations.give_back`.
 """
 
@@ -27,7 +27,7 @@ State = Assignment.State
 
 @dataclass(frozen=True)
 class MoveResult:
-    """What came of moving a share: places that others have now, that are open to all, and leases that ended for it."""
+    """The result of moving a share: places that others have now, that are open to all, and leases that ended for it."""
 
     moved: int
     opened: int
@@ -35,7 +35,7 @@ class MoveResult:
 
 
 def annotators(project: Project) -> list[Person]:
-    """Everybody who annotates in the project now, in the order in which they came."""
+    """All who annotate in the project now, in the order of joining."""
     here = Membership.objects.filter(project=project, removed_at__isnull=True, person__is_active=True)
     return [
         membership.person
@@ -45,7 +45,7 @@ def annotators(project: Project) -> list[Person]:
 
 
 def annotator_ids(project: int) -> set[int]:
-    """Everybody (by key) who annotates in the project (key) now."""
+    """All (by key) who annotate in the project (key) now."""
     members = Membership.objects.filter(project=project, removed_at__isnull=True, person__is_active=True)
     return {person for person, roles in members.values_list("person_id", "roles") if Role.ANNOTATOR in roles}
 
@@ -61,7 +61,7 @@ def hand_out(
     """Keep the free places of a split batch (of `items`, by id, or of all) for its people. Returns how many are kept.
 
     Shares are as even as makers allow, what people have already counted in, and where it is `limited` never more than one
-    person may do in the batch. A place that nobody may have, or has room for, stays open to whoever comes.
+    person may do in the batch. A place that no person may have, or has room for, stays open to others.
     """
     people = [person.pk for person in annotators(batch.project)]
     free: dict[int, list[int]] = {}
@@ -155,11 +155,11 @@ def move(
     by: Person,
     now: datetime,
 ) -> MoveResult:
-    """Give what a person has not finished to others, evenly; to whoever comes next where `to` is empty.
+    """Give what a person has not finished to others, evenly; to the next person where `to` is empty.
 
-    The share is what is kept for them and not begun; with `leases` also what is on their desk, which is taken back
+    The share is what is reserved for them; with `leases` also what they have in progress, which is taken back
     first (drafts stay with them, and they do not get these items again). A place that none of `to` may have, or has room
-    for, is opened. What ends on a desk in a qualification stays that person's: there everybody does every item.
+    for, is opened. In a qualification items in progress stay that person's: there people do every item.
     """
     _require_unfinished(batch)
     for recipient in to:
@@ -211,7 +211,7 @@ def move(
 
 
 def release(*, project: Project, person: Person, by: Person, now: datetime) -> int:
-    """What is kept for somebody who does not annotate in the project any more is free for whoever comes next.
+    """Places reserved for a person who left the project are free for others.
 
     Returns how many places these are. In the caller's transaction, after the person's leases ended.
     """
@@ -239,10 +239,10 @@ def reserved_slots(project: Project, person: Person) -> QuerySet[Slot]:
 def take_back(
     *, batch: Batch, leases: Sequence[Assignment], to: Person | None = None, by: Person, now: datetime
 ) -> MoveResult:
-    """End these leases of the batch; their places are kept for `to`, or free for whoever comes next. Drafts stay.
+    """End these leases of the batch; their places are reserved for `to`, or free for others. Drafts stay.
 
-    Who held an item does not get it again from the queue, but in a qualification, where everybody does every item. An item
-    that `to` may not have, or has no room for, is free for whoever comes next.
+    People do not get an item again from the queue, but in a qualification, where people do every item. An item
+    that `to` may not have, or has no room for, is free for others.
     """
     _require_unfinished(batch)
     if to is not None:
@@ -281,7 +281,7 @@ def leases_of(batch: Batch, people: Sequence[Person] | None = None) -> list[Assi
 
 
 def reserved_counts(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
-    """Free places that are kept for somebody, by (batch, person) in ids: what they have not begun."""
+    """Free places that are kept for a person, by (batch, person) in ids: what they have not begun."""
     rows = Slot.objects.filter(
         batch__in=batches, is_taken=False, reserved_for__isnull=False, item__is_gold=False
     )
@@ -293,7 +293,7 @@ def reserved_counts(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
 
 
 def _is_personal(assignment: Assignment) -> bool:
-    """Whether nobody else does an item for somebody: its place was made for their turn, or it is of a qualification."""
+    """Whether no other person does an item for a person: its place was made for their turn, or it is of a qualification."""
     return assignment.item.is_gold or assignment.batch.purpose == Batch.Purpose.QUALIFICATION
 
 
@@ -304,7 +304,7 @@ def _remaining_capacity(batch: Batch, person: Person) -> int:
 
 
 def _loads(batch: Batch) -> Counter[int]:
-    """How many items everybody has in the batch: kept for them, on their desk, or submitted."""
+    """How many items each person has in the batch: reserved, in progress, or submitted."""
     loads: Counter[int] = Counter()
     for (_, person), count in reserved_counts([batch]).items():
         loads[person] += count
@@ -315,7 +315,7 @@ def _loads(batch: Batch) -> Counter[int]:
 
 
 def _excluded_by_item(items: Sequence[int]) -> Mapping[int, set[int]]:
-    """Who may not have which of the items: makers, whoever had it already, whoever another place is kept for."""
+    """Who may not have which of the items: makers, people who had it already, or have another place reserved."""
     people_by_item: dict[int, set[int]] = {}
     for some in key_chunks(items):
         rows = (

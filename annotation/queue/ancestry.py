@@ -58,7 +58,7 @@ class Node:
 def tree(example: Example, releases: Sequence[Release], sight: Visibility) -> tuple[Node, int]:
     """The tree that an example belongs to, from its original down, and how many nodes are left out.
 
-    `releases` are those that whoever asks may read, `sight` is what they may see.
+    `releases` are those that the reader may see, `sight` is what they may see.
     """
     root = example
     while root.parent_id is not None:

@@ -30,7 +30,7 @@ State = Assignment.State
 
 
 def was_assigned(person: int, item: str = "pk") -> Exists:
-    """Whether the item was assigned to the person (by id), whatever came of it."""
+    """Whether the item was assigned to the person (by id), whatever the outcome."""
     return Exists(Assignment.objects.filter(item_id=OuterRef(item), person_id=person))
 
 
@@ -60,13 +60,13 @@ def never_assigned(items: QuerySet[Item], person: int) -> QuerySet[Item]:
 
 
 def items_left(batch: Batch, person: Person) -> QuerySet[Item]:
-    """The items of a batch for everybody that the person never had and nobody has decided."""
+    """The undecided items of a batch for all that the person never had."""
     undecided = Item.objects.filter(~is_decided(), batch=batch, is_gold=False)
     return never_assigned(undecided, person.pk)
 
 
 def returned_by(person: Person) -> QuerySet[Assignment]:
-    """What the person gave back, of items that nobody has decided, and whose place is still theirs alone; in a
+    """What the person gave back, of undecided items, and whose place is still theirs alone; in a
     qualification whatever went back.
     """
     return Assignment.objects.filter(
@@ -81,8 +81,8 @@ def returned_by(person: Person) -> QuerySet[Assignment]:
 def expired_leases(batch: Batch) -> QuerySet[Assignment]:
     """The leases of the batch that ran out and whose slots others may have.
 
-    Whoever withdrew a submission to change it keeps the place, however long that takes (docs/decisions/0001); so does
-    whoever the place is kept for. The places of gold are kept for somebody, too; where others get what ordinary items
+    A person who withdrew a submission to change it keeps the place, without a limit (docs/decisions/0001); so does
+    a person with a reserved place. The places of gold are reserved for a person, too; where others get what ordinary items
     leave, they run out like these.
     """
     was_submitted = Annotation.objects.filter(assignment_id=OuterRef("pk"))
@@ -100,12 +100,12 @@ def is_for_everybody(batch: Batch) -> bool:
 
 
 def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
-    """Items that each batch (by id) still has for the person, those on the desk included; in seven queries.
+    """Items that each batch (by id) still has for the person, those in progress included; in seven queries.
 
     Leases of others that ran out are not taken back for it: it is what `take_next` would find now. The gold items that
     the person's turns will bring until then are among them, so that the number falls by one with each item, whatever it is.
-    Nobody has more left than one person may do. Whoever failed the qualification that a batch asks for, or has no result
-    in one that is closed, has nothing left there.
+    At most as many are left as one person may do. Where a required qualification is
+    failed, or closed without a result, none are left.
     """
     counts = dict.fromkeys(batches, 0)
     ahead = dict.fromkeys(batches, 0)

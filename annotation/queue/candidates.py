@@ -1,4 +1,4 @@
-"""Responses to an item under letters: whoever compares them cannot tell whose they are."""
+"""Responses to an item under letters: the comparison is anonymous."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Candidate:
 
 
 def of_item(item: Item) -> list[Candidate]:
-    """The responses under letters, in an order drawn for the item: nobody can tell who is who."""
+    """The responses under letters, in an order drawn for the item: authors stay unknown."""
     return of_items([item])[0]
 
 
@@ -97,7 +97,7 @@ def unmet_in_words(
 
 
 def record_reading(items: Sequence[Item], *, by: Person, now: datetime) -> None:
-    """Keep that somebody has been shown what others said of these items: as an annotator they never get them."""
+    """Keep that a person has been shown what others said of these items: as an annotator they never get them."""
     Exclusion.objects.bulk_create(
         [Exclusion(item=item, person=by, read_at=now) for item in items], ignore_conflicts=True
     )

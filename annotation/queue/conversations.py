@@ -21,7 +21,7 @@ Record = TypeVar("Record")
 
 
 class TooManyUnusable(Exception):
-    """A language model gave so many unusable replies in a row that no more are requested."""
+    """A language model gave too many unusable replies in a row that no more are requested."""
 
 
 class UnusableReplies:

@@ -106,7 +106,7 @@ def _lock_followers(batch: Batch, outcomes: Sequence[Outcome]) -> list[Item]:
 
 
 def _items_with_work(items: Sequence[Item]) -> QuerySet[Item]:
-    """Those of the items that anybody has had, or that a model has worked on."""
+    """Those of the items that any person has had, or that a model has worked on."""
     rows = {
         model: model.objects.filter(item=OuterRef("pk"))
         for model in (Assignment, Proposal, Reply, Gold, Decision)
@@ -177,7 +177,7 @@ def _items_showing(
 
 
 def _delete_items(items: Sequence[Item]) -> None:
-    """Delete items that nobody has had, with their slots, and correct the counts of their batches."""
+    """Delete items that were never assigned, with their slots, and correct the counts of their batches."""
     counts = Counter(item.batch_id for item in items)
     slots: Counter[int] = Counter()
     for item in items:

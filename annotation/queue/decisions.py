@@ -53,7 +53,7 @@ class ItemResponses:
         return decision_rules.resolve(self.task, rule, self.responses, self.plain)
 
     def weight(self) -> float:
-        """How much it matters that somebody looks: how far the responses are apart, times what hangs on the item.
+        """How much it matters that a person looks: how far the responses are apart, times what hangs on the item.
 
         That is every open batch that takes what comes of it, directly or through another; and, once its own batch is
         closed, the release, for which there is nothing else to wait for.
@@ -87,7 +87,7 @@ def write(
 
     before  the state of the item; by default complete where a rule decides, else waiting for an adjudicator
     based_on  the responses (ids) that an adjudicator's own one rests on
-    actor   who restores a decision that somebody else, or a rule, had made
+    actor   who restores a decision that another person, or a rule, had made
     made_at when it was made, of a decision that is restored
     """
     kind = Decision.Kind.ACCEPTED if resolution.outcomes else Decision.Kind.EXCLUDED

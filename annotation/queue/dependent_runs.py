@@ -57,7 +57,7 @@ def made_only_by(
 
 
 def leave_out(run: PerturbationRun, original: Example) -> None:
-    """Take an original out of a locked run with its marks and counts. A finished run goes on after the next decision."""
+    """Take an original out of a locked run with its marks and counts. A finished run continues after the next decision."""
     for instance in lineage.instances(run, original):
         discount(run.counts, instance.kind, instance.outcome())
     run.chosen = [key for key in run.chosen if key != original.pk]

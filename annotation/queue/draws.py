@@ -1,7 +1,7 @@
-"""Draws that nobody may foresee: which turn brings a gold item, in which order items come, who works without proposals.
+"""Unpredictable draws: which turn brings a gold item, in which order items come, who works without proposals.
 
 They come from a random key of the batch, which is stored with it and in no page, payload, log, export or release. So
-somebody who knows the code, all that they are sent and every public id computes none of them. A batch from before there
+a person who knows the code, all that they are sent and every public id computes none of them. A batch from before there
 were keys has its public id as one, and draws as it did. Draws that a release repeats have public seeds instead.
 """
 
@@ -57,7 +57,7 @@ def letters(item: Item) -> random.Random:
 class GoldTurns:
     """Which turns of a person (by id) in a batch, counted from 0, are for gold items.
 
-    Of every 100 / `gold_percent` turns one is: the rate holds from the first item on. Whoever gets feedback knows that one
+    Of every 100 / `gold_percent` turns one is: the rate holds from the first item on. People who get feedback know that one
     has been, and what is left of such a stretch: there each turn is drawn on its own.
     """
 
@@ -75,7 +75,7 @@ class GoldTurns:
         return turn == self._of_stretch(turn * self.batch.gold_percent // 100)
 
     def ahead(self, turn: int, *, ordinary: int, golds: int) -> int:
-        """How many gold items the turns bring from this one on, until so many `ordinary` items are used up.
+        """How many gold items the turns bring from this one on, until `ordinary` items are used up.
 
         There are `golds` of them left for the person; after that every turn is an ordinary one. Where turns are independent
         it is the expected number: the exact one would tell what comes next, once few are left.

@@ -1,4 +1,4 @@
-"""What stands between a person and the next item of a batch: consent, guidelines, practice, qualification, limits.
+"""What is between a person and the next item of a batch: consent, guidelines, practice, qualification, limits.
 
 `first_gate` is the rule, over plain facts. `first_closed_gate` loads the facts, and only those that the batch or its
 project asks for: where nothing is asked there is no statement, where something is, there are two at most.
@@ -37,7 +37,7 @@ State = Assignment.State
 
 @dataclass(frozen=True)
 class Gate:
-    """Why somebody gets no item now: a code, a sentence, and the page that opens the gate.
+    """Why a person gets no item now: a code, a sentence, and the page that opens the gate.
 
     `page` names the page's address and `args` what is in it; "" where only waiting or the manager helps. The page leads
     back to the batch.
@@ -59,7 +59,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class QualificationResult:
-    """What somebody's work in a qualification batch came to."""
+    """What a person's work in a qualification batch came to."""
 
     right: int
     judged: int
@@ -68,11 +68,11 @@ class QualificationResult:
 
 @dataclass(frozen=True)
 class AnnotatorState:
-    """Where a person stands with everything that a batch and its project ask. The defaults let everybody in.
+    """Where a person is with everything that a batch and its project ask. The defaults let all in.
 
-    `reached` is None for somebody who has not finished the qualification batch yet. Items and hours are those submitted
+    `reached` is None for a person who has not finished the qualification batch yet. Items and hours are those submitted
     and worked today in the batch and in the whole project; `items` all that were submitted in the batch. `held` is what is
-    on the person's desk in the batch, `project_held` in all batches of the project: it will be submitted.
+    in progress in the batch, `project_held` in all batches of the project: it will be submitted.
     """
 
     consented: bool = True
@@ -93,9 +93,9 @@ def first_closed_gate(
 ) -> Gate | None:
     """The first gate of the batch that is shut for the person; None where they may have the next item.
 
-    `holding` is how many items of the batch they say they have before the one they ask for: who has more on the desk gets
-    one of these, and a limit of items does not stand before it. None is somebody who asks for an item that is not on the
-    desk. `begun` is for one that is: no limit stands before that. A submission from the desk is never refused for a gate;
+    `holding` is how many items of the batch they say they have before the one they ask for: people with more in progress get
+    one of these, and a limit of items is not before it. None is a person who asks for an item that is not on the
+    desk. `begun` is for one that is: no limit is before that. A submission of begun work is never refused for a gate;
     what was begun may be finished. Wants `batch.project`.
     """
     if batch.paused_at is None and not has_requirements(batch):
@@ -106,7 +106,7 @@ def first_closed_gate(
 def first_gate(
     batch: Batch, facts: AnnotatorState, *, holding: int | None = 0, begun: bool = False
 ) -> Gate | None:
-    """The rule of `first_closed_gate`: what comes first is said first."""
+    """The rule of `first_closed_gate`: in order of importance."""
     return next(closed_gates(batch, facts, holding=holding, begun=begun), None)
 
 
@@ -147,7 +147,7 @@ def closed_gates(
 
 
 def consent_gate(batch: Batch) -> Gate:
-    """The gate of somebody who stands by no consent to the version that counts. Wants `batch.project`."""
+    """The gate of a person without consent to the current version. Wants `batch.project`."""
     project = batch.project
     return Gate(
         "consent_needed",
@@ -192,7 +192,7 @@ def _qualification_gate(batch: Batch, reached: QualificationResult | None) -> Ga
 
 
 def _limit_gate(batch: Batch, facts: AnnotatorState, holding: int | None) -> Gate | None:
-    """The first limit that is reached. Items on the desk count: they will be submitted."""
+    """The first limit that is reached. Items in progress count: they will be submitted."""
     caps, everywhere = batch.caps, batch.project.caps
     tomorrow = gettext("Come back tomorrow.")
     new = holding is None or facts.held <= holding
@@ -250,7 +250,7 @@ def _limit_gate(batch: Batch, facts: AnnotatorState, holding: int | None) -> Gat
 
 
 def _escape_braces(name: str) -> str:
-    """A name as part of a sentence that is formatted once more."""
+    """A name as part of a sentence that is formatted again."""
     return name.replace("{", "{{").replace("}", "}}")
 
 
@@ -263,7 +263,7 @@ def percent(right: int, judged: int) -> int:
 
 
 def facts(*, batch: Batch, person: Person, now: datetime) -> AnnotatorState:
-    """Where the person stands with what the batch and its project ask; the rest is as if it were asked of nobody."""
+    """Where the person is with what the batch and its project ask; the rest is as if it asked for nothing."""
     project = batch.project
     values: dict[str, Any] = {}
     if project.consent_number or project.must_read or batch.must_practise or batch.requires_id:
@@ -280,7 +280,7 @@ def facts(*, batch: Batch, person: Person, now: datetime) -> AnnotatorState:
         if project.must_read:
             values["read"] = read
         if batch.must_practise:
-            # Nobody can be sent to a practice set that the kind does not bring.
+            # A practice set that the task type lacks cannot be a gate.
             values["practised"] = practised or not practice.exercises(batch.task(), batch.variant)
         if batch.requires_id:
             values["reached"] = None if passed is None else QualificationResult(right, judged, passed)

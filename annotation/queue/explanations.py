@@ -66,7 +66,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Whether the queue serves an item to a person if nobody else takes its slot first, and why.
+    """Whether the queue serves an item to a person if no other person takes its slot first, and why.
 
     `ahead` is how many other items come first: None where it is not served, or after more than `MOST_AHEAD`.
     """
@@ -114,7 +114,7 @@ def explain(item: Item, person: Person, *, now: datetime) -> Explanation:
 
 
 def upcoming(batch: Batch, person: Person) -> tuple[list[int], bool]:
-    """The items (keys) that the person gets one after the other if nobody else takes a slot, and whether these are all.
+    """The items (keys) that the person gets one after the other if no other person takes a slot, and whether these are all.
 
     It is `reservations.take_next` turn by turn, in memory, without limits.
     """

@@ -151,7 +151,7 @@ def make_items(
     it; of those that do it may prefer some (`PreparedInputs.priority`). `size` takes that many at most.
     Everyone who made an example, one it is derived from, one that its item shows beside it, or what the
     kind looks into (`TaskType.looks_into`) is excluded from the item from the start. An example is never an item of both
-    a qualification and a batch that requires it: whoever passed knows it (`items_elsewhere`).
+    a qualification and a batch that requires it: people who passed know it (`items_elsewhere`).
     """
     # Two decisions that feed one batch take turns: positions are given one after the other.
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
@@ -166,7 +166,7 @@ def make_items(
 def new_items(
     batch: Batch, examples: Sequence[int], inputs: dict[str, str] | None = None, size: int | None = None
 ) -> Iterator[NewItem]:
-    """The items that `make_items` makes, which nobody has written yet."""
+    """The items that `make_items` makes, which are not written yet."""
     task, here = batch.task(), Item.objects.filter(batch=batch)
     excluded_examples = frozenset(items_elsewhere(batch).values_list("example_id", flat=True))
     examples = [key for key in starting_points(task, examples) if key not in excluded_examples]
@@ -270,7 +270,7 @@ def _excluded_people(task: TaskType, candidates: Sequence[_ItemCandidate]) -> di
     """By example, the people (ids) who made it or what its item shows, or on whose decisions the kind looks."""
     examples = Example.objects.filter(among("pk", [candidate.example for candidate in candidates]))
     if not task.looks_into:
-        examples = examples.filter(parent__isnull=False)  # an original was made by nobody here
+        examples = examples.filter(parent__isnull=False)  # an original was not made here
     away = {example.pk: makers(example) | deciders(example, task.looks_into) for example in examples}
     shown_examples = Example.objects.filter(
         among("pk", {key for candidate in candidates for key in candidate.beside})
@@ -481,7 +481,7 @@ def surroundings(
 
 def _made_by(example: Example) -> str:
     """What made an example: "person", "machine" or "machine, edited" where it was proposed, "automatic", or what an
-    import calls it; "" where nobody says."""
+    import calls it; "" where it is not stated."""
     if example.seed is not None:
         return "automatic"
     if example.parent_id is not None:

@@ -1,7 +1,7 @@
-"""Places that nobody is left for: whoever could have taken them skipped the item, left, or helped to make it.
+"""Orphaned places: all who could have taken them skipped the item, left, or helped to make it.
 
-    trim(batch, now=now)           # a batch for everybody: as many places as there are people who may have the item
-    orphaned_items(batch)        # other batches: items that lack answers and whom nobody can be asked for
+    trim(batch, now=now)           # a batch for all: as many places as there are people who may have the item
+    orphaned_items(batch)        # other batches: items that lack answers and have no possible annotator
 
 Both are looked at beside the work and not in the loop from item to item.
 """
@@ -24,11 +24,11 @@ GONE = Q(state=State.SKIPPED) | Q(state=State.RETURNED, reason__in=reservations.
 
 
 def trim(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> int:
-    """Take free places away that nobody is left for, in a batch that everybody annotates; an item that is complete then
+    """Remove orphaned free places of a batch that all annotate; an item that is complete then
     is due. Returns how many places went.
 
-    One place stays on every item, for its history; it is kept for somebody who had the item, so that nobody gets it.
-    `items` (ids) are looked at, else those that somebody skipped or had to give up, and all once somebody has left.
+    One place stays on every item, for its history; it is reserved for a person who had the item, so that it is never served.
+    `items` (ids) are looked at, else those that a person skipped or had to give up, and all once a person has left.
     """
     people = {person.pk for person in annotators(batch.project)}
     incomplete_items = undecided(batch).filter(slots_count__gt=F("submitted_count"))
@@ -42,10 +42,10 @@ def trim(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> 
 
 
 def orphaned_items(batch: Batch) -> list[int]:
-    """Items (ids) of an open batch that lack answers which nobody can be asked for any more.
+    """Items (ids) of an open batch that lack answers and have no possible annotator.
 
-    Only where somebody skipped the item, had to give it up or left, or one more was asked for: that a batch has too few
-    people yet is no reason to go on without them. Somebody who gave the item back may take it up again.
+    Only where a person skipped the item, had to give it up or left, or one more was asked for: that a batch has too few
+    people yet is no reason to go on without them. A person who gave the item back may take it up again.
     """
     people = {person.pk for person in annotators(batch.project)}
     if not people:
@@ -57,7 +57,7 @@ def orphaned_items(batch: Batch) -> list[int]:
     where = Q(pk__in=gone) | Q(pk__in=added)
     lacking = lacking.filter(where | Q(submitted_count__gt=0)) if has_departures else lacking.filter(where)
     leases = Assignment.objects.filter(item_id=OuterRef("pk"), state=State.LEASED)
-    # Nobody is left only where this one is not, either: of everybody's items theirs are the fewest.
+    # The place is orphaned only where this person cannot take it, either: of all people's items theirs are the fewest.
     busiest_person = _person_with_fewest_items(batch, people)
     theirs = Q(pk__in=_final_assignments(batch).filter(person=busiest_person).values("item")) | Q(
         pk__in=Exclusion.objects.filter(item__batch=batch, person=busiest_person).values("item")
@@ -77,7 +77,7 @@ def drop_free(item: Item) -> int:
 
 
 def close_item(item: Item) -> list[dict[str, Any]]:
-    """Take every free place of an item away, so that nobody gets it. Returns what `open_item` needs to give them back.
+    """Take every free place of an item away, so that it is not served. Returns what `open_item` needs to give them back.
 
     The place of an item's history stays, kept for who had it. The caller holds its lock.
     """
@@ -118,7 +118,7 @@ def open_item(item: Item, closed: Sequence[Mapping[str, Any]]) -> None:
 
 
 def drop_added(item_id: int) -> None:
-    """Take the places away that were added to an item and that nobody has taken: what they were added for is open again.
+    """Take the places away that were added to an item and that are not taken: their reason is open again.
 
     The caller holds the item's lock.
     """
@@ -145,7 +145,7 @@ def _trim(batch: Batch, items: Sequence[int], people: Collection[int], now: date
         expected = set(people) - had.get(item, set())
         reserved_people = {slot.reserved_for_id for slot in slots if slot.reserved_for_id in expected}
         room = len(expected) - len(reserved_people)
-        # What is kept for somebody who does not come goes first, then the last ones.
+        # What is kept for a person who does not come goes first, then the last ones.
         order = sorted(
             (slot for slot in slots if slot.reserved_for_id not in reserved_people),
             key=lambda slot: (slot.reserved_for_id is not None, -slot.number),
@@ -231,7 +231,7 @@ def _person_with_fewest_items(batch: Batch, people: Collection[int]) -> int:
 
 
 def _has_departures(batch: Batch) -> bool:
-    """Whether somebody who could have annotated has left, or is no annotator any more, since the batch was opened."""
+    """Whether a person who could have annotated has left, or is no annotator any more, since the batch was opened."""
     gone = Membership.objects.filter(project=batch.project_id, removed_at__gte=batch.opened_at)
     other = Event.objects.filter(
         project=batch.project_id, thing="membership", after="no annotator", at__gte=batch.opened_at

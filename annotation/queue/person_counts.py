@@ -1,6 +1,6 @@
 """How many items a person has had in a batch: their `PersonBatchCounts`, and the turns that its lock gives to requests.
 
-Whoever holds the lock of the row is alone with the person's leases in the batch (the order:
+The holder of the row's lock is alone with the person's leases in the batch (the order:
 `annotation.queue.reservations`).
 """
 

@@ -1,6 +1,6 @@
-"""Practice: items with a known answer that come with a kind. Whoever practises is told at once.
+"""Practice: items with a known answer that come with a kind. Feedback is immediate.
 
-What people enter is not stored. Where a batch asks for practice first, it is kept that somebody went through the set,
+What people enter is not stored. Where a batch asks for practice first, it is kept that a person went through the set,
 and how many of its exercises they had right at first go (`PracticeResult`).
 """
 
@@ -34,7 +34,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What somebody who practises is told: as good as expected, or not (None: not judged), and what there is to say."""
+    """Feedback on practice: as good as expected, or not (None: not judged), and what there is to say."""
 
     right: bool | None
     words: tuple[str, ...]
@@ -80,7 +80,7 @@ def judge(task: TaskType, exercise: Exercise, envelope: object, project: Project
 
 
 def add_attempt(goes: str, position: int, right: bool | None, total: int) -> str:
-    """What came of each exercise at first go, with this one (from 1) added. A later go at it changes nothing."""
+    """The first result of each exercise, with this one (from 1) added. Later attempts change nothing."""
     goes = goes if len(goes) == total and set(goes) <= {*_LETTERS.values(), _NOT_YET} else _NOT_YET * total
     at = position - 1
     return goes if goes[at] != _NOT_YET else goes[:at] + _LETTERS[right] + goes[at + 1 :]
@@ -97,7 +97,7 @@ def record_attempt(
     feedback: Feedback,
     now: datetime,
 ) -> PracticeResult | None:
-    """Remember in the session what came of an exercise; with the last one of the set, keep that the person went through.
+    """Store the result of an exercise in the session; with the last one of the set, store that practice is done.
 
     A response that does not hold is no go at the exercise. What is kept is the first time through; None until then, and
     where no batch of the project asks for practice.
@@ -135,9 +135,9 @@ def _open(project: Project, task: TaskType, variant: str) -> QuerySet[Batch]:
 
 @dataclass(frozen=True)
 class Score:
-    """What came of a practice set at first go, since somebody began it anew in this session.
+    """The first results of a practice set, since a person began it again in this session.
 
-    goes   by exercise: True right, False wrong, None where nobody can tell; exercises that were not answered are missing
+    goes   by exercise: True right, False wrong, None if unknown; exercises that were not answered are missing
     """
 
     total: int
@@ -174,7 +174,7 @@ def score(session: Mapping[str, Any], project: Project, task: TaskType, variant:
 
 
 def restart(session: MutableMapping[str, Any], project: Project, task: TaskType, variant: str) -> None:
-    """Begin a practice set anew: the score of this session starts again. What was kept of the first time stays."""
+    """Begin a practice set again: the score of this session starts again. What was kept of the first time stays."""
     progress = dict(session.get(KEPT) or {})
     if progress.pop(_name(project, task, variant), None) is not None:
         session[KEPT] = progress

@@ -5,12 +5,12 @@ an item goes to a person at most once, and leases run on the database's clock.
 
 Rows are locked in one order everywhere, so that requests wait for each other in a line and never in a circle: the
 item (several: by key), the person's tally (several: by person), then the assignment and its place, the batch last (several:
-the newest first, so those that a batch feeds before it). Whoever changes a whole batch locks its items first, too
-(`slots.lock_items`). Whoever holds the tally is alone with the person's leases. Locks leave the key alone (`no_key`), so
+the newest first, so those that a batch feeds before it). Code that changes a whole batch locks its items first, too
+(`slots.lock_items`). The holder of that lock is alone with the person's leases. Locks leave the key alone (`no_key`), so
 that a row may be pointed at meanwhile.
 
-Most places stand there when a batch opens. Some are made when somebody comes for them: those of gold items, whose turn
-is drawn for each person (`draws.GoldTurns`), and those of whoever comes later into a batch that everybody annotates. They
+Most places are there when a batch opens. Some are made when a person comes for them: those of gold items, whose turn
+is drawn for each person (`draws.GoldTurns`), and those of later people in a batch that all annotate. They
 are planned places, and kept for that person.
 """
 
@@ -144,7 +144,7 @@ _renew = Update(
 
 
 def _free_from() -> QuerySet[Slot]:
-    # Whoever waited for the batch to close gets nothing of it.
+    # People who waited for the batch to close get nothing of it.
     is_open = Exists(Batch.objects.filter(pk=param_int("batch"), closed_at__isnull=True))
     free = Slot.objects.filter(
         is_open, batch_id=param_int("batch"), is_taken=False, position__gte=param_int("position")
@@ -153,7 +153,7 @@ def _free_from() -> QuerySet[Slot]:
 
 
 def _claimable(free: QuerySet[Slot]) -> QuerySet[Slot]:
-    """The first of the places that nobody else is taking this moment."""
+    """The first of the places that no other person is taking this moment."""
     return Slot.objects.filter(
         pk=Subquery(free.select_for_update(skip_locked=True, of=("self",)).values("pk")[:1])
     )
@@ -218,7 +218,7 @@ def take_next(
         return None
     slot, everybodys = _claim_in_turn(batch, person, counts), is_for_everybody(batch)
     if slot is not None and everybodys and not slot.made:
-        # Theirs alone from now on, as a place that is made for somebody is: nobody else can do the item in their place.
+        # Theirs alone from now on, as a place that is made for a person is: no other person can do the item in their place.
         Slot.objects.filter(pk=slot.pk).update(reserved_for=person)
     if slot is None and everybodys:
         slot = _claim_new(batch, person)
@@ -228,7 +228,7 @@ def take_next(
 
 
 def _release_reservations(batch: Batch, person: Person, now: datetime) -> None:
-    """Once somebody submitted all that one person may do in a batch, what is still kept for them is free for others."""
+    """Once a person submitted all that one person may do in a batch, what is still kept for them is free for others."""
     limit = batch.caps.get("items")
     if limit is None or is_for_everybody(batch):
         return
@@ -238,7 +238,7 @@ def _release_reservations(batch: Batch, person: Person, now: datetime) -> None:
         reserved_slots = Slot.objects.filter(
             batch=batch, is_taken=False, reserved_for=person, item__is_gold=False
         )
-        # Locked at once: a manager may be giving them to somebody else.
+        # Locked at once: a manager may be giving them to another person.
         locked = reserved_slots.select_for_update(no_key=True, of=("self",)).order_by("pk")
         reserve(batch, list(locked.values_list("pk", flat=True)), None, by=person, now=now)
 
@@ -246,7 +246,7 @@ def _release_reservations(batch: Batch, person: Person, now: datetime) -> None:
 def _held_assignment(
     batch: Batch, person: Person, holding: Sequence[str], now: datetime
 ) -> Assignment | None:
-    """What a person has been given and not finished, where nothing stands before what was begun."""
+    """What a person has been given and not finished, where nothing is before what was begun."""
     again = _first_unlisted(_held(batch=batch.pk, person=person.pk), holding)
     if again is not None:
         require_no_gate(batch, person, now=now, begun=True)
@@ -254,7 +254,7 @@ def _held_assignment(
 
 
 def _first_unlisted(held_assignments: Sequence[Assignment], holding: Sequence[str]) -> Assignment | None:
-    """The first of them that the page does not have yet; its lease starts anew."""
+    """The first of them that the page does not have yet; its lease starts again."""
     for assignment in held_assignments:
         if assignment.public_id not in holding:
             renew(assignment)
@@ -263,7 +263,7 @@ def _first_unlisted(held_assignments: Sequence[Assignment], holding: Sequence[st
 
 
 def next_or_none(*, batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
-    """`next_assignment` for somebody whose submission is kept whatever comes next: None where it would be refused."""
+    """`next_assignment` for a person whose submission is kept whatever comes next: None where it would be refused."""
     try:
         return next_assignment(batch=batch, person=person, holding=holding, now=now)
     except ActionRefused:
@@ -290,12 +290,12 @@ def require_no_gate(batch: Batch, person: Person, *, now: datetime, begun: bool 
 
 
 def renew(assignment: Assignment) -> None:
-    """The person is at work: the lease starts anew."""
+    """The person is at work: the lease starts again."""
     _renew(assignment=assignment.pk)
 
 
 def take_again(assignment: Assignment, *, now: datetime) -> None:
-    """Give a returned assignment a free place of its item back, to somebody whom no gate keeps out.
+    """Give a returned assignment a free place of its item back, to a person whom no gate keeps out.
 
     Raises ActionRefused: batch_closed, batch_paused, what a gate says that is shut, and place_taken with why it is.
     """
@@ -321,7 +321,7 @@ def used_up(golds: Sequence[Assignment]) -> set[int]:
     """Of the batches of these returned gold items those (ids) in which no ordinary place is free any more.
 
     A gold item's place is one person's alone. It could be had again for ever, and that would tell: an ordinary item would
-    be with somebody else by then. Where everybody gets every item, ordinary places are somebody's alone, too.
+    be with another person by then. Where people get every item, ordinary places are a person's alone, too.
     """
     batches = {assignment.batch_id for assignment in golds if not is_for_everybody(assignment.batch)}
     if not batches:
@@ -331,7 +331,7 @@ def used_up(golds: Sequence[Assignment]) -> set[int]:
 
 
 def why_gone(reason: str) -> str:
-    """Why somebody cannot have an item again, by the reason for which it was returned."""
+    """Why a person cannot have an item again, by the reason for which it was returned."""
     if reason in BY_A_MANAGER:
         return gettext("A manager gave this item to another annotator. Your draft is under My work.")
     if reason == EXCLUDED:
@@ -361,7 +361,7 @@ def _take_back_up(assignment: Assignment, slot_id: int, now: datetime) -> None:
 
 
 def reset_start(assignment: Assignment, *, now: datetime) -> None:
-    """The person sees the item anew from now on, and with it the guidelines as they are now."""
+    """The person sees the item again from now on, and with it the guidelines as they are now."""
     Assignment.objects.filter(pk=assignment.pk).update(leased_at=now)
     assignment.leased_at = now
 
@@ -380,7 +380,7 @@ def give_back(
         slot = Slot.objects.filter(pk=assignment.slot_id)
         skipped = state == State.SKIPPED and is_for_everybody(assignment.batch)
         if (skipped or assignment.batch.strategy == "split") and not assignment.item.is_gold:
-            slot.update(is_taken=False, reserved_for=None)  # somebody else may do it now
+            slot.update(is_taken=False, reserved_for=None)  # another person may do it now
         else:
             slot.update(is_taken=False)
         # What they look at next they look at from now on, unless it was somebody else who ended this.
@@ -390,7 +390,7 @@ def give_back(
             ended=now if actor is not None and actor.pk == assignment.person_id else None,
             **{state.value: 1},
         )
-        # Why somebody skips is their own word, and stands with the assignment alone; why a lease ended is kept.
+        # Why a person skips is their own word, and is with the assignment alone; why a lease ended is kept.
         detail = {"reason": reason} if state == State.RETURNED and reason else None
         audit_log.log(assignment, State.LEASED, state, by=actor, now=now, detail=detail)
         _enter_in_ledger(assignment, state, now)
@@ -454,7 +454,7 @@ def reopen(assignment: Assignment, *, now: datetime) -> None:
 def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
     """End leases that ran out (`availability.expired_leases`), oldest first, so that others can have their places.
 
-    Whoever asks for something at this very moment keeps what they have. Returns how many.
+    A request of this moment keeps its assignment. Returns how many.
     """
     leases = expired_leases(batch)
     with transaction.atomic():
@@ -559,8 +559,8 @@ def _has_ordinary(batch: Batch, person: Person) -> bool:
 
 
 def _lease_returned_item(batch: Batch, person: Person, now: datetime) -> Assignment | None:
-    """An item that the person gave back once, and that nobody can do in their place; in a qualification, which everybody
-    does whole, also one that a manager took off their desk.
+    """An item that the person gave back once, and that others cannot do in their place; in a qualification, which people
+    do whole, also one that a manager took back.
     """
     returned = returned_by(person).filter(batch=batch)
     for assignment in returned.select_related("batch", "person").order_by("ended_at", "pk")[:1]:
@@ -582,7 +582,7 @@ def _lease_returned_item(batch: Batch, person: Person, now: datetime) -> Assignm
 
 
 def _claim_new(batch: Batch, person: Person) -> ClaimedSlot | None:
-    """A place of their own on the next item that the person never had, nobody has decided, and has no room left."""
+    """A new place on the next undecided item that the person never had and that has no room left."""
     item_ids = items_left(batch, person).order_by("position").values_list("pk", flat=True)[:WINDOW]
     return next((slot for pk in list(item_ids) if (slot := _create_slot(pk, batch, person))), None)
 
@@ -590,7 +590,7 @@ def _claim_new(batch: Batch, person: Person) -> ClaimedSlot | None:
 def _create_slot(item: int, batch: Batch, person: Person) -> ClaimedSlot | None:
     """A planned place for this person alone; None where somebody else is changing the item this moment.
 
-    The item comes after the tally here, out of order: so nobody waits for it.
+    The item comes after the tally here, out of order: so it waits for no lock.
     """
     for (position,) in _one_more_slot(item=item):
         slot_id = _add_slot.only(
@@ -617,7 +617,7 @@ def _claim_drawn(batch: Batch, person: Person, counts: PersonBatchCounts) -> Cla
     """A free place in an order of the person's own: from a point drawn for them on, one of the next `WINDOW`.
 
     The order follows from the batch's key, the person and what they had so far; two requests of one person take
-    turns on their tally, so each draws anew.
+    turns on their tally, so each draws again.
     """
     window = partial(_ahead, batch=batch.pk, person=person.pk)
     for (key,) in draws.order_of_slots(batch, person.pk, turn_count(counts), window):
@@ -627,5 +627,5 @@ def _claim_drawn(batch: Batch, person: Person, counts: PersonBatchCounts) -> Cla
 
 
 def lock_item(item_id: int) -> None:
-    """Whoever decides or changes the item waits until the transaction ends."""
+    """Deciding or changing the item waits until the transaction ends."""
     Item.objects.select_for_update(no_key=True).filter(pk=item_id).values_list("pk").first()

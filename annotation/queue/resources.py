@@ -1,7 +1,7 @@
 """What the platform lends to a kind that asks for it: indexes of the project's tables, and a thesaurus.
 
-An index is made in the background when somebody first asks for it, and kept as a file under the data folder; a web
-process reads the file once. What has no file yet is `Unavailable` for the moment, and nobody waits for it. An index
+An index is made in the background when a person first asks for it, and kept as a file under the data folder; a web
+process reads the file once. What has no file yet is `Unavailable` for the moment, and is not waited for. An index
 belongs to the sources that it was made from: a further source makes another one.
 """
 
@@ -84,7 +84,7 @@ def context_without_waiting(project: Project, needs: Sequence[str]) -> Context:
 
 
 def prepare(project: Project, needs: Sequence[str]) -> None:
-    """Have made in the background what a kind will ask for, before anybody does."""
+    """Have made in the background what a kind will ask for, before any person does."""
     state = state_of(project)
     for name in INDEXES:
         if name in needs and not path(project, name, state).exists():
@@ -135,7 +135,7 @@ def _load_index(project: Project, name: str, state: str) -> Any:
 
 
 def _read(file: Path, name: str) -> Any:
-    """The index in a file; None where there is no file, or a damaged one, which is taken away to be made anew."""
+    """The index in a file; None where there is no file, or a damaged one, which is taken away to be made again."""
     try:
         return INDEXES[name].read(json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -147,11 +147,11 @@ def _read(file: Path, name: str) -> Any:
 
 
 def _order_index(project: Project, name: str, state: str) -> Unavailable:
-    """Have the index made, unless somebody has ordered it before; what to say until it is there."""
+    """Have the index made, unless a person has ordered it before; what to say until it is there."""
     what = INDEXES[name].what
     ordered = Job.objects.filter(project=project, kind="index", ids={"name": name, "state": state})
     job = ordered.order_by("-pk").first()
-    if job is None or job.state == Job.State.DONE:  # done, and yet no file: somebody removed it
+    if job is None or job.state == Job.State.DONE:  # done, and yet no file: a person removed it
         jobs.enqueue(
             project=project, kind="index", ids={"name": name, "state": state}, by=None, now=timezone.now()
         )

@@ -81,7 +81,7 @@ def since_last_sign(assignment: Assignment, now: datetime, *, scripts: bool) -> 
 
 
 def _rounded(seconds: float) -> float:
-    """To a tenth of a second; what is shorter than that is kept, for 0.0 says that nobody knows."""
+    """To a tenth of a second; what is shorter than that is kept, for 0.0 is unknown."""
     return round(seconds, 1) or round(seconds, 6)
 
 
@@ -157,7 +157,7 @@ def is_way_back(event: Event) -> bool:
 
 
 def reinstate_all(batch: Batch, *, now: datetime) -> int:
-    """Have the last submission of everybody who withdrew one and still holds the item count again. Returns how many.
+    """Have the last submission of all who withdrew one and still have the item count again. Returns how many.
 
     For a batch that closes: a revision with the same response, under the same guidelines, follows. In a transaction.
     """
@@ -208,7 +208,7 @@ def latest(assignment: Assignment) -> Annotation:
 
 def withdraw(assignment: Assignment, annotation: Annotation, *, by: Person, now: datetime) -> None:
     """Take a submission back: a revision without a response follows it, and its person holds the item again, with what
-    they had written as the draft. Nobody adjudicates meanwhile, and nobody who has not begun is asked in addition: whether
+    they had written as the draft. The item is not adjudicated meanwhile, and no other person is asked in addition: whether
     that is needed shows once the item is complete again. The caller holds the item's lock, in a transaction.
     """
     append(assignment, response=None, before=State.SUBMITTED, after=State.LEASED, now=now, by=by)

@@ -139,7 +139,7 @@ def draw(
 def example_kinds(task: TaskType) -> tuple[str, ...]:
     """The names in `OF` of the examples that a batch of the kind can be planned over.
 
-    A kind that is about perturbed examples is so whoever perturbed them.
+    A kind that is about perturbed examples is so for any author.
     """
     return (*task.of, "automatic") if "perturbed" in task.of else task.of
 

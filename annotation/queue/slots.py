@@ -20,7 +20,7 @@ ITEMS_AT_ONCE = 1_000
 
 
 def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
-    """Another number of planned places on every item that nobody has decided and no adjudicator waits for.
+    """Another number of planned places on every undecided item outside adjudication.
 
     More: complete items wait for more people again. Fewer: free places go, taken ones stay; items that are complete
     then are due. In the caller's transaction.
@@ -40,10 +40,10 @@ def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
 
 
 def analyze_tables(*counted: type[Model]) -> None:
-    """Tell PostgreSQL how many rows these have, items and places by default: nobody has counted those just written.
+    """Tell PostgreSQL how many rows these have, items and places by default: new ones are not counted yet.
 
     It does so by itself, a minute later. Until then it would take the next free place for one of a handful and look
-    through all of them for it, once per item that somebody asks for, on connections that keep their plans.
+    through all of them for it, once per item that a person asks for, on connections that keep their plans.
     """
     if connection.vendor == "postgresql":
         tables = ", ".join(
@@ -59,7 +59,7 @@ def key_chunks(keys: Iterable[int]) -> Iterator[list[int]]:
 
 
 def undecided(batch: Batch) -> QuerySet[Item]:
-    """The items that nobody has decided, no adjudicator waits for, and that are no gold."""
+    """The undecided items outside adjudication, without gold."""
     return Item.objects.filter(
         ~Exists(Decision.objects.filter(item_id=OuterRef("pk"))),
         ~Exists(Adjudication.objects.filter(item_id=OuterRef("pk"))),
@@ -100,7 +100,7 @@ def due_at(batch: Batch, at: datetime) -> datetime | None:
 
 
 def can_request_response(batch: Batch) -> bool:
-    """Whether the batch's rule may ask one more person. Where everyone gets every item there is nobody to ask."""
+    """Whether the batch's rule may ask one more person. Where people get every item no person is left to ask."""
     return (
         batch.strategy != "everyone"
         and decision_rules.max_responses(batch.task(), batch.resolve, batch.settings) > batch.overlap
@@ -203,7 +203,7 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
     for item, item_slots in slots_by_item.items():
         planned = [slot for slot in item_slots if not slot.added]
         free = [slot for slot in planned if not slot.is_taken]
-        # Last those that are kept for somebody.
+        # Last those that are kept for a person.
         free.sort(key=lambda slot: (slot.reserved_for_id is not None, -slot.number))
         going = {slot.pk for slot in free[: max(0, len(planned) - overlap)]}
         if not going:
@@ -225,7 +225,7 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
 def reserve(
     batch: Batch, slots: Sequence[int], person: int | None, *, by: Person | None, now: datetime
 ) -> int:
-    """Keep free places for a person (None: for nobody), with an event each. Returns how many changed."""
+    """Reserve free places for a person (None: release them), with an event each. Returns how many changed."""
     changed = 0
     for some in key_chunks(sorted(slots)):
         free = Slot.objects.select_for_update(no_key=True).filter(pk__in=some, is_taken=False)

@@ -84,13 +84,12 @@ def split(
     loads: Mapping[P, int] | None = None,
     most: int | None = None,
 ) -> dict[T, tuple[P, ...]]:
-    """A fixed share for everybody: each item with the `overlap` people who get it.
+    """A fixed share for each person: each item with the `overlap` people who get it.
 
-    Nobody stands twice on an item or on one they are `barred` from. `loads` is what people have already; nobody is given
-    more than brings them to `most`. The loads are
-    as even as they can be: where two differ by two or more, no exchange of items could bring them together; where nobody
-    is barred and all begin with nothing they differ by one at most. An item that fewer than `overlap` people may have
-    gets all of these.
+    A person is once on an item at most, on none they are `barred` from. `loads` is what people have already, `most` the
+    limit. The loads are as even as they can be: where two differ by two or more, no exchange of items could bring them
+    together. If none are barred or have items already, they differ by one at most. An item that fewer
+    than `overlap` people may have gets all of these.
     """
     bars = barred or {}
     rng = random.Random(f"split:{seed}")
@@ -151,7 +150,7 @@ def _chain(
     bars: Mapping[T, Collection[P]],
     start: P,
 ) -> list[tuple[P, P, T]]:
-    """The shortest way to pass one item each from `start` to somebody who has two fewer; empty where there is none."""
+    """The shortest way to pass one item each from `start` to a person who has two fewer; empty where there is none."""
     came: dict[P, tuple[P, T]] = {}
     waiting = deque([start])
     while waiting:

@@ -1,4 +1,4 @@
-"""Until when a submission may be taken back. Gold answers as if it were an ordinary item, so that undo tells nobody.
+"""Until when a submission may be taken back. Gold answers as if it were an ordinary item, so that undo reveals nothing.
 
 An ordinary item is decided once it is complete and the minute for undo has passed; from then on its responses stay. Gold
 is never decided: it counts as decided when as many submissions as the batch asks of an item, the person's own among

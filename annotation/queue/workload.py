@@ -1,10 +1,10 @@
 """The accounts of a project: who was given how much in which batch, and where it is.
 
-assigned = submitted + skipped + open + returned, for each person in each batch, always: an item that is given to somebody
+assigned = submitted + skipped + open + returned, for each person in each batch, always: an item that is given to a person
 is one row of `Assignment` for ever, and the row is in one of four states. `assigned` counts every row and the others the
 rows in their own state, so that the sentence is looked at and not only said (`Account.balances`). `doctor` asks it of
-every batch, holds it against the counters, and holds what the log says against the rows. What is kept for somebody and
-not begun (`Slot.reserved_for`) is nobody's assignment yet and stands beside.
+every batch, holds it against the counters, and holds what the log says against the rows. What is kept for a person and
+not begun (`Slot.reserved_for`) is no assignment yet and is next to it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Line:
-    """An account with what it is of. `pseudonym` is "" for somebody who was never a member."""
+    """An account with what it is of. `pseudonym` is "" for a person who was never a member."""
 
     batch: Batch
     person: Person
@@ -60,7 +60,7 @@ class Line:
 
 
 def accounts(batches: Sequence[Batch]) -> dict[tuple[int, int], Account]:
-    """The accounts by (batch, person) in ids: whoever was given something, or has something kept. Four queries."""
+    """The accounts by (batch, person) in ids: people with assignments or reservations. Four queries."""
     # Asked for by person, the database answers from an index alone.
     people = set(
         PersonBatchCounts.objects.filter(batch__in=batches)
