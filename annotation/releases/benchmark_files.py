@@ -76,7 +76,7 @@ def benchmark_records(
 
     First what the accepted decisions give, then mixes where there is a seed for them, automatic perturbations, and the
     examples of the formats that take them whatever made them. Examples that people contradicted are left out
-    (`Raw.contradicted`); what was said against them has its record.
+    (`Raw.contradicted`); contradictions have their record.
 
     Where several accepted edits of one example land in one file, the records of the second get the id
     `ID#2` in every file that it goes to, so that an edit and its original keep one id.
@@ -163,7 +163,7 @@ class Gate:
         self.shut = False
 
     def judge(self, raw: Raw, task: TaskType, item: Item, outcome: Mapping[str, Any]) -> None:
-        """Note what an outcome breaks. What its kind made of several responses is no response of anybody's."""
+        """Note what an outcome breaks. What its kind made of several responses is no response of any person's."""
         if any(raw.responses[id] != outcome["response"] for id in outcome["annotations"]):
             return
         try:

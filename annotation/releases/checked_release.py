@@ -1,6 +1,6 @@
 """Releases of other people: unpacked, verified, and written as checked records, which alone reach the database.
 
-It asks no database. Uploads are checked in a process of their own (`annotation.releases.reader_tasks`).
+It asks no database. Uploads are checked in their own process (`annotation.releases.reader_tasks`).
 """
 
 import json

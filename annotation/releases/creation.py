@@ -2,7 +2,7 @@
 
 A release is bounded by a watermark: the last event of the project when it began. Before anything is read, transactions
 that were writing then are waited for (`audit_log.wait_for_writers`), so that nothing below the watermark can appear later;
-nobody waits for the release.
+the release does not wait.
 """
 
 import shutil
@@ -347,7 +347,7 @@ def write_release(
     if audit_log.wait_for_writers():
         _require_finished_runs(
             release.project, release.watermark
-        )  # what they wrote may lie below the watermark
+        )  # what they wrote may be below the watermark
     target = folder(release)
     for stale_part in target.parent.glob(f"{target.name}.*.part"):
         shutil.rmtree(stale_part, ignore_errors=True)
@@ -458,7 +458,7 @@ def study_of(release: Release, *, pictures: Collection[str], unchecked: tuple[in
 
 
 def _annotated_manifest(release: Release, manifest: Manifest) -> Manifest:
-    """A manifest with the batches that have annotations, and their sources; with all where nobody has annotated."""
+    """A manifest with the batches that have annotations, and their sources; with all without annotations."""
     annotations = Annotation.objects.filter(assignment__item=OuterRef("pk"), event_id__lte=release.watermark)
     items = Item.objects.filter(Exists(annotations), batch__project=release.project_id).order_by()
     batches = set(items.values_list("batch__public_id", flat=True).distinct())
@@ -509,7 +509,7 @@ def study_now(
 
 
 def _reason(reason: str, note: str, listed_reason: str | None) -> str:
-    """Why an item was excluded. A listed reason says it where it stands for the note; where an accepted response excludes
+    """Why an item was excluded. A listed reason replaces the note; where an accepted response excludes
     the item ("unanswerable"), it says why that response was chosen.
     """
     return listed_reason or reason if reason == note else reason

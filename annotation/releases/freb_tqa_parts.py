@@ -25,7 +25,7 @@ _NUMBERED = re.compile(r"(.*)#\d+", re.DOTALL)
 
 
 class PartThree:
-    """The sides of questions, as they come, and the files in which they stand side by side."""
+    """The sides of questions, as they come, and the files that pair them."""
 
     def __init__(self, *, as_items: bool = True) -> None:
         """With `as_items` (rules 4), a question that lacks a side is an item as well: that of the first side it has."""

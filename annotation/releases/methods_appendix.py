@@ -3,7 +3,7 @@
     about = Study(manifest, exclusions, pictures)
     documents.as_latex(blocks(about)), gaps(about)
 
-`manifest` is that of a release, or what a release made now would have in its place. What nobody recorded is named as such,
+`manifest` is that of a release, or what a release made now would have in its place. Missing facts are named as such,
 with the page on which to enter it. Everything is in English, as in the data statement. Needs no database.
 """
 
@@ -38,7 +38,7 @@ class Study:
     manifest    of the release, or what a release made now would have
     exclusions  reason -> number of items
     pictures    task types of which there is a picture
-    unchecked   edits that nobody has answered blind, and all edits that people made
+    unchecked   edits without a blind answer, and all edits that people made
     """
 
     name: str
@@ -50,7 +50,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Gap:
-    """A fact that nobody recorded: its title, and the page on which to enter it (a key of `PAGES`)."""
+    """A missing fact: its title, and the page on which to enter it (a key of `PAGES`)."""
 
     title: str
     page: str
@@ -183,7 +183,7 @@ def _title(study: Study, key: str) -> str:
 
 
 def _conditions(study: Study) -> list[tuple[str, list[str]]]:
-    """(title, paragraphs) of what is said of people and their work; without paragraphs where nothing is."""
+    """(title, paragraphs) on people and their work; without paragraphs where nothing is stated."""
     if not study.manifest.statement:
         return [("Annotators", [])]
     return [

@@ -1,6 +1,6 @@
 """Mixes of a release: accepted perturbations of one original, composed. Pure, so that verifying makes them again.
 
-RobuT calls them `combined`. Nobody annotates a mix: parts that do not fit are refused by `tableqa.perturbations.mixes`,
+RobuT calls them `combined`. Mixes are not annotated: parts that do not fit are refused by `tableqa.perturbations.mixes`,
 and the manifest counts what was refused and why.
 """
 

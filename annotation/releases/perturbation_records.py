@@ -1,6 +1,6 @@
 """Automatic perturbations in a release: raw lines, and the records that follow. Pure: verifying makes them again.
 
-A line names an original, a kind, a seed, the cells that people had marked where they had, and what came of it:
+A line names an original, a kind, a seed, the cells that people had marked where they had, and its result:
 the digest of the new table, the reason of a no-op, or what of the contract was broken (`tableqa.perturbations`).
 Only the first becomes a record of a benchmark.
 """
@@ -42,7 +42,7 @@ def id_of(line: Mapping[str, Any]) -> str:
 
 
 def recreate(line: Mapping[str, Any], original: tableqa.Example) -> Instance:
-    """What the line says was made, made once more. Raises LookupError for a kind that there is not."""
+    """What the line says was made, made again. Raises LookupError for a kind that there is not."""
     cells = [(row, column) for row, column in line.get("cells", ())]
     return next(iter(instances(original, [line["kind"]], [line["seed"]], marked_cells=cells)))
 
@@ -57,9 +57,9 @@ def records(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """(part, record) of an instance in a format of a release; none where the format does not know the kind.
 
-    FREB-TQA and RobuT compare with the original, which stands in a file beside, once, whatever was made of it. `dataset`
+    FREB-TQA and RobuT compare with the original, which is in a file beside, once, whatever was made of it. `dataset`
     is what the release calls the source (`Raw.datasets`), `cells` are those that people had marked as relevant. FREB-TQA's
-    second part names the cells that its perturbations take as evidence, whoever named them.
+    second part names the cells that its perturbations take as evidence.
     """
     kind, seed, perturbed = instance.kind, instance.seed, instance.perturbed
     id = instance.id_of(original.id)

@@ -1,4 +1,4 @@
-"""Where the responses of a release come from, without a database: what was proposed, what nobody verified, what it trains.
+"""Where the responses of a release come from, without a database: what was proposed, what is unverified, what it trains.
 
 In the records, an annotation of a batch with help says in `help` whose it is; `proposals.jsonl` holds every proposal.
 """
@@ -29,7 +29,7 @@ def proposals(raw: Raw) -> Iterator[dict[str, Any]]:
 
 
 def training(raw: Raw, format: str) -> Iterator[tuple[list[tuple[str, dict[str, Any]]], dict[str, Any]]]:
-    """[(part, record)] and the source of every proposal in a format, below `training/`: to train on, verified by nobody.
+    """[(part, record)] and the source of every proposal in a format, below `training/`: to train on, unverified.
 
     What people rejected is left out; one outcome that several makers proposed for an item is there once.
     """
@@ -47,7 +47,7 @@ def training(raw: Raw, format: str) -> Iterator[tuple[list[tuple[str, dict[str, 
         task, item = raw.item(line)
         try:
             response = task.parse(line["data"], item)
-        except InvalidResponse:  # a kind has become stricter since: nobody could hand this in any more
+        except InvalidResponse:  # a kind has become stricter since: this could not be submitted any more
             continue
         exported_records = [
             (

@@ -1,6 +1,6 @@
 """The raw records of a release folder, without a database and without holding them in memory.
 
-A folder is gone through once; from then on what is kept is where each record stands in its file, and that on disk, too
+A folder is gone through once; from then on what is kept is where each record is in its file, and that on disk, too
 (`tableqa.core.disk_collections`). A record is read again whenever it is asked for.
 """
 
@@ -224,8 +224,8 @@ class Raw:
     def blind(self, batch: str) -> Iterator[tuple[str, str, str]]:
         """(item, annotator, response as JSON) of the annotations of a batch that enter agreement, item by item.
 
-        These are the newest of each person on planned places, where the person's last revision stands; and where an
-        adjudicator had sent a response back, that one: what was written anew for an adjudicator is no blind response.
+        These are the newest of each person on planned places, if the person's last revision is not withdrawn; and where an
+        adjudicator had sent a response back, that one: what was written again for an adjudicator is no blind response.
         """
         rows = self._db.execute(
             "SELECT item, annotator, response, blind, newest AND response != 'null' FROM annotations WHERE batch = ? "
@@ -280,7 +280,7 @@ class Raw:
         return dict(zip(CURRENT_COUNTS, row, strict=True))
 
     def repeated(self) -> tuple[str, str, int] | None:
-        """The first annotation or decided item that stands more than once: (what, id, times); None if there is none."""
+        """The first annotation or decided item that occurs more than once: (what, id, times); None if there is none."""
         for what, table, name in (("annotation", "annotations", "id"), ("item", "decisions", "item")):
             row = self._db.execute(
                 f"SELECT {name}, count(*) FROM {table} GROUP BY {name} HAVING count(*) > 1 ORDER BY min(number)"  # nosec B608
@@ -324,7 +324,7 @@ class Raw:
 
     @cached_property
     def _judged_automatic(self) -> Shelf[tuple[str, str], tuple[int]]:
-        """Where the raw lines of the automatic perturbations stand that annotations or decisions are about."""
+        """Offsets of the raw lines of the automatic perturbations that annotations or decisions are about."""
         judged_keys: Shelf[tuple[str, str], None] = Shelf()
         offsets: Shelf[tuple[str, str], tuple[int]] = Shelf()
         named = "SELECT source, example FROM annotations UNION SELECT source, example FROM decisions"
@@ -374,8 +374,8 @@ class Raw:
 
         An example whose newest decision about its answer is against it, and what people made of such. The decision is of a
         kind that says which answer is right (`TaskType.says_gold`). Reasons: "excluded", where the item was excluded there;
-        "other_answer", where the answer that was accepted is not equal to the given one; "undecided", where somebody gave
-        another answer and nobody has decided about any yet; "parent" for what was made of an
+        "other_answer", where the answer that was accepted is not equal to the given one; "undecided", where a person gave
+        another answer, none of them decided yet; "parent" for what was made of an
         example that is left out. Originals are listed only: their answers are their sources' business.
         """
         return list(_Contradictions(self).by_example().values())
@@ -388,16 +388,16 @@ class Raw:
 
     @cached_property
     def unverified(self) -> list[Record]:
-        """In a release for evaluation, the examples that a machine made and nobody verified, as the manifest lists them."""
+        """In a release for evaluation, the unverified examples that a machine made, as the manifest lists them."""
         keys = _unverified(self) if self.purpose == EVALUATION else ()
         return [{"source": source, "id": id} for source, id in sorted(keys)]
 
 
 def _unverified(raw: Raw) -> frozenset[tuple[str, str]]:
-    """The examples (source, id) that a machine made and nobody verified, and what was made of such.
+    """The examples (source, id) that a machine made and no person verified, and what was made of such.
 
     Verified is what a person made or edited; what was proposed and accepted in a batch whose people verify; what two
-    people handed in; and what somebody else has answered since, blind, with an accepted decision.
+    people handed in; and what another person has answered since, blind, with an accepted decision.
     """
     if not any(batch.get("help") for batch in raw.batches.values()):
         return frozenset()
@@ -470,7 +470,7 @@ class _Contradictions:
         return "other_answer" if self._other_answer(decision, *decision["outcomes"]) else ""
 
     def _answered_otherwise(self) -> Iterator[tuple[tuple[str, str], str]]:
-        """The examples of undecided items to which somebody gave another answer than the given one, with the item."""
+        """The examples of undecided items to which a person gave another answer than the given one, with the item."""
         query = """
             SELECT place FROM annotations WHERE batch = ? AND newest AND NOT EXISTS
             (SELECT 1 FROM decisions WHERE decisions.item = annotations.item) ORDER BY number
@@ -514,7 +514,7 @@ def _decision(offset: int, record: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 class _ValuesById(Mapping[str, Any]):
-    """Something of every annotation, by its id: what `make` gives for what stands in a column."""
+    """Something of every annotation, by its id: what `make` gives for what is in a column."""
 
     def __init__(self, db: sqlite3.Connection, column: str, make: Callable[[Any], Any]) -> None:
         self._db, self._make = db, make

@@ -52,7 +52,7 @@ def write_with_offsets(
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """As `records_with_offsets`, of a file that is only made: each record is written while the next one is asked for.
 
-    JSON Lines in canonical form, UTF-8 with LF. Who goes on with the records need not read them again. The folder is there:
+    JSON Lines in canonical form, UTF-8 with LF. Callers need not read the records again. The folder is there:
     where another attempt has cleared it away, this one is over (OSError), and is not to go on with half of its files.
     """
     offset = 0

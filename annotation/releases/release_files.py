@@ -18,7 +18,7 @@ from tableqa.writers import hub, whole_examples
 
 
 def write_beside(raw: Raw, manifest: Manifest) -> None:
-    """Write the data statement, and what lies beside the records of the format hf for its tools.
+    """Write the data statement, and what is beside the records of the format hf for its tools.
 
     `manifest` is what the manifest will say, but for its files.
     """

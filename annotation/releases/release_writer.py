@@ -188,9 +188,9 @@ def batch_record(release: Release, batch: Batch) -> dict[str, Any]:
 
 
 def _highest_planned_slot(release: Release, batch: Batch) -> int:
-    """The highest number of a planned place that somebody's response sits on.
+    """The highest number of a planned place that a person's response sits on.
 
-    It is beyond the overlap where people came later to a batch for everybody, and where the overlap was changed.
+    It is beyond the overlap where people came later to a batch for all, and where the overlap was changed.
     """
     annotations = Annotation.objects.filter(assignment__batch=batch, event_id__lte=release.watermark)
     of_people = annotations.filter(assignment__slot__added=False, assignment__item__is_gold=False)
@@ -293,7 +293,7 @@ def _sources(
                 "checksums": [],
             },
         )
-        # A source that was restored from a release stands for all imports of its name.
+        # A source that was restored from a release represents all imports of its name.
         record["checksums"] += source.how.get("checksums", [source.checksum])
         if reports := source.how.get("reports"):  # imports of earlier versions have none
             record["reports"] = [*record.get("reports", []), *map(for_release, reports)]
@@ -472,7 +472,7 @@ def _ways_back(rows: QuerySet[Annotation]) -> set[int]:
 
 
 def _help(rows: QuerySet[Annotation], until: datetime) -> dict[int, Record]:
-    """What is said of the help that annotations had, by their keys."""
+    """The help that annotations had, by their keys."""
     helped = rows.filter(provenance__isnull=False).select_related(
         "assignment", "provenance__impression__proposal"
     )

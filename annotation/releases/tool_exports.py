@@ -275,7 +275,7 @@ def source_of(raw: Raw, name: str) -> dict[str, Any]:
 
 
 def origin_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Whose response a record is, from when, and whether by a program: what stands beside its data in `RESPONSE`."""
+    """Whose response a record is, from when, and whether by a program: what is beside its data in `RESPONSE`."""
     simulated = {"simulated": True} if record["simulated"] else {}
     return {**{name: record[name] for name in ("id", "annotator", "made_at")}, **simulated}
 

@@ -240,7 +240,7 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Manifest) -> None:
 
 
 def _check_companion_files(folder: Path, manifest: Manifest) -> set[str]:
-    """The data statement, and what lies beside the records of the format hf, made again. Returns the files' names."""
+    """The data statement, and what is beside the records of the format hf, made again. Returns the files' names."""
     record = manifest.record()
     texts = {hub.STATEMENT: hub.statement(record)} if manifest.statement else {}
     shas = {}

@@ -1,7 +1,7 @@
 """A model on a release: every example of its benchmark files put to it, and what its answers say.
 
 Works on the raw records of a release folder, and needs no database. Predictions are kept in a file
-of JSON Lines as they come; asking again goes on where the file ends.
+of JSON Lines as they come; asking again continues where the file ends.
 
 On the platform a run is a job of the kind "evaluate": who evaluated which model when, the file of its predictions with
 its digest, and which instances it answers rightly (`annotation.releases.model_evaluation.runs`).
@@ -196,7 +196,7 @@ def select_instances(
 
     `chosen` are the names of the sources to ask about; where there are none, all sources are asked about.
 
-    `seen` is told how many there were so far, for those who show progress.
+    `seen` receives the count so far, to show progress.
     """
     selected, left_out = [], 0
     for index, (instance, example) in enumerate(instances(benchmark)):

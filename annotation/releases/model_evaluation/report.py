@@ -205,7 +205,7 @@ BY_PLACE = {
 
 
 def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
-    """Accuracy by where the rows, or the columns, of the answer stand; beside it that of the tables as they are."""
+    """Accuracy by where the rows, or the columns, of the answer are; and that of the unchanged tables."""
     figures = []
     for what, positions in POSITIONS.items():
         kinds = {
@@ -400,7 +400,7 @@ def _csv_title(sheet: Sheet) -> str:
 
 
 def _page(report: Report) -> str:
-    """A page of its own, without anything from elsewhere: its style stands in it."""
+    """A page of its own, without anything from elsewhere: its style is in it."""
     sheet = "".join(_style(name) for name in ("standalone.css", "charts.css"))
     # The element, too, is made here: templates hold none, for on a page of the platform it would be refused.
     style = format_html("<style>\n{}</style>", SafeString(sheet))  # nosec B703: our own files

@@ -239,7 +239,7 @@ Files = tuple[tuple[str, str, str], ...]
 
 @functools.lru_cache(maxsize=8)
 def _report(title: str, files: Files, about: tuple[str, ...], language: str | None) -> Report:
-    """Runs never change, so neither does what is said of them in a language, which is the one that is active."""
+    """Runs never change, so neither does their report in the active language."""
     models = {name: by_rule[SIDE_BY_SIDE[0]] for name, by_rule in _judgements(files).items()}
     computed = _numbers(files)
     return make_report(title, models, about=(gettext(RULES[SIDE_BY_SIDE[0]]), *about), computed=computed)
@@ -333,7 +333,7 @@ def _predictions(run: Job, release: Release) -> Path:
     path = _predictions_of(release, run.ids["predictor"], run.ids["name"])
     if path.exists() or not (sha256 := run.result.get("predictions_sha256")):
         return path
-    # The run was named after somebody who was erased since.
+    # The run was named after a person who was erased since.
     others = sorted(_folder(release).glob("*.predictions.jsonl"))
     return next((other for other in others if file_digest(other) == sha256), path)
 

@@ -4,8 +4,8 @@ A release that is made from the restored project has the same data files, byte f
 Ids of batches, items, responses and outcomes are those of the release. Where one of them exists on this server already
 (the original project is still here), all of them are new: the project is then a copy, equal but for its ids.
 
-Uploads are unpacked and verified in a process of their own (`annotation.releases.checked_release`). Its checked records are
-written in pages that nobody sees until the last one (`annotation.background.staged_pages`).
+Uploads are unpacked and verified in their own process (`annotation.releases.checked_release`). Its checked records are
+written in pages that are hidden until the last one (`annotation.background.staged_pages`).
 """
 
 from collections.abc import Callable, Mapping
@@ -239,7 +239,7 @@ def _run_restore(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 
 def _read_in_process(name: str, request: ReadRequest, beat: Callable[[int], None]) -> CheckedRelease:
-    """Check an uploaded release in a process of its own."""
+    """Check an uploaded release in its own process."""
     task, seconds = "annotation.releases.reader_tasks:check_release", settings.IMPORT_SECONDS
     return CheckedRelease(**sandbox.call(task, request, beat, name=name, seconds=seconds))
 

@@ -157,7 +157,7 @@ class Contents:
     # -- people, sources and examples ---------------------------------------------------------------
 
     def write_people(self) -> None:
-        """Everybody that the records name, under their pseudonyms: nobody of them can sign in."""
+        """All people that the records name, under their pseudonyms: they cannot sign in."""
         marks: dict[str, Record] = {}
         for record in self.records(ANNOTATIONS):
             mark = marks.setdefault(record["annotator"], {})

@@ -57,7 +57,7 @@ class Work:
 
     @property
     def is_submitted(self) -> bool:
-        """Whether a response stands: the last one was not withdrawn."""
+        """Whether a response counts: the last one was not withdrawn."""
         return bool(self.revisions[-1]["has_response"])
 
 
@@ -66,7 +66,7 @@ class Responses(Contents):
 
     @cached_property
     def work(self) -> dict[tuple[str, str], Work]:
-        """Everybody's work on every item. The keys of annotations are drawn here, by their ids."""
+        """All people's work on every item. The keys of annotations are drawn here, by their ids."""
         work: dict[tuple[str, str], Work] = {}
         ids: list[str] = []
         for record in self.records(ANNOTATIONS):
@@ -352,7 +352,7 @@ class Decisions(Responses):
     # -- assistance and the model in the loop -------------------------------------------------------
 
     def write_assistance(self) -> None:
-        """Proposals, who was shown them, what came of them, and the origin of responses."""
+        """Proposals, who was shown them, their outcomes, and the origin of responses."""
         proposals: dict[str, int] = {}
         names = ("maker", "category", "by", "why", "score", "data", "digest")
         for chunk in self.pages.in_pages(self.records(provenance.PROPOSALS), records=True):
