@@ -1,6 +1,6 @@
 """Applying a study file: change by change through the journeys, each whole or not at all, safe to run again.
 
-Nothing is begun while something stands in the way (`Plan.cannot`). What fails later, fails in its own transaction: what
+Nothing is begun while something is in the way (`Plan.cannot`). What fails later, fails in its own transaction: what
 was done before stays, and the next time only the rest is left to do.
 """
 
@@ -55,7 +55,7 @@ from tasks.contract import InvalidResponse, TaskType, UnknownTaskType, response_
 
 @dataclass(frozen=True)
 class Link:
-    """A personal link that was made: for whom, and its token. It is told once and kept nowhere."""
+    """A personal link that was made: for whom, and its token. It is shown once and not stored."""
 
     name: str
     token: str
@@ -124,7 +124,7 @@ def probe_sources(
 def plan_for_project(
     study: Study, project: Project | None, *, now: datetime, probes: Mapping[int, SourceProbe] | None = None
 ) -> Plan:
-    """The plan of a study for a project as it stands now; None: for a project that is not there yet."""
+    """The plan of a study for a project as it is now; None: for a project that is not there yet."""
     if project is None:
         return plan.plan(study, None, probes=probes, predictors=settings.PREDICTORS)
     derived = any(entry.of != "originals" for entry in study.batches)
@@ -186,7 +186,7 @@ def apply(
         )
         applied = ApplyResult(project, [plan.does[0]])
         tell(plan.does[0])
-        plan = plan_for_project(study, project, now=now, probes=probes)  # whoever made it is in it now
+        plan = plan_for_project(study, project, now=now, probes=probes)  # its creator is a member now
     else:
         applied = ApplyResult(project)
     applied.waits = plan.waits
@@ -486,7 +486,7 @@ class _Applier:
 
 
 def start(*, upload: Upload, by: Person, now: datetime) -> Job:
-    """Apply an uploaded study file in the background. It makes no links: they are shown once, to whoever asks."""
+    """Apply an uploaded study file in the background. It makes no links: they are shown once, on request."""
     return jobs.enqueue(project=upload.project, kind="study", ids={"upload": upload.pk}, by=by, now=now)
 
 

@@ -71,7 +71,7 @@ class ExampleComparison(Comparison):
         ).format(of=of)
 
     def has_enough(self, spec: BatchSpec) -> bool:
-        """Whether there is as much as a batch is drawn from. All that people make is there once nobody makes any more."""
+        """Whether there is as much as a batch is drawn from. All that people make is there once no more is being made."""
         if spec.of == "originals" or not spec.sources:
             return True
         if spec.only:
@@ -251,7 +251,7 @@ def _is_same_gold(entry: GoldItem, existing: GoldItem) -> bool:
 
 
 class _PendingInputs(UserDict[str, Any]):
-    """What will be frozen beside an item and is not known yet; it remembers whether anybody asked for it."""
+    """What will be frozen beside an item and is not known yet; it remembers whether any person asked for it."""
 
     is_used = False
 
@@ -265,7 +265,7 @@ class _PendingInputs(UserDict[str, Any]):
 
 
 def _response_wrong(spec: BatchSpec, entry: GoldItem, example: tableqa.Example) -> str:
-    """Why what is said to be right is no response to the example; "" where it is one, or where that is not known yet."""
+    """Why the gold answer is no response to the example; "" where it is one, or where that is not known yet."""
     if spec.task.starts_from:
         return ""
     inputs: Any = entry.inputs

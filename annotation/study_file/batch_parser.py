@@ -41,7 +41,7 @@ class FileReader:
         return name in available
 
     def has_task(self, path: Path, key: str) -> bool:
-        """Whether there is such a task type; a fault where there is not. What is wrong with a definition is said there."""
+        """Whether there is such a task type; a fault where there is not. Faults of a definition are reported there."""
         if key not in self.tasks and key in self.written.value.get("task_types", {}):
             return False
         return self.is_available(path, gettext("task type"), key, self.tasks)

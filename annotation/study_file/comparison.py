@@ -201,12 +201,12 @@ class Comparison:
         return by_source
 
     def has_unread_files(self) -> bool:
-        """Whether there are sources of which nobody knows the examples yet."""
+        """Whether there are sources whose examples are unknown yet."""
         imported_names = {source_file.name for source_file in self.current.sources}
         return any(source.name not in imported_names and not probe.checksum for source, probe in self.files)
 
     def is_unread(self, spec: BatchSpec) -> bool:
-        """Whether there are examples that nobody knows yet: of files that are not read, or that a run is to make."""
+        """Whether there are examples that are not known yet: of files that are not read, or that a run is to make."""
         return self.has_unread_files() or (spec.of != "originals" and bool(self.study.runs))
 
     def is_closed(self, name: str) -> bool:
@@ -226,7 +226,7 @@ class Comparison:
         return self.state.annotators + len(more)
 
     def drawn_items(self, spec: BatchSpec) -> int | None:
-        """How many items a new batch draws from its sources, at most; None: nobody knows."""
+        """How many items a new batch draws from its sources, at most; None: unknown."""
         if spec.only:
             return len(spec.only)
         if not spec.sources:
@@ -236,7 +236,7 @@ class Comparison:
         return self.examples(spec) if spec.size is None else min(spec.size, self.examples(spec))
 
     def draws_future_examples(self, spec: BatchSpec) -> bool:
-        """Whether a new batch is drawn from examples that are created in between, which nobody can count yet."""
+        """Whether a new batch is drawn from examples that are created in between, which cannot be counted yet."""
         is_derived = bool(spec.sources) and not spec.only and spec.of != "originals"
         return is_derived and spec.name not in self.planned
 
@@ -255,7 +255,7 @@ class Comparison:
         return count
 
     def available_examples(self, spec: BatchSpec) -> int | None:
-        """How many examples there are of those that a batch is drawn from; None where nobody knows yet."""
+        """How many examples there are of those that a batch is drawn from; None if unknown yet."""
         if spec.of == "automatic" or not spec.sources:
             return None  # runs of the file come first
         return self.examples(spec)

@@ -22,7 +22,7 @@ class Cost:
 
     `measured` is on how many annotations the pace was measured, 0 where it is what such a form usually takes; `ends` are
     those of the interval of the seconds. `most`: the number is not known yet. `bound` says what the number is,
-    and pay by the item (`BOUNDS`); hours, and pay `by_hour`, are always "about". `annotations` None: nobody can say yet.
+    and pay by the item (`BOUNDS`); hours, and pay `by_hour`, are always "about". `annotations` None: unknown yet.
     """
 
     batch: str
@@ -76,7 +76,7 @@ class CostEstimate(Comparison):
     """The work that the batches of the file ask for."""
 
     def people(self) -> int:
-        """The annotators once everybody has joined; where these are too few for the batches, as many as they need."""
+        """The annotators once all have joined; where these are too few for the batches, as many as they need."""
         people = self.annotators(joining=True) - self.state.simulated
         return max(people, people_needed(self.study))
 
@@ -85,7 +85,7 @@ class CostEstimate(Comparison):
         # Of each batch, how many items there will be in all, and how many of these are still to be decided.
         items: dict[str, int | None] = {}
         coming: dict[str, int | None] = {}
-        # The same of `coming` as far as can be expected, where labels decide what goes on.
+        # The same of `coming` as far as can be expected, where labels decide what continues.
         likely: dict[str, float | None] = {}
         open_ended: set[str] = set()
         for section, index in in_order(self.study):
@@ -111,7 +111,7 @@ class CostEstimate(Comparison):
             remaining = None if remaining is None or fed is None else remaining + fed * overlap
             gold = max(counts.gold if counts else 0, len(spec.gold))
             if remaining is not None and spec.purpose == "work" and spec.gold_percent:
-                # So many percent of each person's turns, and each person has each gold item once.
+                # A percentage of each person's turns, and each person has each gold item once.
                 turns = round(remaining * spec.gold_percent / (100 - spec.gold_percent))
                 remaining += min(turns, max(gold * people - (counts.gold_submitted if counts else 0), 0))
             upper, lower = coming[spec.name], likely[spec.name]
@@ -129,7 +129,7 @@ class CostEstimate(Comparison):
         return None if before is None else own + before * self.share(spec)
 
     def share(self, spec: BatchSpec) -> float:
-        """Which share of the accepted items of the batch before goes on: as measured here, else as it usually is."""
+        """Which share of the accepted items of the batch before continues: as measured here, else as it usually is."""
         here, before = self.state.batches.get(spec.name), self.state.batches.get(spec.feeds_from)
         if here is not None and before is not None and before.accepted >= MEASURABLE:
             return min((here.items - here.gold) / before.accepted, 1.0)

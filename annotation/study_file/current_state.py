@@ -1,4 +1,4 @@
-"""How a project stands, in the words of a study file: its parts as `study` has them, and what only a project has.
+"""The current state of a project, in terms of a study file: its parts as `study` has them, and what only a project has.
 
 Everything is read in a bounded number of queries; how long annotations take is measured in the newest batches of each kind.
 """
@@ -60,10 +60,10 @@ NEWEST = 4
 
 @dataclass(frozen=True)
 class Counts:
-    """Where a batch stands: its state, its items and places, and how many of these were submitted.
+    """The progress of a batch: its state, its items and places, and how many of these were submitted.
 
     `gold` of the items are mixed into the others, and `gold_submitted` are what people submitted to these. `undecided`
-    are the others that wait for a decision, and `left` the places of these that nobody has submitted; None: not counted.
+    are the others that wait for a decision, and `left` the places of these that are not submitted; None: not counted.
     `accepted` were decided with an outcome.
     """
 
@@ -80,7 +80,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds of active time for each of so many submissions, also on what people skipped or returned, for that is paid.
+    """Seconds of active time for each submission, also on what people skipped or returned, for that is paid.
 
     `ends` of the 95 % interval over people; None of one person.
     """
@@ -96,7 +96,7 @@ Kind = tuple[str, str, bool]
 
 
 def kind_of(task_type: str, variant: str, purpose: str) -> Kind:
-    """What has a pace of its own: a task type and its variant, and a calibration, where people are still learning."""
+    """What has its own pace: a task type and its variant, and a calibration, where people are still learning."""
     return task_type, variant, purpose == Batch.Purpose.CALIBRATION
 
 
@@ -104,19 +104,19 @@ def kind_of(task_type: str, variant: str, purpose: str) -> Kind:
 class ProjectState:
     """A project as a study, with its counts. `notes` says what a file cannot say of it.
 
-    people        by `spelling` of name, e-mail or the name on the invitation that they followed: the roles that somebody has
+    people        by `spelling` of name, e-mail or the name on the invitation that they followed: the roles that a person has
     invited       the same for links that were not followed yet
-    removed       by the same: the day on which somebody was removed who has not come back
+    removed       by the same: the day on which a person was removed who has not come back
     batches       by name
     unfinished    positions of perturbation runs that stopped on their way; not those that a batch still feeds
     examples      by source and `of`: how many examples batches can be drawn from
     paces         by `kind_of`, where anything of it was submitted
     predictors    the models that there are on this machine
     named         examples that a file names, by their id: where they are, by source, the oldest first
-    items         by batch: the items about guideline examples that a file names, and where each stands
+    items         by batch: the items about guideline examples that a file names, and the state of each
     made          ids of gold and guideline examples that people made here by editing: a file cannot make them elsewhere
     annotators    how many people annotate in the project
-    simulated     how many of these are simulated: nobody pays them, and costs leave them out
+    simulated     how many of these are simulated: they are not paid, and costs leave them out
     with_sentences  the sources whose answers are sentences
     correct       by source, model and purpose: how many originals a model answers correctly, and of how many
     needed        by the same: what a language model would use to answer the others
@@ -151,7 +151,7 @@ def of_project(
     names: Collection[str] = (),
     items: Collection[str] = (),
 ) -> ProjectState:
-    """How a project stands now.
+    """The current state of a project.
 
     Without `derived`, perturbed examples are not counted: there may be millions. Without `with_remaining`, the work that is
     left is not: that takes every item. `names` are ids of examples that are looked up, `items` those whose items are.
@@ -223,7 +223,7 @@ def _people(project: Project) -> tuple[list[PersonEntry], dict[str, frozenset[st
     roles_of: dict[str, frozenset[str]] = {}
     for row, names in members(project):
         roles, person = frozenset(row.roles), row.person
-        # Whoever came by a crowd link, or is nobody who could be invited, is not a person of the study's file.
+        # People of a crowd link, or who cannot be invited, are not in the study's file.
         is_nobody = person.is_external or person.is_simulated or person.erased_at or not spelling(person.name)
         if not (is_nobody or hasattr(person, "crowd_entry")):
             people.append(PersonEntry(person.name, sorted_roles(roles)))

@@ -152,7 +152,7 @@ class _StudyReader(FileReader):
         return None
 
     def check_references(self, study: Study) -> None:
-        """Batches that others wait for or ask for stand in the file, too."""
+        """Batches that others wait for or ask for are in the file, too."""
         purposes = {batch.name: batch.purpose for batch in study.batches}
         for index, entry in enumerate(self.written.value.get("batches", [])):
             for key in ("feeds_from", "requires"):
@@ -182,7 +182,7 @@ class _StudyReader(FileReader):
         return text.replace("\r\n", "\n").strip("\n") + "\n" if text else ""
 
     def check_names(self, section: str, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Every part of a section has a name of its own."""
+        """Every part of a section has its own name."""
         nameless, twice = NAMES[section]
         first: dict[str, int] = {}
         for index, entry in enumerate(entries):
@@ -196,7 +196,7 @@ class _StudyReader(FileReader):
             first.setdefault(same, index)
 
     def check_repeated_sources(self, sources: Sequence[SourceFile]) -> None:
-        """A name may stand twice where the second files add to the first; then both say which files they are."""
+        """A name may be twice where the second files add to the first; then both say which files they are."""
         for index, source in enumerate(sources):
             same = [entry for entry in sources if entry.name == source.name]
             if len(same) > 1 and len({entry.checksum for entry in same if entry.checksum}) != len(same):
@@ -222,7 +222,7 @@ class _StudyReader(FileReader):
         return texts
 
     def included_text(self, path: Path, name: str) -> str | None:
-        """The text of a file that lies beside the study's."""
+        """The text of a file that is beside the study's."""
         if self.folder is None:
             message = gettext("Files can only be included on the command line. Paste the text here.")
             self.wrong(path, message)

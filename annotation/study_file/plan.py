@@ -49,7 +49,7 @@ class Plan:
 
     @property
     def cannot(self) -> tuple[Change, ...]:
-        """What stands in the way; nothing is applied then."""
+        """What is in the way; nothing is applied then."""
         return tuple(change for change in self.changes if change.verb == "cannot")
 
     def require_possible(self) -> None:
@@ -109,7 +109,7 @@ def plan(
 def _with_project_terms(study: Study, current: Study) -> tuple[Study, list[Change]]:
     """A study with the terms of the project wherever its file is silent about them, and what stays for that reason.
 
-    Somebody may have set them in the pages: a line that is not there takes nothing away. `{}` or "" does.
+    A person may have set them in the pages: a line that is not there takes nothing away. `{}` or "" does.
     """
     stays: list[Change] = []
     unsaid = {

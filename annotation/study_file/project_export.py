@@ -23,9 +23,9 @@ HEAD = "# The study “{name}”, exported from Askew. For the format and comman
 
 
 def export_study(state: ProjectState, *, people: bool = True, gold: bool = True) -> str:
-    """The file of a project: applied elsewhere it makes the same study. Without `people` it names nobody.
+    """The file of a project: applied elsewhere it makes the same study. Without `people` it names no person.
 
-    Without `gold` it does not say which items are gold and what is right: for somebody who annotates themselves.
+    Without `gold` it does not say which items are gold and what is right: for a person who annotates themselves.
     """
     study = state.study if people else dataclasses.replace(state.study, people=())
     batches = tuple(
@@ -96,7 +96,7 @@ def _batch(spec: BatchSpec) -> dict[str, Any]:
 
 
 def _entry(part: Any) -> dict[str, Any]:
-    """A part without what is empty, 0 or false: every such value is what holds where nothing is said."""
+    """A part without what is empty, 0 or false: every such value is the default."""
     values = {name.name: getattr(part, name.name) for name in dataclasses.fields(part)}
     return {key: _plain(value) for key, value in values.items() if value or key == "response"}
 

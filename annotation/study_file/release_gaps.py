@@ -1,4 +1,4 @@
-"""What a release made now would lack: work that is not done, decisions that are not made, what nobody has said.
+"""What a release made now would lack: work that is not done, decisions that are not made, missing statements.
 
 Nothing of it stops a release; who makes one should know. Counted in a bounded number of queries.
 """
@@ -100,13 +100,13 @@ def _sum(kind: str, count: int) -> str:
 
 
 def count_unchecked(project: Project) -> tuple[int, int]:
-    """How many of the examples that people made nobody has answered blind, and how many they made."""
+    """How many examples that people made have no blind answer, and how many they made."""
     edits = _created_examples([project.pk])
     return edits.filter(~Exists(_blind_answers())).count(), edits.count()
 
 
 def count_unchecked_by_project(projects: Collection[int]) -> dict[int, int]:
-    """By project (key), how many of the examples that people made nobody has answered blind. One query."""
+    """By project (key), how many examples that people made have no blind answer. One query."""
     edits = _created_examples(projects).filter(~Exists(_blind_answers())).order_by()
     return dict(edits.values_list("source__project").annotate(Count("pk")))
 
@@ -258,7 +258,7 @@ def _runs(project: Project) -> Iterator[ReleaseGap]:
 
 
 def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[ReleaseGap]:
-    """Examples that people made and nobody has answered blind, where the study has a batch for that."""
+    """Examples that people made without a blind answer, where the study has a batch for that."""
     kinds = _blind()
     if not any(batch.task_type in kinds for batch in batches):
         return

@@ -98,7 +98,7 @@ class GoldItem:
     """An example whose right response is known.
 
     `source` says which one it is where several have such an id; without it the batch's own come first. `inputs` are what
-    stands frozen beside it, in place of what the kind would prepare.
+    is frozen beside it, in place of what the kind would prepare.
     """
 
     example: str
@@ -161,7 +161,7 @@ class BatchSpec:
 class Study:
     """A whole study. `task_types` are definitions by name.
 
-    `lines` says where a part stands in its file, by (section, position).
+    `lines` says where a part is in its file, by (section, position).
     """
 
     slug: str

@@ -145,7 +145,7 @@ def _aligned(lines: list[str]) -> list[str]:
 
 
 def _first_key(lines: Sequence[str]) -> tuple[str, bool]:
-    """The key of the first line, "" if it has none, and whether nothing stands behind it."""
+    """The key of the first line, "" if it has none, and whether nothing is behind it."""
     first = next((line for line in lines if not _is_blank(line)), "")
     match = re.match(r"\s*([^\s:#]+):(?=\s|$)\s*(.*)", first)
     return ("", False) if match is None else (match[1], match[2] == "" or match[2].startswith("#"))
