@@ -18,7 +18,7 @@ register = template.Library()
 def items_link(
     count: int, who: Reader, batch: Batch | None = None, **filters: str | list[str]
 ) -> SafeString | str:
-    """The number as a link to the items that it counts; without a link where there are none, or nobody to filter by.
+    """The number as a link to the items that it counts; without a link where there are none, or no person to filter by.
 
     Nor are a number of more ids than a selection takes (`MOST_VALUES`), and one of items that are kept from the reader, so
     that fewer would be listed.

@@ -1,4 +1,4 @@
-"""The lines of a contract as the server writes them. With scripts checklist.js goes on from there."""
+"""The lines of a contract as the server writes them. With scripts checklist.js continues from there."""
 
 from collections.abc import Mapping
 from typing import Any

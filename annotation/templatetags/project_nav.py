@@ -1,4 +1,4 @@
-"""Navigation of a project and of a batch, as data: which pages there are, shown to whoever may read them.
+"""Navigation of a project and of a batch, as data: which pages there are, for people who may read them.
 
 A level has at most six entries. What has no room, and what few projects need, is in the menu *More*, its last entry.
 """
