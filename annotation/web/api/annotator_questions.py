@@ -1,4 +1,4 @@
-"""The interface of what stands beside the items: questions to the managers, and trying a batch."""
+"""The interface of what is beside the items: questions to the managers, and trying a batch."""
 
 from typing import Any
 
@@ -138,7 +138,7 @@ class TryPredictions(APIView):
 
 
 def _batch(actor: Actor, public_id: str) -> Batch:
-    """The batch, for somebody who sets it up and does not annotate in it."""
+    """The batch, for a person who sets it up and does not annotate in it."""
     batch = authorization.batch(actor, public_id, Permission.SET_UP)
     if not visibility.may_see_agreement(actor.person, batch):
         raise Http404(authorization.NOT_HERE)

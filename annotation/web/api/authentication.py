@@ -14,7 +14,7 @@ KEYWORDS = (b"bearer", b"token")
 
 
 class TokenAuthentication(BaseAuthentication):
-    """Finds the token by its hash: comparing secrets byte by byte is left to nobody."""
+    """Finds the token by its hash: secrets are never compared byte by byte."""
 
     def authenticate(self, request: Request) -> tuple[Person, ApiToken] | None:
         parts = get_authorization_header(request).split()

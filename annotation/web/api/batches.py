@@ -95,7 +95,7 @@ class AccountsShape(serializers.Serializer[Any]):
 
 
 class MoveRequest(serializers.Serializer[Any]):
-    """Whose share goes to whom (pseudonyms); to nobody: whoever comes next gets it. `leases`: what is on the desk, too."""
+    """Whose share goes to whom (pseudonyms); without one: the next person gets it. `leases`: what is in progress, too."""
 
     annotator = serializers.CharField()
     to = serializers.ListField(child=serializers.CharField(), default=list)

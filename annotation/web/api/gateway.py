@@ -3,8 +3,8 @@
     POST /gateway/   Authorization: Ticket TICKET   {"response", "kind", "seq", "model"}   -> as predictions/ answers
     GET  /healthz, GET /metrics
 
-A ticket (`assistance.tickets`) stands for the session. The item of a ticket is loaded once and kept until that
-expires, so a preview reads no database; a check loads it anew. Waiting for a model is a coroutine, everything else
+A ticket (`assistance.tickets`) replaces the session. The item of a ticket is loaded once and kept until that
+expires, so a preview reads no database; a check loads it again. Waiting for a model is a coroutine, everything else
 runs in a few threads, each with its own connection to the database. Every refusal is a problem document.
 """
 
@@ -87,7 +87,7 @@ class Gateway:
             answering = self._predict(assignment, data, language)
             seen = await (answering if is_try else cancel_on_disconnect(request, answering))
         except ClientDisconnect:
-            return Response(status_code=499)  # nobody reads it
+            return Response(status_code=499)  # it is not read
         except Exception as error:
             return await self._in_thread(partial(refusal, error), language)
         return JSONResponse(
@@ -161,7 +161,7 @@ class Gateway:
         return await asyncio.get_running_loop().run_in_executor(self.threads, run)
 
     async def metrics(self, request: Request) -> Response:
-        """The figures of this process, for whoever has METRICS_TOKEN."""
+        """The figures of this process, for requests with METRICS_TOKEN."""
         token = request.headers.get("authorization", "")
         if not settings.METRICS_TOKEN or not constant_time_compare(token, f"Bearer {settings.METRICS_TOKEN}"):
             raise HTTPException(404)

@@ -198,7 +198,7 @@ class RuleRequest(serializers.Serializer[Any]):
 
 
 class RuleShape(serializers.Serializer[Any]):
-    """The rule of a batch ({}: the kind's own), those that fit its kind, and the job that resolves anew."""
+    """The rule of a batch ({}: the kind's own), those that fit its kind, and the job that resolves again."""
 
     rule = serializers.DictField()
     own = serializers.DictField()
@@ -250,7 +250,7 @@ class ProgressShape(serializers.Serializer[Any]):
 
 
 class LoopShape(serializers.Serializer[Any]):
-    """The model that looks along in a batch; its name is "" where none does."""
+    """The model in the loop of a batch; its name is "" where none does."""
 
     model = serializers.CharField(allow_blank=True)
     licence = serializers.CharField(allow_blank=True)
@@ -336,7 +336,7 @@ class PracticeRequest(Envelope):
 
 
 class FeedbackShape(serializers.Serializer[Any]):
-    """`right` is null where the rules are met and nobody can tell whether the meaning is right."""
+    """`right` is null where the rules are met and the meaning cannot be judged."""
 
     right = serializers.BooleanField(allow_null=True)
     words = serializers.ListField(child=serializers.CharField())
@@ -356,7 +356,7 @@ class PanelPredictionRequest(PredictionRequest):
 
 
 class ModelTicketShape(serializers.Serializer[Any]):
-    """A ticket for the gateway, valid for so many seconds, and the person's number of checks on the item."""
+    """A ticket for the gateway, valid for `seconds`, and the person's number of checks on the item."""
 
     ticket = serializers.CharField()
     seconds = serializers.IntegerField()
@@ -368,7 +368,7 @@ class PracticePredictionRequest(PracticeRequest, PredictionRequest):
 
 
 class LookShape(serializers.Serializer[Any]):
-    """What a model says of one example; `right` is null where nobody has said what is right."""
+    """What a model says of one example; `right` is null without a gold answer."""
 
     answers = serializers.ListField(child=serializers.CharField(allow_blank=True))
     expected = serializers.ListField(child=serializers.CharField(allow_blank=True))

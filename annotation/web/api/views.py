@@ -494,7 +494,7 @@ class JobCancel(APIView):
 
 
 def nothing_here(request: HttpRequest, *args: Any) -> HttpResponse:
-    """Addresses below /api/ that do not exist are said no to in the form of every other refusal."""
+    """Addresses below /api/ that do not exist are refused in the form of all refusals."""
     answer = problem(404, "not_found", "There is no such endpoint.")
     return JsonResponse(answer.data, status=404, content_type=CONTENT_TYPE)
 
@@ -513,7 +513,7 @@ def seen_response(seen: visible_verdicts.VisibleVerdict, seq: int) -> Response:
 
 
 def _payload(request: Request, assignment: Assignment | None) -> dict[str, Any] | None:
-    """The assignment with what its page needs: loaded anew, in one query, unless it came with that."""
+    """The assignment with what its page needs: loaded again, in one query, unless it came with that."""
     if assignment is None:
         return None
     if not reservations.is_complete(assignment):

@@ -168,7 +168,7 @@ def _counts(progress: Mapping[str, int], leased: int) -> Counts:
 
 
 def _items_in_progress(batches: Sequence[Batch]) -> dict[int, int]:
-    """By batch, the items that somebody has in progress, without gold."""
+    """By batch, the items that a person has in progress, without gold."""
     under_way = [batch.pk for batch in batches if batch.state in ("open", "paused")]
     leased = Assignment.objects.filter(
         batch__in=under_way, state=Assignment.State.LEASED, item__is_gold=False

@@ -26,7 +26,7 @@ class State:
     mine          items that the person can adjudicate
     questions     open questions of annotators
     failed        failed jobs by kind, after which none of that kind was done
-    unchecked     examples made by people that nobody has answered blind
+    unchecked     examples made by people without a blind answer
     released      accepted items in the latest release; None where there is no release
     """
 
@@ -57,7 +57,7 @@ class State:
 class Need:
     """Something that waits for the person. `stage`: the batch, where it is about one.
 
-    is_urgent  whether it waits for this person; other needs wait for somebody else
+    is_urgent  whether it waits for this person; other needs wait for another person
     """
 
     kind: str

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, ngettext
 
 @dataclass(frozen=True)
 class Counts:
-    """Items of a batch by what they wait for; their sum is all of its items. `in_progress`: assigned to somebody now.
+    """Items of a batch by what they wait for; their sum is all of its items. `in_progress`: assigned to a person now.
 
     complete      with all responses, not decided yet; it stays so in qualifications and calibration rounds
     adjudication  waiting for an adjudicator

@@ -61,7 +61,7 @@ class TimeZoneField(forms.ChoiceField):
 
 
 def require_own_password(person: Person, password: str) -> None:
-    """Raises ValidationError for another password, and where too many were tried: a session may be somebody else's."""
+    """Raises ValidationError for another password, and where too many were tried: a session may be another person's."""
     whose = str(person.pk)
     try:
         rate_limits.count_attempt(rate_limits.OWN_PASSWORD, whose, now=timezone.now())
@@ -100,7 +100,7 @@ class SignInForm(AuthenticationForm):
 
 
 class RegisterForm(forms.Form):
-    """An account for somebody who holds an invitation."""
+    """An account for a person who holds an invitation."""
 
     name = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
     email = forms.EmailField(
@@ -136,7 +136,7 @@ class AccountForm(forms.Form):
 
 
 class NewPasswordForm(forms.Form):
-    """A new password for somebody who came in by a link."""
+    """A new password for a person who came in by a link."""
 
     new = PasswordField(new=True, label=gettext_lazy("New password"))
 
@@ -184,7 +184,7 @@ class TokenForm(forms.Form):
 
 
 class RolesForm(forms.Form):
-    """What somebody is in a project."""
+    """What a person is in a project."""
 
     roles = forms.MultipleChoiceField(
         choices=[
@@ -207,7 +207,7 @@ class RolesForm(forms.Form):
 class InviteForm(RolesForm):
     """Whom the links are for, what they will do, and how long the links work.
 
-    `cleaned_data["addresses"]` has the people that get a link; without any, `name` labels one link for anybody.
+    `cleaned_data["addresses"]` has the people that get a link; without any, `name` labels one link for any person.
     members, repeated   addresses of the list that are members already, and that occur more than once
     """
 

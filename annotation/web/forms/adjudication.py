@@ -59,7 +59,7 @@ class DecisionForm(forms.Form):
 
 
 class SendBackForm(forms.Form):
-    """Which response goes back to its author, and what they are told."""
+    """Which response goes back to its author, and with which note."""
 
     use_required_attribute = False  # it shares its <form> with the decision, which needs none of it
     back = forms.ChoiceField(error_messages={"required": gettext_lazy("Choose the response to send back.")})

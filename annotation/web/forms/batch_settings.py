@@ -142,7 +142,7 @@ class ChangeForm(TermsForm):
             for term in changeable().values()
             if term.section in sections
             and batch.purpose in term.purposes
-            and term.name != "resolve"  # a page of its own changes the rule
+            and term.name != "resolve"  # its own page changes the rule
             and not (term.name == "overlap" and batch.strategy == "everyone")
             and not (term.changeable == UNTIL_DECIDED and decides)
             and (batch.closed_at is None or term.changeable == ANY_TIME)
@@ -242,7 +242,7 @@ class SharesForm(forms.Form):
         return [self.known[key] for key in self.cleaned_data["people"]]
 
     def takers(self) -> list[Person]:
-        """Who gets what they give: nobody in particular, one person, or everybody who is not ticked."""
+        """Who gets what they give: all, one person, or all who are not ticked."""
         to, ticked = self.cleaned_data.get("to") or "others", set(self.cleaned_data["people"])
         if to == "anybody":
             return []
@@ -269,7 +269,7 @@ class LeasesForm(forms.Form):
         self.annotators = {str(person.pk): person for person in annotators}
 
     def taker(self) -> Person | None:
-        """Who gets them; None for whoever comes next."""
+        """Who gets them; None for the next person."""
         return self.annotators.get(self.cleaned_data.get("to") or "")
 
 

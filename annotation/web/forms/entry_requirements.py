@@ -86,7 +86,7 @@ class AskForm(forms.Form):
 
 
 class AnswerForm(forms.Form):
-    """An answer for everybody."""
+    """An answer for all."""
 
     answer = forms.CharField(max_length=annotator_questions.LONGEST, widget=forms.Textarea(attrs={"rows": 3}))
 

@@ -291,7 +291,7 @@ def chosen_columns(sent: Mapping[str, Any]) -> dict[str, Any] | None:
         columns = list(map(str, read_json(str(sent.get("known_columns") or "[]"))))
     except (ValueError, TypeError):
         columns = []
-    if sent.get("known_columns") == "[]":  # nothing could be read, so nobody chose among columns
+    if sent.get("known_columns") == "[]":  # nothing could be read, so no columns were chosen
         parts = {}
     return {"parts": parts, "options": options, "columns": columns}
 

@@ -54,7 +54,7 @@ def forgotten(request: HttpRequest) -> HttpResponseBase:
     if form.is_valid():
         email, now = form.cleaned_data["email"], timezone.now()
         with refusals_on(form):
-            # As often for an address that nobody here has: the answers must not differ.
+            # As often for an address without an account: the answers must not differ.
             rate_limits.count_attempt(rate_limits.RESET_ACCOUNT, email.strip().lower(), now=now)
             rate_limits.count_failure(rate_limits.RESET_ADDRESS, request, now=now)
             sign_up.ask_for_reset(email=email, site=public_link(request, "/"))
@@ -191,7 +191,7 @@ def person(request: PageRequest, pk: int) -> HttpResponseBase:
 
 @page("GET")
 def data_of(request: PageRequest, pk: int) -> HttpResponse:
-    """Everything that is stored about somebody, for an administrator to hand on."""
+    """Everything that is stored about a person, for an administrator to hand on."""
     account = authorization.person(authorization.actor(request), pk)
     sign_up.record(person=account, by=request.user, before="", after="data exported", now=timezone.now())
     return _file(account)
@@ -200,7 +200,7 @@ def data_of(request: PageRequest, pk: int) -> HttpResponse:
 @sensitive_post_parameters()
 @page("GET", "POST")
 def erase(request: PageRequest, pk: int) -> HttpResponse:
-    """Say what erasing somebody's data does, ask, and do it."""
+    """Say what erasing a person's data does, ask, and do it."""
     return _erase(request, authorization.person(authorization.actor(request), pk), mine=False)
 
 

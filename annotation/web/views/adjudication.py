@@ -102,7 +102,7 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
     seen, problem = request.POST.get("responses", ""), ""
     are_others = bool(seen) and seen != _in_one_text(candidates)
     chosen = post.getlist("choose") if post is not None and not are_others else []
-    if not waits:  # somebody else was first: what was chosen and written stays on the page
+    if not waits:  # another person was first: what was chosen and written stays on the page
         (back if back.is_bound else form).add_error(None, _was_decided(item))
     elif are_others:
         written = {name: request.POST.get(name, "") for name in ("exclude", "note", "back_note")}
@@ -443,7 +443,7 @@ def _examples(shows: Mapping[str, Any]) -> list[tuple[str, str, Sequence[str]]]:
 
 
 def _was_decided(item: Item) -> str:
-    """What somebody else made of an item in the meantime, for an adjudicator who has something written about it."""
+    """What another person made of an item in the meantime, for an adjudicator who has something written about it."""
     decision = Decision.objects.filter(item=item).first()
     if decision is None:
         became = gettext(
@@ -519,7 +519,7 @@ def _in_total(request: PageRequest, project: Project, waiting: QuerySet[Item]) -
 
 
 def _caught_up(request: PageRequest, person: Person, batch: Batch) -> dict[str, Any]:
-    """What comes next for somebody who has decided all items of a batch, and what they could undo."""
+    """What comes next for a person who has decided all items of a batch, and what they could undo."""
     elsewhere = visibility.adjudicable(person, resolutions.waiting_in(batch.project)).exclude(batch=batch)
     following = elsewhere.first()
     sitting = workflow_adjudication.sitting(batch, person, timezone.now())
@@ -556,7 +556,7 @@ def _after(ids: Sequence[str], item: Item) -> str:
 def _response_context(
     candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool
 ) -> dict[str, Any]:
-    """A response as the kind's own response.html draws it; `alone`: with a table of its own."""
+    """A response as the kind's own response.html draws it; `alone`: with its own table."""
     response = candidate.annotation.response or {}
     operations = drawable_operations(task, response["data"])
     marked = chosen_cells(task, response["data"])

@@ -1,6 +1,6 @@
 """The page Agreement: every batch's agreement with what it still takes, and one batch taken apart.
 
-Managers read names, everybody else pseudonyms. Nobody sees the agreement of an open batch in which they annotate.
+Managers read names, others pseudonyms. Annotators of an open batch do not see its agreement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -208,7 +208,7 @@ def _items(who: Reader, batch: Batch, measure: str, label: str, other_label: str
 
 
 def _with_others(measure: Mapping[str, Any], statistic: str, names: Mapping[str, str]) -> Figure | None:
-    """Each person's agreement with everybody else, the lowest first; None where nobody shares an item."""
+    """Each person's agreement with all others, the lowest first; None without a shared item."""
     people = sorted(measure["people"], key=lambda person: (person["value"] is None, person["value"] or 0.0))
     if not people:
         return None

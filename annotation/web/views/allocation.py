@@ -1,6 +1,6 @@
 """Managing who does what: people's shares of a batch, changes of an open one, many batches at once, the accounts.
 
-Whatever cannot be taken back is said first, with its numbers, on a page of its own that asks for a second click.
+What cannot be undone is listed first, with its numbers, on a page that asks for confirmation.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -39,7 +39,7 @@ from tableqa.typesetting.report_tables import NOTHING
 
 @page("GET", "POST")
 def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
-    """Everybody's share of a batch, what is on the desks, and moving it."""
+    """All people's share of a batch, what is on the desks, and moving it."""
     batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
     if "grant" in request.POST:
         qualifying_results.grant(request, batch, request.POST["grant"])
@@ -47,7 +47,7 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
     annotators = queue_allocation.annotators(batch.project)
     lines = _lines(batch, annotators)
     counted = visibility.sees_counts(request.user, batch)
-    # What is on more desks at once than an item has places is gold: told to nobody who may get it.
+    # An item in progress for more people than it has places is gold: hidden from people who may get it.
     assignments = queue_allocation.leases_of(batch) if counted else []
     leases = request.POST.get("about") == "leases"
     people = [line.person for line in lines]

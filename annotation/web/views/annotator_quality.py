@@ -1,6 +1,6 @@
 """The quality of each annotator's work in a batch: pace, gold, agreement with others, reliability, and what stands out.
 
-Managers read names, everybody else pseudonyms.
+Managers read names, others pseudonyms.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ LACKING = (TOO_FEW.code, TOO_FEW_OF_OTHERS.code)
 
 @page("GET")
 def quality(request: PageRequest, public_id: str) -> HttpResponse:
-    """Everybody who works on a batch: pace, gold, agreement with the others, reliability, and what stands out."""
+    """All who work on a batch: pace, gold, agreement with the others, reliability, and what stands out."""
     return render(request, "dashboards/quality.html", quality_of(request, public_id))
 
 
@@ -99,7 +99,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
 
 def _add_links(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any], measure: str) -> None:
     """Add to a person's row the addresses of their responses, also with a label of a habit, and of the items that they
-    skipped for each reason. Whoever reads the page may know who answered which item.
+    skipped for each reason. Readers of the page may know who answered which item.
     """
     by = {"person": pseudonym} if pseudonym else {}
     row["items_address"] = complete_url(who, batch=batch, **by)
@@ -126,7 +126,7 @@ def _address_of_items(batch: Batch, items: Sequence[str]) -> str:
 def _address_of_label(
     who: Reader, batch: Batch, measure: str, label: str, without_gold: dict[str, str] | None
 ) -> str:
-    """The address of the items to which somebody gave this label; "" where the explorer would list others."""
+    """The address of the items to which a person gave this label; "" where the explorer would list others."""
     if not label or without_gold is None:
         return ""
     return complete_url(who, batch=batch, label=f"{measure}{SEPARATOR}{label}", **without_gold)
@@ -193,7 +193,7 @@ def lacking_habits(people: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 def _people(
     work: dict[str, Any] | None, measure: dict[str, Any] | None, names: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Everybody's figures for the table, by name; their reliability and agreement on the first measure."""
+    """All people's figures for the table, by name; their reliability and agreement on the first measure."""
     if work is None:
         return []
     agreement = {entry["person"]: entry for entry in measure["people"]} if measure is not None else {}

@@ -1,4 +1,4 @@
-"""Questions to the manager: asked here or from an item, answered for everybody of the project."""
+"""Questions to the manager: asked here or from an item, answered for all members of the project."""
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -19,7 +19,7 @@ from annotation.web.views.pages import PageRequest, page, paginate, refusals_on,
 def inquiries(request: PageRequest, slug: str) -> HttpResponse:
     """Every question that this person may read, those without an answer first; asking, and answering for managers.
 
-    ?assignment= asks about an item on one's desk.
+    ?assignment= asks about an item in progress.
     """
     actor = authorization.actor(request)
     project = authorization.project(actor, slug)

@@ -91,7 +91,7 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def _result(request: PageRequest, batch: Batch, result: Qualification) -> HttpResponse:
-    """The end of a qualification: passed or not, and where the person goes on."""
+    """The end of a qualification: passed or not, and where the person continues."""
     opened = Batch.objects.filter(project=batch.project_id, opened_at__isnull=False, closed_at__isnull=True)
     running = list(opened.filter(paused_at__isnull=True).exclude(pk=batch.pk).order_by("opened_at", "pk"))
     items_left = availability.left_for(request.user, [other_batch.pk for other_batch in running])
@@ -203,7 +203,7 @@ def _page(
     def drawn(done: Sequence[Operation]) -> dict[str, Any] | None:
         if not by_scripts:
             return sheet(task, item, data, done)
-        replay(item.example.table, done)  # whether they fit is said all the same
+        replay(item.example.table, done)  # to check whether they fit
         return None
 
     try:
@@ -386,7 +386,7 @@ def _after(action: str, assignment: Assignment) -> str:
 def _unmet_page(
     request: HttpRequest, assignment: Assignment, response: Mapping[str, Any], refused: ActionRefused
 ) -> HttpResponse:
-    """The page with what is unmet; submitting once more confirms it."""
+    """The page with what is unmet; submitting again confirms it."""
     if unkept := _draft_refusal(assignment, response):
         raise unkept
     unmet = [Problem(**problem) for problem in refused.more["unmet"]]
@@ -521,7 +521,7 @@ def _column(post: Mapping[str, str], columns: Sequence[str]) -> str:
 
 
 def _before(id: str, before: Sequence[str], after: Sequence[str]) -> str | None:
-    """What stood before it and is still there; None where it belongs in front."""
+    """What was before it and is still there; None where it belongs in front."""
     return next(
         (earlier_id for earlier_id in reversed(before[: before.index(id)]) if earlier_id in after), None
     )

@@ -67,7 +67,7 @@ def workbench(
     position: int = 1,
     total: int = 1,
 ) -> dict[str, Any]:
-    """What the page of annotating needs of an item that is nobody's: as for one on a desk, with nothing behind it."""
+    """What the page of annotating needs of an item of no person: as for an assignment, without a database row."""
     task = batch.task()
     loop = draft_checks.describe_practice_loop(task) if batch.loop_model else None
     return {

@@ -232,7 +232,7 @@ def _of_entry(batch: Batch, task: TaskType) -> dict[str, Any]:
 
 
 def _of_gold(request: PageRequest, batch: Batch) -> dict[str, Any]:
-    """Whoever annotates in the batch is measured by its gold items, and is not told how many there are."""
+    """Annotators of the batch are measured by its gold items and do not see how many there are."""
     sees = visibility.may_see_agreement(request.user, batch)
     return {
         "sees_gold": sees,

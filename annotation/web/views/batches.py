@@ -1,4 +1,4 @@
-"""A manager's pages: plan a batch, see how it stands, open and close it."""
+"""A manager's pages: plan a batch, see its progress, open and close it."""
 
 import itertools
 from collections.abc import Iterable, Mapping
@@ -221,7 +221,7 @@ def _create_batch(
     return redirect("gold" if gold.count_missing_gold(batch) else "batch", batch.public_id)
 
 
-# -- how it stands ----------------------------------------------------------------------------------
+# -- progress --------------------------------------------------------------------------------------
 
 
 @page("GET")
@@ -274,7 +274,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
 def _links_to_items(who: Reader, batch: Batch, counts: Mapping[str, int]) -> dict[str, SafeString | str]:
     """The numbers of items in each state, of all, and of slots, as links to them.
 
-    Gold items are in none of the numbers. Where somebody must not know them, they are among the open and complete items of
+    Gold items are in none of the numbers. Where a person must not know them, they are among the open and complete items of
     the explorer, and it lists no slots, so that these numbers lead nowhere.
     """
     knows = who.leads or not counts["gold"]
@@ -349,7 +349,7 @@ def _figures(
 
 @page("GET")
 def report(request: PageRequest, public_id: str) -> HttpResponse:
-    """What the batch's kind reports beyond agreement, for whoever may see its agreement."""
+    """What the batch's kind reports beyond agreement, for people who may see its agreement."""
     return render(request, "assigning/report.html", report_of(request, public_id))
 
 

@@ -35,7 +35,7 @@ from tasks.contract import TaskType
 
 @page("GET", "POST")
 def calibration(request: PageRequest, public_id: str) -> HttpResponse:
-    """Agreement and disagreements of a batch as it stands; managers freeze the guidelines and set a pilot aside."""
+    """Agreement and disagreements of a batch now; managers freeze the guidelines and set a pilot aside."""
     actor = authorization.actor(request)
     manages = Permission.SET_UP in authorization.permissions_in(
         actor, authorization.batch(actor, public_id).project
@@ -162,7 +162,7 @@ def _link_to_items(who: Reader, batch: Batch, items: list[str]) -> SafeString | 
 def _contrast(comparison: ItemComparison, task: TaskType, letters: Sequence[str]) -> dict[str, Any] | None:
     """The table of an item with what each person did to it, as adjudicators see it: the rows in which people did something.
 
-    None where all did the same or nobody did anything to a table, and where rows and columns were exchanged.
+    None where all did the same or no table was changed, and where rows and columns were exchanged.
     """
     if comparison.differ is False or "table" not in task.shows:
         return None
@@ -173,18 +173,18 @@ def _contrast(comparison: ItemComparison, task: TaskType, letters: Sequence[str]
         return contrast_table(
             comparison.plain.example.table, did, pointed=pointed_at(task, comparison.plain), whole=0
         )
-    except OperationError:  # of a response from elsewhere: its words stand beside the others
+    except OperationError:  # of a response from elsewhere: its words are beside the others
         return None
 
 
 def _without_names(comparison: ItemComparison) -> ItemComparison:
-    """The same in an order that tells nobody who said which."""
+    """The same in an order that reveals no author."""
     ordered = sorted(comparison.said, key=lambda response: canonical([response.data, response.words]))
     return replace(comparison, said=tuple(replace(response, person=0) for response in ordered))
 
 
 def _letters(batch: Batch, compared: Sequence[ItemComparison]) -> dict[int, list[str]]:
-    """By item (key), the letters of what people said: of everybody the same on the whole page, where people are known."""
+    """By item (key), the letters of what people said: the same person's on the whole page, where people are known."""
     ids = sorted(batch.person_counts.values_list("person_id", flat=True))
     letter_by_person = dict(zip(ids, candidates.letters(len(ids)), strict=True))
     letters_by_item = {}

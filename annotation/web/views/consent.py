@@ -23,7 +23,7 @@ from annotation.web.views.pages import PageRequest, confirmation_page, page, ref
 
 @page("GET", "POST")
 def consent(request: PageRequest, slug: str) -> HttpResponse:
-    """The current text (or ?version=), with the button of whoever is asked, and the versions for managers."""
+    """The current text (or ?version=), with the button of people who are asked, and the versions for managers."""
     actor = authorization.actor(request)
     project = authorization.project(actor, slug)
     may = authorization.permissions_in(actor, project)

@@ -46,7 +46,7 @@ from annotation.workflow import projects
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """The way in. GET shows a button and lets nobody in: platforms and mail programs look at links beforehand."""
+    """The way in. GET shows a button only: platforms and mail programs look at links beforehand."""
     link = crowd_entry.open_link(public_id)
     if link is None:
         raise Http404(authorization.NOT_HERE)
@@ -105,7 +105,7 @@ def back(request: HttpRequest, token: str) -> HttpResponseBase:
 
 @page("GET", "POST")
 def finish(request: PageRequest) -> HttpResponseBase:
-    """Where somebody of the crowd stands, and their code once their work is done. POST writes the end down."""
+    """The state of a crowd worker, and their code once their work is done. POST records the end."""
     entry = CrowdEntry.objects.select_related("link__project", "person").filter(person=request.user).first()
     if entry is None:
         raise Http404(authorization.NOT_HERE)
@@ -123,7 +123,7 @@ def _has_entered(person: Person | Any | None, link: CrowdLink) -> bool:
 
 
 def _limit_referrer(response: HttpResponseBase) -> HttpResponseBase:
-    """The address has ids in it: no other address is told of it, not even one of this site (whose log may be kept).
+    """The address has ids in it: no other address receives it, not even one of this site (whose log may be kept).
 
     `strict-origin` and not `no-referrer`, with which the form's own Origin would be null and be refused.
     """
@@ -168,7 +168,7 @@ def link(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
 
 @page("POST")
 def close(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
-    """Close the link: nobody new comes in."""
+    """Close the link: new people cannot join."""
     crowd_link = _link(request, slug, public_id)
     if ask := confirmation_page(request, "close_link", reverse("crowd_link", args=[slug, public_id])):
         return ask

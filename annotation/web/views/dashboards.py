@@ -316,10 +316,10 @@ def _line(
     data = snapshot.data or NO_WORK
     owed = data["owed"]
     if not owed and (pay := batch.pay or batch.project.pay):
-        owed = {pay["currency"]: "0.00"}  # there is a rate, and nobody has earned anything yet
+        owed = {pay["currency"]: "0.00"}  # there is a rate, and nothing is earned yet
     spent = dashboards.effort_of(batch.name, data["days"], owed)
     accepted, excluded = data["decided"]
-    # Nothing to work out is nothing that is missing: a batch that nobody has begun.
+    # A batch without work has nothing to compute, so nothing is missing.
     is_known = snapshot.data is not None or not snapshot.behind
     links = {name: complete_url(who, batch=batch, **chosen) for name, chosen in filters.items()}
     figures = {

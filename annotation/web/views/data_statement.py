@@ -1,4 +1,4 @@
-"""The data statement: what managers and annotators say for it, and how it stands."""
+"""The data statement: what managers and annotators say for it, and its state."""
 
 from django import forms
 from django.contrib import messages

@@ -16,7 +16,7 @@ FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def demo_sign_in(request: HttpRequest, token: str) -> HttpResponseBase:
-    """GET shows a button, POST signs in: a link that is merely fetched signs nobody in."""
+    """GET shows a button, POST signs in: a link that is merely fetched does not sign in."""
     person = demo_world.person_for(token) if _from_this_machine(request) else None
     if person is None:
         raise Http404(NOT_HERE)

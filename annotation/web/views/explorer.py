@@ -210,7 +210,7 @@ def _keys(who: Reader, chosen: Selection) -> list[int]:
 
 
 def _note_reading(request: PageRequest, listed_rows: Sequence[Row]) -> None:
-    """Whoever read responses to an item here never gets it as an annotator."""
+    """People who read responses to an item here never get it as an annotator."""
     if read := items_to_decide(listed_rows):
         candidates.record_reading(read, by=request.user, now=timezone.now())
 
@@ -301,7 +301,7 @@ def _words(row: Row, response: Mapping[str, Any]) -> list[str]:
 
 
 def _contrast(row: Row, letters: Sequence[str]) -> dict[str, Any]:
-    """`contrast`, the table with what each response did to it (as given where nobody did anything), and `comparison`,
+    """`contrast`, the table with what each response did to it (as given where none changed it), and `comparison`,
     the same for scripts.
     """
     if row.task is None or row.plain is None or "table" not in row.task.shows:

@@ -47,7 +47,7 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
     batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
     here = redirect("gold", batch.public_id)
     if not visibility.may_see_agreement(request.user, batch):
-        # Whoever annotates here is measured by it.
+        # Annotators are measured by it.
         messages.warning(
             request,
             gettext("You annotate in this batch. You can see its gold items once it is closed."),

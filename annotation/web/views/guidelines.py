@@ -28,7 +28,7 @@ from tasks.contract import TaskType
 
 @page("GET", "POST")
 def guidelines(request: PageRequest, slug: str, type: str) -> HttpResponse:
-    """The guidelines of a kind in this project: everybody in it reads them, managers write new versions.
+    """The guidelines of a kind in this project: members read them, managers write new versions.
 
     ?version= shows an older one, ?against= what changed since that one, ?edit the form.
     """
@@ -127,7 +127,7 @@ def _guidelines_page(
     must_confirm = project.must_read and Permission.ANNOTATE in may and newest is not None
     against = _versions(project, task).filter(number=version_number(request.GET.get("against"))).first()
     if against is None and must_confirm and last is not None and version == newest and last != newest:
-        against = last  # what is new to whoever is asked to read again
+        against = last  # what is new to a person who is asked to read again
     changes = (
         quality_guidelines.diff_lines(against.text, version.text)
         if against and version and against != version

@@ -113,13 +113,13 @@ def result_in_words(job: Job) -> str:
 
 
 def undoable_by(job: Job, actor: authorization.Actor) -> str:
-    """The id of the action that this job did, while somebody may undo it; else ""."""
+    """The id of the action that this job did, while a person may undo it; else ""."""
     acted = job.result.get("acted", "") if job.kind == item_actions.ACT else ""
     return acted if acted in item_actions.undoable(actor, job.project, now=timezone.now()) else ""
 
 
 def menu(actor: authorization.Actor, project: Project) -> list[tuple[str, str]]:
-    """The actions that somebody may take in a project: names and titles."""
+    """The actions that a person may take in a project: names and titles."""
     if not authorization.acts_on_items(actor, project):
         return []
     leads = Permission.SET_UP in authorization.permissions_in(actor, project)

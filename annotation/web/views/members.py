@@ -188,7 +188,7 @@ def remove_member(request: PageRequest, pk: int) -> HttpResponse:
 
 
 def _with_freed(message: str, freed: int) -> str:
-    """A message with how many items were kept for somebody, where there were any."""
+    """A message with how many items were kept for a person, where there were any."""
     if not freed:
         return message
     more = ngettext(
@@ -201,7 +201,7 @@ def _with_freed(message: str, freed: int) -> str:
 
 @page("GET", "POST")
 def change_roles(request: PageRequest, pk: int) -> HttpResponse:
-    """What somebody is in the project from now on."""
+    """What a person is in the project from now on."""
     membership = authorization.membership(authorization.actor(request), pk)
     form = RolesForm(request.POST or None, initial={"roles": membership.roles})
     if form.is_valid():

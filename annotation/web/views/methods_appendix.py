@@ -34,7 +34,7 @@ PAGES = {
 
 @page("GET")
 def project_methods(request: PageRequest, slug: str) -> HttpResponse:
-    """What the appendix says now, and what nobody recorded, each with the page to enter it."""
+    """What the appendix says now, and what is missing, each with the page to enter it."""
     actor = authorization.actor(request)
     project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
     if (away := away_from_releases(request, project)) is not None:
@@ -69,7 +69,7 @@ def project_methods_file(request: PageRequest, slug: str, format: str) -> HttpRe
 
 @page("GET")
 def release_methods_file(request: PageRequest, public_id: str, format: str) -> HttpResponse:
-    """The same of a release, from its files and the edits that nobody checked."""
+    """The same of a release, from its files and the unchecked edits."""
     release = authorization.release(authorization.actor(request), public_id)
     if release.ready_at is None:
         raise Http404(authorization.NOT_HERE)

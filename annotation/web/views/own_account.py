@@ -78,7 +78,7 @@ sign_in = require_http_methods(["GET", "HEAD", "POST"])(SignIn.as_view())
 def sign_out(request: HttpRequest) -> HttpResponse:
     """End the person's sessions. A session lives in its cookie, so ending one for good means ending all of them.
 
-    Somebody of a crowd, who cannot sign in again, is asked first.
+    A person of a crowd, who cannot sign in again, is asked first.
     """
     if _cannot_come_back(request):
         return render(request, "crowd/sign_out.html", {"everywhere": False})
@@ -135,7 +135,7 @@ def change_display(request: PageRequest) -> HttpResponse:
 @sensitive_post_parameters()
 @page("POST")
 def change_password(request: PageRequest) -> HttpResponse:
-    """A new password: every other session ends, this one goes on."""
+    """A new password: every other session ends, this one continues."""
     form = PasswordForm(request.POST, person=request.user, auto_id="password_%s")
     if form.is_valid():
         projects.change_password(person=request.user, password=form.cleaned_data["new"], now=timezone.now())

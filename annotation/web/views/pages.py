@@ -39,7 +39,7 @@ Response = TypeVar("Response", bound=HttpResponseBase)
 
 
 class PageRequest(HttpRequest):
-    """A request of somebody who is signed in, as the views below `page` get it."""
+    """A request of a person who is signed in, as the views below `page` get it."""
 
     user: Person
     htmx: HtmxDetails
@@ -73,7 +73,7 @@ def page(*methods: str) -> Callable[[View[P]], Callable[Concatenate[HttpRequest,
 
 
 class _RefusalHandler:
-    """`with` this, what the domain refuses is told in words instead of raised, and the code after it goes on."""
+    """`with` this, a refusal is shown as a message instead of raised, and the code after it runs."""
 
     def __init__(self, tell: Callable[[str], Any]) -> None:
         self.tell = tell
@@ -95,7 +95,7 @@ class _RefusalHandler:
 
 
 def refusals_on(form: BaseForm) -> _RefusalHandler:
-    """Refusals stand on the form, which is shown again with everything that was typed."""
+    """Refusals are on the form, which is shown again with everything that was typed."""
     return _RefusalHandler(lambda detail: form.add_error(None, detail))
 
 

@@ -54,7 +54,7 @@ class PeriodForm(forms.Form):
 
 
 class RatesForm(forms.Form):
-    """What a project pays, and how much somebody may work a day."""
+    """What a project pays, and how much a person may work a day."""
 
     currency = forms.CharField(
         required=False,
@@ -203,7 +203,7 @@ def _parts(
 
 
 def _has_simulated_work(by_person: Mapping[int, workload.Account]) -> bool:
-    """Whether a simulated annotator submitted something, for which nobody is paid."""
+    """Whether a simulated annotator submitted something, which is not paid."""
     submitted = [person for person, account in by_person.items() if account.submitted]
     return Person.objects.filter(pk__in=submitted, is_simulated=True).exists()
 

@@ -97,7 +97,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
 def _score(
     request: PageRequest, actor: authorization.Actor, project: Project, task: TaskType, variant: str
 ) -> HttpResponse:
-    """The end of practice: how many were right, the way to the items, and once more."""
+    """The end of practice: how many were right, the way to the items, and again."""
     score = queue_practice.score(request.session, project, task, variant)
     back = back_to(request, actor)
     following, items_left = (None, 0) if back else _batch_after(actor, project, task, variant)

@@ -17,7 +17,7 @@ from tableqa.typesetting.report_tables import NOTHING
 
 
 def results(batch: Batch, called: Mapping[int | None, str]) -> dict[str, Any]:
-    """Everybody's result in a qualification, and as a figure with their pseudonyms; nothing of other batches."""
+    """All people's result in a qualification, and as a figure with their pseudonyms; nothing of other batches."""
     is_qualification = batch.purpose == Batch.Purpose.QUALIFICATION
     standings = qualification.qualification_results(batch) if is_qualification else []
     named = [(standing, called.get(standing.person.pk, "")) for standing in standings]
@@ -49,7 +49,7 @@ def _line(batch: Batch, standing: qualification.QualificationResult, pseudonym: 
 
 
 def grant(request: PageRequest, batch: Batch, member: str) -> None:
-    """Admit the member of this key without a pass. Http404 for a key of nobody here."""
+    """Admit the member of this key without a pass. Http404 for an unknown key."""
     key = int(member) if member.isascii() and member.isdigit() and len(member) < 12 else 0
     membership = Membership.objects.filter(project=batch.project, pk=key).select_related("person").first()
     if membership is None:

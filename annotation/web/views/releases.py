@@ -247,7 +247,7 @@ def _tables(request: PageRequest, release: Release, formats: Sequence[Mapping[st
 
 
 def _agreement(release: Release) -> dict[str, Any]:
-    """Statistics with a value first; further ones, and those without a value, each in a table of their own."""
+    """Statistics with a value first; further ones, and those without a value, each in their own table."""
     manifest = Manifest.of(release.manifest)
     names = {batch["id"]: batch["name"] for batch in manifest.batches}
     figures = [

@@ -24,7 +24,7 @@ def opened_batches(who: Reader) -> tuple[list[Batch], list[Batch]]:
 
 
 def compared_measures(batch: Batch) -> Sequence[Measure]:
-    """The measures of agreement of a batch; none if nobody is compared."""
+    """The measures of agreement of a batch; none without comparisons."""
     return rating_tallies.measures_of(batch.task(), batch.people_compared)
 
 
@@ -37,7 +37,7 @@ def started_batches(batches: Sequence[Batch]) -> set[int]:
 
 
 def names_of(project: Project, may: frozenset[Permission]) -> dict[str, str]:
-    """What people are called on a page, by their keys: by name for managers, by pseudonym for everybody else."""
+    """What people are called on a page, by their keys: by name for managers, by pseudonym for others."""
     columns = ("person_id", "pseudonym", "person__name", "person__is_simulated")
     rows = Membership.objects.filter(project=project).values_list(*columns)
     if Permission.SET_UP not in may:

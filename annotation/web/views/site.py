@@ -235,7 +235,7 @@ AGAIN_OF_BATCH = {"import_labels": "labels_elsewhere", "import_gold": "gold", "d
 
 
 def _retry_address(job: Job) -> str:
-    """Where somebody goes whose job has failed."""
+    """Where a person goes whose job has failed."""
     if job.kind == runs.KIND:
         release = get_object_or_404(Release, pk=job.ids["release"])
         return reverse("evaluations", args=[release.public_id])

@@ -1,4 +1,4 @@
-"""The words of the scripts, as a file of their own, and the person's choice of a language."""
+"""The words of the scripts, as their own file, and the person's choice of a language."""
 
 import json
 
@@ -29,7 +29,7 @@ def words(request: HttpRequest, language: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def choose(request: HttpRequest) -> HttpResponse:
-    """Keep the language that was chosen, and lead back to where it was; to the first page, where nobody says."""
+    """Keep the language that was chosen, and lead back to where it was; to the first page, if unknown."""
     answer: HttpResponse = set_language(request)
     if answer.headers.get("Location") == "/":  # below a path, that is another site
         answer.headers["Location"] = reverse("home")

@@ -103,7 +103,7 @@ def _sees_gold(request: PageRequest, project: Project) -> bool:
 
 
 def _parse_study(form: StudyForm, project: Project) -> Study | None:
-    """The study of the form; its faults stand on the form."""
+    """The study of the form; its faults are on the form."""
     try:
         parsed_study = parse(form.cleaned_data["text"])
     except StudyError as error:

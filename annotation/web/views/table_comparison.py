@@ -122,7 +122,7 @@ def thumbnail(base: Table, variants: Sequence[TableVariant]) -> dict[str, Any] |
     """The changed cells of the merged table, for explorer/_thumbnail.html: at most `SMALL_ROWS` rows with a change, and of
     the columns the first, which names a row, and those with a change. `more` counts further rows with changes.
 
-    None where nobody changed anything, and where `contrast_table` gives nothing.
+    None without changes, and where `contrast_table` gives nothing.
     """
     variants = [variant for variant in variants if variant.operations]
     table = contrast_table(base, variants, whole=0) if variants else None
@@ -151,7 +151,7 @@ def for_scripts(
     pointed: Iterable[Sequence[str]] = (),
     name: str = gettext_noop("Response {letter}"),
 ) -> dict[str, Any] | None:
-    """The same for `static/askew/comparison.js`, which merges by itself; None if nobody changed or marked a cell."""
+    """The same for `static/askew/comparison.js`, which merges by itself; None without a changed or marked cell."""
     if not any(variant.operations or list(variant.marked) for variant in variants):
         return None
     return {
@@ -173,7 +173,7 @@ def compare_inputs(task: TaskType, item: Item) -> dict[str, Any] | None:
     """The changed tables among an item's inputs, drawn as changes of the original's, for comparing/_compared.html.
 
     Only inputs that are shown, and only where the original is: {"original": {table}, name: {operations}}. Several are
-    merged into one table, in which the first letter of its name stands for an input; None where there is nothing to
+    merged into one table, in which the first letter of its name names an input; None where there is nothing to
     compare.
     """
     shown_inputs = {name: item.inputs[name] for name in task.shown_names(item) if name in item.inputs}
@@ -295,7 +295,7 @@ def _cut(rows: Sequence[dict[str, Any]], first: int) -> list[dict[str, Any]]:
 
 def _summary(merged: MergedTable, marks: Marks, letters: Sequence[str]) -> list[dict[str, Any]]:
     """How many places were marked or edited by whom, and how many rows and columns removed, moved, renamed or put there,
-    everybody first: {"letters", "all", "marked", "edited", "lines"}.
+    all first: {"letters", "all", "marked", "edited", "lines"}.
     """
     marked = Counter(" ".join(who) for who in marks.values())
     edited = Counter(

@@ -56,8 +56,8 @@ def drawn(
 ) -> dict[str, Any]:
     """Columns and rows with ids and marks, for annotating/_table.html.
 
-    Old text stands beside new; removed rows and columns stand where they stood; inserted, moved, renamed and
-    split ones are noted, and columns of numbers are named as such. `marked` are cells that somebody points at,
+    Old text is beside new; removed rows and columns are where they stood; inserted, moved, renamed and
+    split ones are noted, and columns of numbers are named as such. `marked` are cells that a person points at,
     [row id, column id]. `choosing` names the field in which a person without scripts ticks cells, of which
     `chosen` are ticked; "" where no cells are chosen. After rows and columns were exchanged only the edited table
     is drawn: there is no place for what was.
@@ -118,7 +118,7 @@ def _above(
     texts |= dict(zip(edited.column_ids, edited.header_rows[index], strict=True))
     spans = {span.column: span.columns for span in edited.spans if span.row == f"h{index}"}
     cells: list[dict[str, Any]] = []
-    span_left = 0  # columns that the merged cell in hand still reaches over; it ends where another column stands between
+    span_left = 0  # columns that the merged cell in hand still reaches over; it ends at another column
     for column in columns:
         if span_left and not column["removed"] and not column["inserted"]:
             cells[-1]["columns"] += 1
