@@ -1,7 +1,7 @@
 """Decisions by adjudicators: accept responses, write one, exclude the item, or send a response back; and undo.
 
-Who adjudicates an item is nobody who had it, made it, or may still annotate in its batch (`visibility.may_adjudicate`):
-whoever reads responses here is refused for as long as the batch is open to them as an annotator.
+An adjudicator of an item never had it, made it, nor may still annotate in its batch (`visibility.may_adjudicate`):
+readers of responses here are refused for as long as the batch is open to them as an annotator.
 """
 
 import logging
@@ -70,7 +70,7 @@ def decide(
     """An adjudicator's word: `choose` responses (letters or annotation ids), write one's own, or `exclude`.
 
     A response of one's own rests on those that it was `based_on` (letters or ids), and on all that it has a piece in common
-    with: the same operation, cell, answer or words. Their authors are makers like whoever wrote it.
+    with: the same operation, cell, answer or words. Their authors count as makers, too.
     `listed_reason` is one of the batch's reasons with a key. A note is needed where the batch requires one; where the item
     is excluded, the reason may stand for it. `seen` are the responses (`in_one_text`) that were shown with their letters.
     Raises ActionRefused: decided, responses_changed, invalid_request; `tasks.contract.InvalidResponse` for a response that
@@ -220,7 +220,7 @@ def last_act(batch: Batch, person: Person, now: datetime, decided: str = "") -> 
 def send_back(
     *, item: Item, by: Person, choose: str, note: str, now: datetime, seen: str = ""
 ) -> RevisionRequest:
-    """Give one response (its letter or annotation id) back to whoever wrote it, with a note that they read.
+    """Give one response (its letter or annotation id) back to its author, with a note.
 
     The submission is withdrawn by a revision that follows it; its author holds the item again, with what they had
     written as the draft. Nobody adjudicates until they have submitted: then the item is resolved like any other.
@@ -253,7 +253,7 @@ def send_back(
 
 
 def exclude(*, item: Item, by: Person, reason: str, before: str, now: datetime) -> Decision:
-    """Exclude an item that is undecided, whatever its state `before`. Nobody gets it any more.
+    """Exclude an item that is undecided, whatever its state `before`. It is not served any more.
 
     The caller holds its lock, in a transaction, and has ended its leases.
     """
@@ -378,7 +378,7 @@ def returnable(item: Item, responses: Sequence[Candidate]) -> list[str]:
 
 @contextmanager
 def _refusing_failures(item: Item) -> Iterator[None]:
-    """Refuse what the item's task type fails on, which may be somebody else's code. Nothing is written then."""
+    """Refuse what the item's task type fails on, which may be another person's code. Nothing is written then."""
     try:
         yield
     except (ActionRefused, InvalidResponse, DatabaseError):
@@ -416,7 +416,7 @@ def _sent_back_by(item: Item, person: Person) -> list[RevisionRequest]:
 
 
 def _is_untouched(sent: Sequence[RevisionRequest]) -> bool:
-    """Whether nobody has continued with responses that were sent back: neither submitted nor changed the draft."""
+    """Whether responses that were sent back are untouched: neither submitted nor changed the draft."""
     for row in sent:
         latest = revisions.latest(row.assignment)
         draft = Draft.objects.filter(assignment=row.assignment, saved_at=latest.made_at)

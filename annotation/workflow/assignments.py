@@ -86,7 +86,7 @@ def payload(assignment: Any) -> dict[str, Any]:
             if draft is not None and draft.revision
             else None
         ),
-        # Whoever is sent a response back has it as the draft: nobody else is asked about.
+        # The author of a returned response has it as the draft: no other person is asked about.
         "sent_back": _sent_back(assignment) if draft is not None and draft.revision else None,
         "annotation": (
             {"id": assignment.annotation.public_id, "revision": assignment.annotation.revision}
@@ -144,7 +144,7 @@ def save_draft(
 def validate_draft(
     response: Mapping[str, Any], task: tasks.contract.TaskType, item: tasks.contract.Item
 ) -> Validation:
-    """What is to be said of a response that somebody works on, whatever it holds."""
+    """What is to be said of a response that a person works on, whatever it holds."""
     problems: Sequence[Problem] = ()
     response = {**response, "data": task.with_operations(response.get("data"))}
     try:
@@ -189,7 +189,7 @@ def submit(
     """Store the response as an annotation. Asking again with the same response returns the same annotation.
 
     A response of an older version of the kind is refused: it was not asked what this version asks. `scripts` False is the
-    form of a page without them, which gives no sign of life while somebody works on it.
+    form of a page without them, which gives no sign of life while a person works on it.
     A response that leaves conditions unmet (`TaskType.unmet`) needs a reason, or their codes in `confirmed`. `unsure` (true)
     beside its data says that the person is not sure: it is stored with the annotation, and is no part of the response.
     Raises `tasks.contract.InvalidResponse` with every problem; ActionRefused: unmet_conditions, already_submitted (another
@@ -246,7 +246,7 @@ def submit_and_next(
                         batch=batch, person=person, holding=holding, now=now, counts=counts
                     )
         except (IntegrityError, _SlotLost) as late:
-            # Somebody was faster: another tab of this person, a retry, or a colleague after the lease ran out.
+            # A person was faster: another tab of this person, a retry, or a colleague after the lease ran out.
             related = ("annotation", "batch__definition")
             assignment = Assignment.objects.select_related(*related).get(pk=assignment.pk)
             annotation = None
@@ -264,7 +264,7 @@ def submit_and_next(
 
 
 def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
-    """Give the item up for good, with a reason; somebody else gets the place. Skipping twice is one skip."""
+    """Give the item up for good, with a reason; another person gets the place. Skipping twice is one skip."""
     reason = reason.strip()
     require_storable(reason)
     if not reason:
@@ -342,7 +342,7 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
         assignment.refresh_from_db(fields=["state", "annotation"])
         if assignment.state == State.LEASED and annotation.response is not None:
             return assignment
-        # In this order, so that gold, which nobody decides, is refused in the words that an ordinary item is.
+        # In this order, so that gold, which is never decided, is refused with the message of an ordinary item.
         if assignment.batch.closed_at is not None:
             refuse("batch_closed", "The batch was closed. Its annotations cannot be changed.")
         _require_undecided(assignment.item_id)
@@ -415,7 +415,7 @@ def reopenable(assignments: Sequence[Assignment], *, now: datetime) -> set[int]:
 
 
 def send_back_notes(assignments: Sequence[Assignment]) -> dict[int, str]:
-    """What adjudicators wrote of the responses that wait to be written anew, by assignment (id): the newest note."""
+    """What adjudicators wrote of the responses that wait to be written again, by assignment (id): the newest note."""
     waiting_ids = [
         assignment.pk for assignment in assignments if assignment.state in (State.LEASED, State.RETURNED)
     ]

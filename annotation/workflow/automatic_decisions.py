@@ -56,7 +56,7 @@ LACKING = Q(submitted_count__gt=0, submitted_count__lt=F("slots_count"))
 def resolve_due(*, now: datetime, limit: int = 200) -> int:
     """Resolve complete items whose time for undo has passed. Returns how many; safe to run anywhere, any time.
 
-    Each item is a transaction of its own: on SQLite a worker lets others write in between
+    Each item is its own transaction: on SQLite a worker lets others write in between
     (`annotation.platform.database.sqlite3`).
     """
     due = Item.objects.filter(decisions.DECIDABLE, _installed("batch__"), due_at__lte=now)
@@ -65,9 +65,9 @@ def resolve_due(*, now: datetime, limit: int = 200) -> int:
 
 
 def resolve_orphaned(*, now: datetime) -> int:
-    """See to items of open batches that lack answers which nobody can be asked for any more. Returns how many.
+    """Resolve items of open batches that lack answers and have no possible annotator. Returns how many.
 
-    Whoever could have answered skipped the item, or left. In a batch for everybody their places go, and the others'
+    All who could have answered skipped the item, or left. In a batch for all their places go, and the others'
     responses are resolved once they are complete; elsewhere an adjudicator looks: where the batch decides when it closes,
     then, else now. Safe to run anywhere, any time.
     """
@@ -129,7 +129,7 @@ def has_orphaned_items(batch: Batch) -> bool:
 def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
     """Decide a complete item by its batch's rule. False where that changed nothing: decided, or not complete any more.
 
-    again: also where it waits for an adjudicator. In a closed batch nobody answers any more: an item that lacks answers
+    again: also where it waits for an adjudicator. A closed batch takes no answers: an item that lacks answers
     goes to an adjudicator, unless only those are lacking that were asked for in addition, and by now the others agree.
 
     A batch that decides when it closes asks one more person before, and does nothing else: people may still change what
@@ -261,9 +261,9 @@ def _one_of_many(item_id: int, now: datetime, act: Callable[[int], bool]) -> boo
 
 
 def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
-    """Have an adjudicator look at an item that nobody else can answer. Its free places go: nobody is to come for them.
+    """Have an adjudicator look at an item that no other person can answer. Its free places are removed.
 
-    Where only somebody asked in addition is lacking, and by now the others agree, the item is due instead.
+    Where only a person asked in addition is lacking, and by now the others agree, the item is due instead.
     """
     with transaction.atomic():
         item = decisions.lock(item_id)
@@ -272,7 +272,7 @@ def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
         if settled or item.batch.closed_at is not None or item.submitted_count >= item.slots_count:
             return False
         if Assignment.objects.filter(item=item, state=Assignment.State.LEASED).exists():
-            return False  # somebody is at it after all
+            return False  # a person is at it after all
         reason, all_came = _missing_response_reason(item, NOBODY_MAY), _all_planned_came(item)
         orphaned_slots.drop_free(item)
         responses = ItemResponses.of(item)
@@ -300,7 +300,7 @@ def _all_planned_came(item: Item) -> bool:
 
 
 def _somebody_is_left(item: Item) -> bool:
-    """Whether anybody may annotate here who neither had the item nor helped to make it."""
+    """Whether any person may annotate here who neither had the item nor helped to make it."""
     had = set(item.assignments.values_list("person_id", flat=True))
     barred = set(item.exclusions.values_list("person_id", flat=True))
     return bool(allocation.annotator_ids(item.batch.project_id) - had - barred)

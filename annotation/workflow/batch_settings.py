@@ -57,7 +57,7 @@ def differences(batch: Batch, changes: Mapping[str, Any], *, counted: bool = Tru
 def effects(batch: Batch, changes: Mapping[str, Any], *, counted: bool = True) -> list[str]:
     """What the change does to items and people, in sentences with counts. Raises what `differences` raises.
 
-    Without `counted` there is no number in it: for somebody from whom the counts of the batch are kept.
+    Without `counted` there is no number in it: for a person from whom the counts of the batch are kept.
     """
     changed_values = differences(batch, changes, counted=counted)
     if not changed_values:
@@ -295,7 +295,7 @@ def _in_short(name: str, value: Any) -> str:
 
 
 def _complete_items(batch: Batch) -> QuerySet[Item]:
-    """Items with all their responses that nobody has decided and no adjudicator waits for."""
+    """Undecided items with all their responses, outside adjudication."""
     return undecided(batch).filter(slots_count__gt=0, submitted_count__gte=F("slots_count"))
 
 

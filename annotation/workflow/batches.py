@@ -295,8 +295,8 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
             if batch.strategy == "split":
                 allocation.split_all(batch=batch, by=by, now=now)
             elif batch.strategy == "everyone" and batch.purpose != Batch.Purpose.QUALIFICATION:
-                # Who comes later gets places of their own (`queue`); so does everybody in a qualification batch.
-                # Where nobody is there yet, what was asked for is what makes an item complete.
+                # Who comes later gets places of their own (`queue`); so do all in a qualification batch.
+                # Before people join, what was asked for is what makes an item complete.
                 people = len(allocation.annotators(batch.project))
                 slots.set_overlap(batch=batch, overlap=people or batch.overlap, now=now)
                 if people:
@@ -308,14 +308,14 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
 
 
 def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
-    """Nobody gets or submits items any more. What has answers may be resolved at once.
+    """No more items are served or submitted. What has answers may be resolved at once.
 
-    Whoever withdrew a submission and has not submitted again is counted with it: nothing is lost.
+    A withdrawn submission without a newer one counts: nothing is lost.
     """
     if batch.opened_at is None:
         refuse("batch_not_open", "Open the batch before you close it.")
     with transaction.atomic():
-        # In the order of `annotation.queue.reservations`, so that nobody who submits or decides waits for this in a circle.
+        # In the order of `annotation.queue.reservations`, so that submissions and decisions cannot deadlock with this.
         slots.lock_items([batch.pk])
         person_counts.lock_all_person_counts(batch)
         before = batch.state
@@ -337,12 +337,12 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
 
 
 def pause_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
-    """Nobody gets items of it until it goes on; what people have on their desk they may finish. Pausing twice is once."""
+    """No items are served until it is resumed; assignments in progress may be finished. Idempotent."""
     _set_paused(batch, "open", "paused", by=by, now=now)
 
 
 def resume_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
-    """A paused batch goes on. One that goes on already is left alone."""
+    """Resume a paused batch. One that is open already is left alone."""
     _set_paused(batch, "paused", "open", by=by, now=now)
 
 
@@ -388,7 +388,7 @@ def act(
 ) -> tuple[list[Batch], list[tuple[Batch, str]]]:
     """Do one of `ACTIONS` with each batch. Returns those it was done with, and those that refused, with why.
 
-    Each batch is a transaction of its own: one that refuses keeps no other from being changed.
+    Each batch is its own transaction: one that refuses keeps no other from being changed.
     """
     batch_action = ACTIONS[action]
     changed, refused = [], []

@@ -1,7 +1,7 @@
 """Automatic perturbations of a project's examples: which kinds with which seeds, checked, kept with their lineage.
 
 A run freezes what it is about and goes through the originals in the order of their keys, a hundred a
-transaction; one that was interrupted goes on where it stopped. A run that a batch feeds takes up what is decided there,
+transaction; one that was interrupted continues where it stopped. A run that a batch feeds takes up what is decided there,
 job by job. What it makes follows from the original,
 the kind, the seed and the cells that people had marked (`tableqa.perturbations`), so a release makes it
 again and compares.

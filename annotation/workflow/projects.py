@@ -95,7 +95,7 @@ def rename_project(*, project: Project, name: str, time_zone: str, by: Person, n
 def add_member(
     *, project: Project, person: Person, roles: Sequence[Role], by: Person | None, now: datetime
 ) -> Membership:
-    """Give the person these roles besides those they have; somebody who left comes back under the old pseudonym."""
+    """Give the person these roles besides those they have; a person who left comes back under the old pseudonym."""
     with transaction.atomic():
         membership, _ = Membership.objects.get_or_create(project=project, person=person)
         here = membership.removed_at is None and bool(membership.roles)
@@ -139,7 +139,7 @@ def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, n
 def _write_roles(
     membership: Membership, before: set[str], after: set[str], *, by: Person | None, now: datetime
 ) -> None:
-    """Write the roles, each change as an event of its own."""
+    """Write the roles, each change as its own event."""
     membership.roles = [role.value for role in Role if role.value in after]
     membership.save(update_fields=["roles"])
     for role in Role:
@@ -149,7 +149,7 @@ def _write_roles(
 
 
 def _give_back_all(membership: Membership, *, reason: str, by: Person, now: datetime) -> int:
-    """What is on their desk goes back, and what was kept for them is free. Returns how many places were kept."""
+    """Their assignments in progress go back, and their reservations end. Returns how many places were reserved."""
     leases = Assignment.objects.filter(
         person_id=membership.person_id, batch__project=membership.project, state=Assignment.State.LEASED
     )
@@ -179,7 +179,7 @@ def remove_member(*, membership: Membership, by: Person, now: datetime) -> int:
 
 
 def has_left(person: Person, project_id: int) -> bool:
-    """Whether somebody was a member of the project (by id) and is none any more."""
+    """Whether a person was a member of the project (by id) and is none any more."""
     gone = Membership.objects.filter(project_id=project_id, person=person, removed_at__isnull=False)
     return gone.exists()
 
@@ -226,9 +226,9 @@ def change_person(*, person: Person, name: str, time_zone: str) -> None:
 
 
 def take_time_zone(*, person: Person, time_zone: str) -> None:
-    """Give somebody who signs in for the first time the time zone of their browser; an unknown one is ignored.
+    """Give a person who signs in for the first time the time zone of their browser; an unknown one is ignored.
 
-    Whoever has signed in before, or chose a time zone, keeps theirs.
+    People who signed in before, or chose a time zone, keep theirs.
     """
     chosen = person.last_login is not None or person.time_zone != Person._meta.get_field("time_zone").default
     if not chosen and time_zone in time_zones():
@@ -263,7 +263,7 @@ def invite(
     days: int = INVITATION_LIFE.days,
     token: str = "",
 ) -> tuple[Invitation, str]:
-    """A personal link into the project, for so many days. The token is returned once and kept as a hash only."""
+    """A personal link into the project, for `days` days. The token is returned once and kept as a hash only."""
     require_storable(name)
     if not roles:
         refuse("invalid_request", "Choose at least one role.")
@@ -352,7 +352,7 @@ def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membersh
 
 
 def must_register(person: Person) -> bool:
-    """Whether somebody came by a crowd link and cannot sign in without a link yet."""
+    """Whether a person came by a crowd link and cannot sign in without a link yet."""
     return not person.has_sign_in and CrowdEntry.objects.filter(person=person).exists()
 
 
@@ -393,7 +393,7 @@ def join_as_new(
 ) -> Person:
     """Register and accept in one: nobody is left with an account and no project. Raises ActionRefused as both do.
 
-    `person` is somebody of a crowd, who keeps the account and gets what to sign in with.
+    `person` is a person of a crowd, who keeps the account and gets what to sign in with.
     """
     with transaction.atomic():
         person = register(name=name, email=email, password=password, person=person)
