@@ -1,7 +1,7 @@
 """Django's admin, for administrators: a way to look at every row, and no way around the writers.
 
 Nothing is added, changed or deleted here but the name and the e-mail address of a person, which goes through `accounts`.
-What opens doors (hashes of tokens and passwords) is left out, and so are the ids of a crowd platform, which stand beside no
+What opens doors (hashes of tokens and passwords) is left out, and so are the ids of a crowd platform, which are beside no
 person but on the page of their link. An administrator who annotates or adjudicates somewhere sees no responses here.
 """
 
@@ -44,7 +44,7 @@ RESPONSES: Final = frozenset(
 
 
 class Site(admin.AdminSite):
-    """The admin behind the site's own sign-in. For everybody but administrators it does not exist."""
+    """The admin behind the site's own sign-in. It exists for administrators only."""
 
     site_header = site_title = "Askew"
     index_title = "Every row"
