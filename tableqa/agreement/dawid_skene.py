@@ -5,7 +5,7 @@
     found.posterior["item 7"], found.best("item 7")
 
 No annotator's answers are the truth. The model says: every item has one true class, drawn from a prior; a person who
-sees an item of class j gives label k with their own probability, whatever the item (their row j of a confusion
+sees an item of class j gives label k with their own probability, for every item (their row j of a confusion
 matrix). Expectation maximisation finds the matrices and the classes together, starting from the shares of the labels of
 each item, so that nothing is drawn and the result is the same every time.
 
@@ -205,7 +205,7 @@ def _fit(
     """Posterior (items x classes), prior, confusion (people x classes x labels), whether and when it came to rest."""
     import numpy as np
 
-    # A label counts the same wherever it is in the list, so sums run over (person, label) and items in a fixed order.
+    # A label counts the same in any order of the list, so sums run over (person, label) and items in a fixed order.
     order = np.lexsort((label, person, item))
     item, person, label = item[order], person[order], label[order]
     starts = np.searchsorted(item, np.arange(items))

@@ -108,7 +108,7 @@ def equal_by_chance(units: Sequence[Unit]) -> float:
 
 
 def edits_of(operations: Iterable[Operation]) -> frozenset[Edit]:
-    """Net operations as a set of edits. Two rows put in at one place are told apart by the order of the operations."""
+    """Net operations as a set of edits. Two rows put in at one place are distinguished by the order of the operations."""
     values: dict[tuple[str, str], str] = {}
     for operation in operations:
         for row, column, value in _edits(operation.to_dict()):
@@ -181,7 +181,7 @@ def _counts_of_units(units: Sequence[Unit]) -> Counter[tuple[Pattern, ...]]:
 
 
 def _counts_of_clusters(clusters: Iterable[Sequence[Unit]]) -> Counter[tuple[Pattern, ...]]:
-    """How many clusters have the same patterns of units with two or more ratings, be it none."""
+    """How many clusters have the same patterns of units with two or more ratings, also none."""
     counts: Counter[tuple[Pattern, ...]] = Counter()
     for cluster in clusters:
         patterns = (_pattern(places, sets, index) for index, (places, sets) in enumerate(cluster))

@@ -172,7 +172,7 @@ def _coded_numbers(array: Array) -> tuple[Array, list[object]] | None:
 
 
 def _coded_objects(rows: Sequence[Sequence[object]]) -> tuple[Array, list[object]]:
-    """Codes of arbitrary labels, told apart as a dictionary does, in the order of `sort_key`."""
+    """Codes of arbitrary labels, compared as in a dictionary, in the order of `sort_key`."""
     import numpy as np
 
     width = len(rows[0]) if rows else 0

@@ -92,7 +92,7 @@ DRAWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a statement about further units rests on, whatever width is wanted: all that has to be kept of the units.
+    """What a statement about further units rests on, for any width: all that has to be kept of the units.
 
     units, half_width   as in RequiredUnits
     spread              by which factor the units' true spread may well exceed the one that was seen

@@ -1,6 +1,6 @@
 """How far two sets of labels are apart, from what they have in common: the distances of Jaccard and of MASI.
 
-Both need three numbers only, the sizes of the two sets and of what is in both, so that whatever compares sets (cells of
+Both need three numbers only, the sizes of the two sets and of what is in both, so that all comparisons of sets (cells of
 a table, edits, several labels of one item) shares this one definition.
 
 Sources:

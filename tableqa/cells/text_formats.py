@@ -127,7 +127,7 @@ def same_format(old: str | None, new: str, column: ColumnFormats) -> bool:
 
     `old` is the text replaced (None for a cell of a new row), `column` the cells of the column before the edit. A text
     that the column has already is always fine. Otherwise `new` must be what the column holds: a number where it has
-    numbers, with a prefix, suffix, decimals, thousands mark and minus that are in use there, wherever in the column; a
+    numbers, with a prefix, suffix, decimals, thousands mark and minus that are in use there, anywhere in the column; a
     date as one of its dates is written ("Month 0, Year" must not become "0-Mon"); words where there were words. A column
     that mixes numbers and words says nothing about how a number among the words is written. An empty text, or a sign
     for nothing, is fine in a new row, and where the column has one.

@@ -20,7 +20,7 @@ class View:
 
 
 def view(text: str) -> View:
-    """The view of a cell's text; never fails, "text" is what nothing else fits."""
+    """The view of a cell's text; never fails, "text" if nothing else fits."""
     if not text.strip():
         return View("empty")
     if number := number_of(text):

@@ -12,7 +12,7 @@ Some sentences are stored: with a figure, a decision, a proposal. They are store
     TOO_FEW.format(items=3, needed=10)
 
 The code identifies the sentence for good; its template may be reworded. A `Message` is the English sentence as a `str`, so
-whatever writes it (a release, the API) writes that sentence. `Message.shown` is the sentence in the reader's language,
+all that write it (a release, the API) write that sentence. `Message.shown` is the sentence in the reader's language,
 `Message.to_json` what a database stores.
 """
 

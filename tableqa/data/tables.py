@@ -177,7 +177,7 @@ class Table:
         return tuple(row[j] for row in self.rows)
 
     def same_content(self, other: "Table") -> bool:
-        """Whether header and rows are equal, whatever the ids, the title and the caption are."""
+        """Whether header and rows are equal, for any ids, title and caption."""
         return self.header == other.header and self.rows == other.rows
 
     def to_dict(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
 
 
 def describe(operation: Operation, table: Table) -> str:
-    """The operation in words, e.g. "Row 3, Votes: 4 becomes 361"; `table` is one that has the rows it speaks of.
+    """The operation in words, e.g. "Row 3, Votes: 4 becomes 361"; `table` is one with its rows.
 
     Rows are counted from 1 as on the page; a column is called by its header, or by its number where the header is empty
     or is over several columns; what the table does not have is called by its id. Long texts are shortened, and a

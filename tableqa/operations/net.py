@@ -1,4 +1,4 @@
-"""What operations come to: the edited table, the net list, the difference of two tables, and the way back."""
+"""The results of operations: the edited table, the net list, the difference of two tables, and the inverse."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -37,7 +37,7 @@ MOST_CELLS_ON_TABLE = 2_000_000
 def replay(table: Table, operations: Iterable[Operation]) -> Table:
     """The table that `operations`, done in order, make of `table`; the same input gives the same output.
 
-    Title, caption and ids stay. A merged cell stays merged as long as what is left of it hangs together; one that a new
+    Title, caption and ids stay. A merged cell stays merged as long as what is left of it is connected; one that a new
     or moved row or column parts is taken apart (its text stays where it was). Raises OperationError with the index of
     the first operation that cannot be done.
     """
@@ -63,7 +63,7 @@ def normalise(operations: Iterable[Operation], table: Table | None = None) -> li
     Edits of one cell become one, one that restores the old text vanishes, so does a row inserted and then removed; an
     edit of an inserted row is folded into its cells, and a removed row carries its texts from before any edit. The
     result replays to the same table and is in a fixed order (renamed headers, cells, removed, moved, inserted), so
-    two people who did the same have equal lists whatever way they went. transpose, split_column and mask_cells stay
+    two people who did the same have equal lists in any order of edits. transpose, split_column and mask_cells stay
     as they are, and what is around them is made net on either side; cells that a mask leaves as they were are not
     named by it, and a mask without any is none.
 

@@ -181,7 +181,7 @@ def check(
 def structure(
     contract: Contract, base_table: Table, operations: Sequence[Operation], reason: str = ""
 ) -> list[Violation]:
-    """What `contract` does not allow of the operations and the table that they make, whatever the answers are.
+    """What `contract` does not allow of the operations and the table that they make, for any answers.
 
     The browser runs the same checks while a person types; the order of the violations is the order in which they are
     checked: table_unchanged, table_empty, operation_not_allowed, shape_changed, too_many_operations, protected_cell,

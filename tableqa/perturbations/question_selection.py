@@ -11,7 +11,7 @@
 
 The released files and the paper differ. `rules="released"` is measured on the files: no question is left out for its
 words, and of TAT-QA's reasoning questions those stay for which a relevant cell was found, that is, where a number of the
-derivation is the number in a cell. `rules="paper"` follows the text: extraction questions that speak of the order
+derivation is the number in a cell. `rules="paper"` follows the text: extraction questions about the order
 of rows (appendix A.3) are left out, and every reasoning question stays.
 """
 
@@ -33,7 +33,7 @@ RULES = ("released", "paper")
 
 
 class SelectionError(ValueError):
-    """There is no rule for this, or an example lacks what the rule looks at; the message says which and how to mend it."""
+    """There is no rule for this, or an example lacks what the rule looks at; the message says which and how to fix it."""
 
 
 def select(
@@ -118,7 +118,7 @@ _ONE_NUMBER = re.compile(rf"[\s$€£¥()%+–—-]*({_NUMBER})[\s$€£¥()%]*"
 
 
 def _has_relevant_cell(example: Example) -> bool:
-    """Whether a cell below the header is a number, whatever its sign and unit, that the derivation names."""
+    """Whether a cell below the header is a number, with any sign and unit, that the derivation names."""
     named = {_value(text) for text in _NUMBERS.findall(example.meta["derivation"])}
     cells = (_ONE_NUMBER.fullmatch(cell) for row in example.table.rows for cell in row)
     return any(_value(match[1]) in named for match in cells if match)

@@ -319,7 +319,7 @@ class Alignment:
 def align(table: Table, other: Table) -> Alignment | None:
     """The pair of key columns that matches most rows, one to one; None where no row matches.
 
-    A match of texts counts 1, of dates 0.6, of years 0.4, for years match whatever the tables are about. A key that
+    A match of texts counts 1, of dates 0.6, of years 0.4, for years match for any subject of the tables. A key that
     is in several rows of either table matches none of them: which of them is meant is not for a program to say.
     """
     best, most = None, 0.0

@@ -19,7 +19,7 @@ MUCH = 0.5
 
 
 def perturbation_digest(example: Example) -> str:
-    """The digest of what a perturbation makes: question, table and answers, whatever the example is called.
+    """The digest of what a perturbation makes: question, table and answers, with any example id.
 
     The question counts without what makes no other words of it: case, blanks, the mark at its end.
     """

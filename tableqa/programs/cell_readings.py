@@ -51,7 +51,7 @@ class CellReading:
 
     @property
     def is_dash(self) -> bool:
-        """Whether the text is nothing but dashes: how accountants write 0."""
+        """Whether the text has only dashes: how accountants write 0."""
         return bool(self.plain) and not self.plain.strip("-")
 
     @property

@@ -1,4 +1,4 @@
-"""The choices of rows that a question speaks of: texts, numbers and rows that it mentions, alone and in pairs."""
+"""The choices of rows of a question: texts, numbers and rows that it mentions, alone and in pairs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ class RowChoice:
     """A choice of rows: as a mask and as a node.
 
     said      which of the question's numbers and dates it uses, as bits
-    strength  how surely the question speaks of it
+    strength  how surely it is in the question
     column    the column of a single condition, -1 for others; equals says whether it is one of equality
     pairs     whether it may be half of a pair of conditions
     words     the question's words that it rests on: a pair does not use one twice
@@ -64,7 +64,7 @@ class Conditions:
         self._naming: list[RowChoice] = []
 
     def collect(self) -> None:
-        """Find the single conditions that the question speaks of.
+        """Find the single conditions of the question.
 
         For each choice of rows the strongest is kept, and one on another column: a town may be the name of its district.
         """

@@ -2,7 +2,7 @@
 
 A derivation (Zhu et al. 2021, section 3) is what an annotator typed beside the answer: "(9,472-7,554)/7,554". The numbers
 say no more than their value, so one that is in several cells is bound by what the question says, by evidence, and by
-the company that the numbers keep. Nothing is taken on trust: a program is given only where it yields the gold answer.
+the company that the numbers keep. Results are checked: a program is given only where it yields the gold answer.
 """
 
 import re

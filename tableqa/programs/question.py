@@ -113,7 +113,7 @@ _WORDS_BEHIND = {
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A number, date or time of the question: its text, and the relations that the words around it speak of."""
+    """A number, date or time of the question: its text, and the relations in the words around it."""
 
     text: str
     relations: tuple[Comparison, ...]

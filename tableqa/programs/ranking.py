@@ -1,6 +1,6 @@
 """How likely it is that a program is what a question means: a small, documented sum over its words.
 
-No model and no training: each line of `score` is a sentence that can be argued with. Weights were set by hand on
+No model and no training: each line of `score` is one stated assumption. Weights were set by hand on
 questions of WikiTableQuestions' train split; the figures in docs/reference/programs.md are of its dev split.
 """
 

@@ -74,7 +74,7 @@ class SearchResult(Sequence[Program]):
 
     @property
     def complete(self) -> bool:
-        """Whether the search came to its end."""
+        """Whether the search finished."""
         return not self.note
 
     @overload

@@ -54,7 +54,7 @@ def is_about(
 ) -> bool:
     """Whether a superlative among the words of a question asks for this end of a column.
 
-    question and header are stems (`layout.words`); `is_date` says that the column holds dates, whatever its header.
+    question and header are stems (`layout.words`); `is_date` says that the column holds dates, with any header.
     """
     return any(
         not headers.isdisjoint(header)

@@ -1,10 +1,10 @@
-"""What a benchmark in the making should not have: answers, evidence and edits in few places, questions of one mould.
+"""Annotation artifacts: answers, evidence and edits in few places, questions of one template.
 
     concentration(answers, top=3)                   # answers on few values
     places([(evidence_rows, table_rows), ...])      # evidence, answers or edits on the first three or last two rows
     openings(questions)                             # "how many ..." again and again
     edit_sizes([1, 1, 4, 2])
-    templates({person: questions})                  # one person's mould
+    templates({person: questions})                  # one person's template
 
 Pure functions over plain data. Every share is a `Proportion`: hits of n, with Wilson's interval. A response counts once,
 however many cells it has. Where several are of one item, `groups` says so, and intervals are over items: responses to one
@@ -295,7 +295,7 @@ def edit_sizes(
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One person's commonest mould and how much of their work is in it; `of_others` is its share among all others."""
+    """One person's commonest template and how much of their work is in it; `of_others` is its share among all others."""
 
     person: str
     mould: str
@@ -322,7 +322,7 @@ def question_template(question: str) -> str:
 
 
 def templates(questions: Mapping[str, Sequence[str]], least: int = 10) -> tuple[Template, ...]:
-    """The commonest mould of each person with at least `least` questions, sorted by person.
+    """The commonest template of each person with at least `least` questions, sorted by person.
 
     It stands out where at least three of the person's questions are in it and their share is above that of all
     else, beyond both intervals.

@@ -131,7 +131,7 @@ _WHOLE = re.compile(r"(?P<front>[^.]*\d)(?P<last>\d)(?P<after>[^\d.]*)")
 def _with_point(text: str) -> str | None:
     """A whole number with the point that a script may have taken out of it; None for anything else.
 
-    What happened in the release was that ".0" was removed wherever it stood: 40.00 became 400, and 70.07 became 707.
+    In the release every ".0" was removed: 40.00 became 400, and 70.07 became 707.
     """
     match = _WHOLE.fullmatch(text)
     return f"{match['front']}.0{match['last']}{match['after']}" if match else None

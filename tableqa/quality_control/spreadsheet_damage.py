@@ -102,7 +102,7 @@ _GBK_READ_AS_LATIN = re.compile("[\u00a1-\u00a9][\u0040-\u007e\u00a1-\u00fe]")
 
 @lru_cache(maxsize=65_536)
 def repair_encoding(text: str) -> str:
-    """The text with what a wrong encoding made of single characters turned back, as far as it can be told.
+    """The text with what a wrong encoding made of single characters turned back, as far as possible.
 
     UTF-8 that was read as Latin-1 or Windows-1252 (Ã© for é), and GBK read as Latin-1 (¡ª for a dash, ¨® for ó), where
     the result is a letter with an accent or a mark of punctuation. Characters in place of lost ones become U+FFFD.

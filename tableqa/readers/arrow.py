@@ -343,7 +343,7 @@ def _stream(path: Path) -> Iterator[Any]:
     with pyarrow.OSFile(str(path)) as source, opened(source) as reader:
         check_names(path, None, reader.schema.names)
         for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
-            batch.validate(full=True)  # pyarrow believes the places of texts and lists, wherever they point
+            batch.validate(full=True)  # pyarrow believes the places of texts and lists, without a check
             yield from (batch.slice(start, ROWS) for start in range(0, batch.num_rows, ROWS))
 
 

@@ -176,7 +176,7 @@ def named_rows(
 ) -> Iterator[Fields | Rejection]:
     """The rows of a sheet, by the names in its first one; rows without any text are passed over.
 
-    check: told the names and their line. A row with more or fewer fields than names is rejected.
+    check: receives the names and their line. A row with more or fewer fields than names is rejected.
     has_row_names: all rows may begin with their number, for which R writes no name. All may end with a separator.
     """
     rows = iter(rows)

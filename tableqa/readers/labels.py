@@ -61,7 +61,7 @@ class Columns:
 
 
 class Label(NamedTuple):
-    """A row: who gave what response to which example.
+    """A row: a person, an example and the response.
 
     forms    the forms in which the response may be meant: its cells as text, or those that are JSON as what they say
     made_at  its time (ISO 8601 with a time zone); None where it is unknown

@@ -1,4 +1,4 @@
-"""SUC, "Table meets LLM" (Sui et al., WSDM 2024): a table, a query and its label on each line, whatever dataset it is from.
+"""SUC, "Table meets LLM" (Sui et al., WSDM 2024): a table, a query and its label on each line, from any dataset.
 
 The repository gives TabFact, HybridQA, SQA, FEVEROUS and others the one form {"title", "context", "table": {"header",
 "rows", "caption"}, "query", "label"}, of which its prompts are made. The prompts themselves ({"prompt", "completion"}) hold

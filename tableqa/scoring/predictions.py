@@ -140,7 +140,7 @@ def answer_to(
 ) -> Sequence[str] | None:
     """What was predicted for an instance, or None.
 
-    A prediction in FREB-TQA's form says of which question, kind and seed it is. Where several instances are of the same
+    A prediction in FREB-TQA's form names its question, kind and seed. Where several instances are of the same
     (three accepted edits of one table), it could be any of them: EvaluationError. `named` remembers which was served.
     """
     if (prediction := predictions.get((instance.source, instance.id))) is not None:

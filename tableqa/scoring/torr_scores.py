@@ -1,4 +1,4 @@
-"""ToRR's figures (Ashury-Tahan et al. 2025): how well models do over all configurations, and how much hangs on which.
+"""ToRR's figures (Ashury-Tahan et al. 2025): how well models do over all configurations, and how much each matters.
 
     report = torr_report({"model": {"wtq": {"nt-1": {"csv/none": 1.0, "csv/torr_row_swap": 0.0, ...}}}}, noops)
     report.sheets(); report.to_dict()

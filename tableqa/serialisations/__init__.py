@@ -3,7 +3,7 @@
     SERIALISATIONS["markdown"].dumps(table) -> str          SERIALISATIONS["markdown"].loads(text) -> Table
 
 Every form is here twice where the papers' own loses something: `json_torr` is what ToRR's program writes, `json` is
-ours, from which the table can be read back whatever its cells hold. docs/reference/serialisations.md lists them all.
+ours, from which the table can be read back for any cells. docs/reference/serialisations.md lists them all.
 """
 
 from collections.abc import Mapping

@@ -34,7 +34,7 @@ class Serialisation:
     name     the key in SERIALISATIONS; a published form ends in its paper (json_torr), the one without an ending is ours
     source   where the form comes from
     keeps    the parts beside header and rows that the form has a place for; the others are left out (`leaves_out`)
-    read     the table in a text of this form, whatever its cells held; None for a form that is not read back
+    read     the table in a text of this form, for any cells; None for a form that is not read back
     loses    what of header and rows a reader of the text can no longer tell, in words; "" where nothing is lost
     safe     of a form that loses something, the name of the one that does not
     infer    of a form that loses something for some tables only, the table that a text seems to hold; ValueError
@@ -57,7 +57,7 @@ class Serialisation:
     def loads(self, text: str) -> Table:
         """The table in a text that `dumps` wrote, with the ids of a source table.
 
-        `loads(dumps(table)) == kept(table)`, whatever the cells hold. SerialisationError with the line and the reason
+        `loads(dumps(table)) == kept(table)`, for any cells. SerialisationError with the line and the reason
         for a text that is not of this form, and always for a form that loses something.
         """
         if self.read is None:
@@ -73,7 +73,7 @@ class Serialisation:
 
     @property
     def lossless(self) -> Lossless:
-        """For which tables `is_invertible` holds: "always" whatever the cells hold, "per table", or "never"."""
+        """For which tables `is_invertible` holds: "always" for any cells, "per table", or "never"."""
         if self.read is not None:
             return "always"
         return "never" if self.infer is None else "per table"
@@ -93,7 +93,7 @@ class Serialisation:
     def kept(self, table: Table) -> Table:
         """What the form holds of a table: header, rows and the parts that it keeps, with the ids of a source table.
 
-        Merged cells come in the order of reading, whatever their order was.
+        Merged cells come in the order of reading, in any stored order.
         """
         data = as_dict(table)
         return Table.from_dict(

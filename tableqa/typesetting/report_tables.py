@@ -3,7 +3,7 @@
     sheet = Sheet("structure", "Structure", columns, rows, note="Shares times 100.")
     as_text(sheet), as_markdown(sheet), as_latex(sheet), as_html(sheet), as_csv(sheet)
 
-Whatever is in a cell is text: every form escapes it whole. What a spreadsheet would take for a formula gets an
+Cells are text: every form escapes them whole. What a spreadsheet would take for a formula gets an
 apostrophe in front (OWASP, CSV injection); numbers are written as numbers and stay as they are.
 
 The forms for people write a figure as it is read. CSV is for programs: numbers in full, the ends of an interval and n in

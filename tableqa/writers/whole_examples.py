@@ -1,4 +1,4 @@
-"""Benchmarks of whole examples, whatever made them: for ToRR, for SUC, and as a dataset that Hugging Face's tools load."""
+"""Benchmarks of whole examples, of any origin: for ToRR, for SUC, and as a dataset that Hugging Face's tools load."""
 
 import json
 import re

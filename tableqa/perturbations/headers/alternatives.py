@@ -34,7 +34,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """Why a source of suggestions has nothing to say: a sentence with what is wrong and how to mend it."""
+    """Why a source of suggestions has nothing to say: a sentence with the fault and its fix."""
 
     reason: str
 

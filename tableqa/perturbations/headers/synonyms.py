@@ -74,7 +74,7 @@ def synonyms(
 ) -> SuggestionList:
     """Suggestions for the header of `column` (an id), best first, at most `limit`.
 
-    None of them is a header of the table, the old one included, whatever its case. What the thesaurus or the project's
+    None of them is a header of the table, the old one included, in any case. What the thesaurus or the project's
     column names cannot give is named in `missing`. A name that both give counts for more.
     """
     header = table.header[table.column_index(column)]

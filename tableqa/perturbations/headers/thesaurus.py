@@ -213,7 +213,7 @@ _loaded: dict[Path, Thesaurus | Unavailable] = {}
 
 
 def thesaurus(path: Path = SHIPPED) -> Thesaurus | Unavailable:
-    """The thesaurus in a file, read when it is first asked for and then kept for the life of the process.
+    """The thesaurus in a file, read when it is first asked for and then cached in the process.
 
     `Unavailable`, with the reason, where the file is absent or is not one that `tableqa.perturbations.headers.wordnet`
     wrote.

@@ -16,7 +16,7 @@ At = Literal["every", "first", "last"]
 
 
 class SplitError(ValueError):
-    """A way to split that cannot be used; the message says why and how to mend it."""
+    """A way to split that cannot be used; the message says why and how to fix it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Delimiter:
 class Pattern:
     """Split by a regular expression that the whole cell must match; each of its groups is a part, named or not.
 
-    The syntax is RE2's, which has no back references and no looking around, and takes time linear in the cell whatever
+    The syntax is RE2's, which has no back references and no looking around, and takes time linear in the cell for any
     the expression is. Blanks around the parts are taken off; a group that took no part in the match gives "".
     """
 
