@@ -154,7 +154,7 @@ class AnswerCheck(AnsweringTask, PreparingTask):
         return self.describe(response, item)[:1]
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
-        """Right is what `compare` calls equal to the expected answer; a difference is named, so that one learns from it."""
+        """Right is what `compare` calls equal to the expected answer; a difference is named, as feedback."""
         if response.unanswerable != expected.unanswerable:
             expected_text = (
                 gettext("The question is unanswerable.")

@@ -97,7 +97,7 @@ class CellRelevance(LabelTask, PreparingTask, ModelInTheLoop):
         return None if evidence_cells is None else PreparedInputs({"evidence": evidence_cells.to_dict()})
 
     def tried(self, data: object, item: Item) -> Example | None:
-        """The example without the texts of its marked cells, whatever the label says. (FREB-TQA 3.4)"""
+        """The example without the texts of its marked cells, with any label. (FREB-TQA 3.4)"""
         table = item.example.table
         inside = tuple((row, column) for row, column in marked_cells(item) if row in table.row_ids)
         if not inside:

@@ -79,7 +79,7 @@ class Response:
     """New columns, and for each where it comes from.
 
     `own` are the (row, column) of their cells that are not what the other table has there, and so a person's own text.
-    It is worked out from what the item offered, whatever was sent.
+    It is worked out from what the item offered, for any request.
     """
 
     does_not_apply: bool

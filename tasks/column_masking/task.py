@@ -55,7 +55,7 @@ class ColumnMasking(ColumnRemovalTask):
         "missing"}.
 
         `holds` says that no row contradicts it; `tells`, that what the column held can be worked out from the others
-        once it is gone. A dependency does not tell: it says that values go together, not which ones they are; nor does
+        once it is gone. A dependency is not enough: it says that values go together, not which ones they are; nor does
         a step from row to row, whose beginning goes with the column. `short` says that it leaves open a cell of this
         column that the answer comes from. `answer` marks the only column with an answer, `read` one that the
         program of the answer reads.
@@ -107,7 +107,7 @@ class ColumnMasking(ColumnRemovalTask):
             )
 
     def _removable_columns(self, item: Item) -> dict[str, str]:
-        """The columns any one of which can go without the answer, each with the first relation that tells it."""
+        """The columns any one of which can go without the answer, each with the first relation that shows it."""
         reasons: dict[str, str] = {}
         for implication in implications(known_relations(item.example.table).found):
             if (
@@ -119,7 +119,7 @@ class ColumnMasking(ColumnRemovalTask):
         return reasons
 
     def _underivable_rows(self, item: Item, column: str, derivable_rows: frozenset[str]) -> list[int]:
-        """The rows (from 1) of this column's cells that the answer comes from and that are not among those told.
+        """The rows (from 1) of this column's cells that the answer comes from and that are not among the derivable ones.
 
         Where an answer is elsewhere as well, its cells here are none of them. An empty cell holds nothing that would
         have to be worked out.

@@ -31,7 +31,7 @@ class ProposedResponse:
 
 @dataclass(frozen=True)
 class GenerationRequest:
-    """One sort of change that a language model is asked for. (RobuT 5, LETA: its own request for each category)
+    """One sort of change to request from a language model. (RobuT 5, LETA: its own request for each category)
 
     key             what the replies are kept under
     what            the request in a sentence or two

@@ -31,7 +31,7 @@ class Surroundings:
 
     original      what a perturbed example was made from; None for an original
     makers        by the ids of the example and its alternatives, what made each: "person" where a decision about people's
-                  annotations did, "machine" or "machine, edited" where what they handed in was proposed, "automatic"
+                  annotations did, "machine" or "machine, edited" where their response was proposed, "automatic"
                   where a program did, else what an import says in `maker` of its meta; an example without a statement
                   it is not in there
     perturbation  the kind of perturbation that made it; "" for an original

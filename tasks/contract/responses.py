@@ -41,7 +41,7 @@ class Field:
     """One input of the form: how the page collects it and how a form post without scripts is read.
 
     choice one of several, choices any of several, flag yes or no, text, lines one answer a line, operations
-    edits of the table, cells marked in the table, json whatever an element of the kind's own holds.
+    edits of the table, cells marked in the table, json any value of the task type's own element.
 
     For docs/reference/api.md: `shape` is its JSON where the kind does not tell, `note` a remark on it.
     """

@@ -1,4 +1,4 @@
-"""Question screening: only what a model always gets right is asked about, and a removed question goes no further."""
+"""Question screening: only questions that a model always gets right, and a removed question goes no further."""
 
 from __future__ import annotations
 

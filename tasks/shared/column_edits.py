@@ -62,7 +62,7 @@ LONGEST_TEXT = 2_000
 class ColumnTask(MakingTask, ModelInTheLoop):
     """A making kind whose response is a list of operations on columns, or the word that none applies.
 
-    A kind's `Response` is a frozen dataclass with `does_not_apply` and `operations` first; whatever else it holds is
+    A kind's `Response` is a frozen dataclass with `does_not_apply` and `operations` first; its other fields are
     listed in `fields` as JSON and read by `parse_extra_fields`.
 
     allowed       the operations that may be made
@@ -175,7 +175,7 @@ class ColumnTask(MakingTask, ModelInTheLoop):
         return [describe(operation, item.example.table) for operation in response.operations]
 
     def in_short(self, response: Any, item: Item) -> str:
-        """What becomes of which column: `Points → Score`, `Score → Home, Away`, `without Total`, `with Capital`."""
+        """The changes of columns: `Points → Score`, `Score → Home, Away`, `without Total`, `with Capital`."""
         table = item.example.table
         parts = []
         for operation in response.operations:

@@ -499,7 +499,7 @@ def _check_evidence_cells(
     """Changes of cells that the answer does not come from.
 
     It comes from the marked cells, from those that the program reads, from the columns that it looks through, and from
-    whatever changes what it gives, as far as there is time to try (`MOST_CELLS_TRIED`).
+    all that change what it gives, as far as there is time to try (`MOST_CELLS_TRIED`).
     """
     rule = item.settings.get("outside", "warn")
     table = item.example.table

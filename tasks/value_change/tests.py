@@ -524,7 +524,7 @@ def refusals(raw: dict[str, Any], where: Item) -> set[str]:
 
 @given(st.integers(1, 9_999), st.integers(1, 9_999))
 def test_no_answer_slips_past_a_known_program(minutes: int, answer: int) -> None:
-    """Accepted is what the program gives, and nothing else without a word."""
+    """The program's answer is accepted; others need a comment."""
     sent = data(cell(f"{minutes:,}"), answers=(str(answer),))
     accepted = not refusals(sent, KNOWN)
     assert accepted == (minutes - 117 == answer and minutes != 1170)
