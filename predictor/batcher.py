@@ -37,7 +37,7 @@ class Settings:
     """How a batcher behaves.
 
     most_waiting  computations in the queue; one more is answered 503
-    most_batch    requests in one batch, whatever the budget says
+    most_batch    requests in one batch, within any budget
     spread        the longest of a batch is at most this many times as long as the shortest
     per_second    requests of one slot; more is answered 429
     remembered    answers kept, the latest used
@@ -161,7 +161,7 @@ class Batcher:
     # --- what callers see ---
 
     async def submit(self, request: PredictRequest, *, fresh: bool = False) -> Prediction:
-        """The answer, within the request's deadline; a `fresh` one is computed now, whatever is remembered.
+        """The answer, within the request's deadline; a `fresh` one is computed now, without the cache.
 
         Raises ProtocolError. Cancelling it withdraws the request.
         """
@@ -284,7 +284,7 @@ class Batcher:
         if self._by_slot.get(waiter.slot) is waiter:
             del self._by_slot[waiter.slot]
         if work.unwanted and self._by_key.get(work.request.key) is work:
-            # A generation that was told to stop has no answer for a repeated request.
+            # A stopped generation has no answer for a repeated request.
             del self._by_key[work.request.key]
         if waiter.future.done() and not waiter.future.cancelled():
             waiter.future.exception()  # looked at, so that asyncio does not report it as lost

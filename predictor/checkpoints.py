@@ -26,7 +26,7 @@ def never_stop(index: int) -> bool:
 
 
 class ModelError(Exception):
-    """A folder that cannot be served; the message says what is wrong with it and how to mend it."""
+    """A folder that cannot be served; the message says the fault and how to fix it."""
 
 
 class Model(Protocol):
@@ -57,7 +57,7 @@ class Model(Protocol):
     def predict_batch(
         self, requests: Sequence[PredictRequest], stop: Stop
     ) -> Sequence[Prediction | ProtocolError]:
-        """One answer for each request, in their order, whatever they are batched with.
+        """One answer for each request, in their order, in any batch.
 
         Called from one thread at a time. A request that cannot be answered has a ProtocolError in its place. Where
         `stop(place)` has become true the answer is not read and may be anything.

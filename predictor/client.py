@@ -268,7 +268,7 @@ class Model:
     ) -> tuple[Prediction, Prediction | None]:
         """The answers to an original and to what a person made of it, None where that is None. Raises PredictionError.
 
-        The original is asked about once and remembered, as long as answers come from the same weights.
+        The original's answer is requested once and cached, as long as answers come from the same weights.
         """
         remembered = self._originals.get(original.key)
         if perturbed is None:
@@ -379,7 +379,7 @@ class Model:
             if unanswered.pause is not None:
                 good = None
                 self.breaker.leave_alone(unanswered.pause)
-            else:  # who says no in time is there
+            else:  # a refusal in time shows that it is there
                 good = unanswered.kind in ("busy", "too_large", "superseded")
             raise
         except Exception:

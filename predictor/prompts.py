@@ -87,7 +87,7 @@ def table_text(table: Table, serialisation: str = "", most: int = MOST_CHARACTER
 def asking_for_answers(example: Example, serialisation: str = "") -> tuple[list[dict[str, str]], int]:
     """The conversation that asks an example's question, and how many rows of its table the model sees.
 
-    It states the scale of the answers wherever the verdict uses one (`tableqa.data.answer_scales.scale_of`).
+    It states the scale of the answers where the verdict uses one (`tableqa.data.answer_scales.scale_of`).
     """
     context = with_scale(example.context, scale_of(example))
     return prompt_for_question(example.question, example.table, example.history, context, serialisation)

@@ -1,4 +1,4 @@
-"""The wire between the platform and whatever answers questions about tables, as frozen dataclasses.
+"""The wire between the platform and models that answer questions about tables, as frozen dataclasses.
 
     POST /v1/predict   PredictRequest -> Prediction, or {"error": {"code", "message"}} with one of `STATUSES`
     GET  /v1/models    {"protocol": 1, "models": [ModelInfo]}
@@ -296,7 +296,7 @@ class Alternative:
 class Prediction:
     """What a model answered.
 
-    answers      a list, whatever the model writes; () where it gives none
+    answers      a list, for any text of the model; () where it gives none
     text         its raw output, so that every verdict can be recomputed; never markup, to be shown as text
     op           how it says it got there (select, count, sum, ...; "generate" for a model that writes), or ""
     cells        (row, column) places, from 0, of the table that was asked about; () where it does not tell

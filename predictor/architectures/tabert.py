@@ -2,7 +2,7 @@
 
 The paper's: the encoder with the names and shapes of its published weights (`model.bin`, `tb_config.json`), K=1 and
 K=3, how a row is written, and the content snapshot, the K rows (K=1: a row of the best cells) that have most in
-common with the question. Ours: the encoder goes over all rows as well, K at a time, and a head of our own (`Head`)
+common with the question. Ours: the encoder reads all rows as well, K at a time, and a head of our own (`Head`)
 chooses cells and one of four operations. RobuT's "TaBERT-small" has another head, which was not published.
 
 One fault of the original is corrected: its mask for missing rows is added where it has no effect, so that a table of

@@ -79,7 +79,7 @@ class Evaluation:
 
 
 def split(examples: Iterable[Example], seed: int) -> tuple[list[Example], list[Example]]:
-    """Four fifths and one fifth, no table in both. The same seed gives the same split, whatever the order."""
+    """Four fifths and one fifth, no table in both. The same seed gives the same split, in any order."""
     train: list[Example] = []
     validation: list[Example] = []
     for example in examples:

@@ -69,7 +69,7 @@ class Learner(Protocol):
 def learner_of(init: Path, device: str, smoothing: float = 0.0) -> Learner:
     """The learner of a folder. Raises ModelError."""
     checkpoint = find(init)
-    # Weights that learn have 32 bits, whatever the folder is served with. The recipe has the precision of a loss.
+    # Weights that learn have 32 bits, in any served precision. The recipe has the precision of a loss.
     checkpoint = replace(checkpoint, settings={**checkpoint.settings, "dtype": "float32"})
     if checkpoint.architecture in ("tapex", "omnitab"):
         return WritingLearner(load(init, device, dtype="float32"), smoothing)
