@@ -1,7 +1,7 @@
 """The language of a request: that of the reader on pages, English for programs.
 
 A person chooses (cookie), else the browser does (Accept-Language), among `settings.LANGUAGES`. The REST interface speaks
-English for requests with a token, whatever else they send: programs read its messages. The scripts of the pages
+English for requests with a token, in any case: programs read its messages. The scripts of the pages
 call it without a token, for a person who reads what it refuses, and are answered in the language of the page.
 """
 

@@ -30,7 +30,7 @@
 | IMPORT_MEMORY     | MB of memory that reading an uploaded file takes at most; default: 2048                   |
 | IMPORT_NICE       | how far reading uploaded files yields to other processes; default: 19, the farthest |
 | IMPORT_SPACE      | MB of disk that one file takes that is written meanwhile; default: 8192                   |
-| ASKEW_DEMO_SECRET | set by ./run demo alone, again at each start: the demo's links hang on it          |
+| ASKEW_DEMO_SECRET | set by ./run demo alone, again at each start: the demo's links need it             |
 | EMAIL_URL         | the mail server, e.g. smtp+tls://USER:PASSWORD@HOST:587; default: none, nothing is sent    |
 | MAIL_FROM         | whom mail is from; default: askew@ and the host of PUBLIC_URL                             |
 | PREDICTORS        | models to ask, as JSON: {"name": {"url", "model"}}; see docs/reference/settings.md        |
@@ -353,10 +353,10 @@ TIME_ZONE = "UTC"  # days and weeks are counted in a project's own zone
 STATIC_URL = f"{globals().get('FORCE_SCRIPT_NAME', '')}/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 COMPRESS_STATIC = env.bool("COMPRESS_STATIC", default=False)
-# Compressing takes half a minute: without it the files are served from where they lie, and nothing is collected.
+# Compressing takes half a minute: without it the files are served from their folder, and nothing is collected.
 WHITENOISE_USE_FINDERS = not COMPRESS_STATIC
 STATIC_ROOT = DATA_DIR / "static" if COMPRESS_STATIC else None
-# Nothing asks for a file by its plain name; maps are for those who mend the scripts of others.
+# Nothing asks for a file by its plain name; maps are for debugging.
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_SKIP_COMPRESS_EXTENSIONS = (*Compressor.SKIP_COMPRESS_EXTENSIONS, "map")
 MEDIA_ROOT = DATA_DIR / "media"

@@ -47,7 +47,7 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
 
 
 def _make_world_readable(folder: Path) -> None:
-    """A proxy that serves the folder is another user than Askew. Whatever the umask was: what is here is for all users."""
+    """A proxy that serves the folder is another user than Askew. With any umask: what is here is for all users."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
