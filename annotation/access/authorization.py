@@ -135,7 +135,7 @@ def projects(actor: Actor) -> QuerySet[Project]:
 
 
 def former_memberships(actor: Actor) -> QuerySet[Membership]:
-    """The memberships of the actor that ended, newest first: they open nothing, and say why nothing is there."""
+    """The memberships of the actor that ended, newest first: they grant nothing, and explain missing access."""
     rows = Membership.objects.filter(person=actor.person, removed_at__isnull=False)
     return rows.select_related("project").order_by("-removed_at", "pk")
 
@@ -155,7 +155,7 @@ def batch(actor: Actor, public_id: str, permission: Permission | None = None) ->
 
 
 def batches(actor: Actor) -> QuerySet[Batch]:
-    """The batches of the actor's projects: all of them for those who see progress, else the opened ones."""
+    """The batches of the actor's projects: all of them for people who see progress, else the opened ones."""
     rows = Batch.objects.select_related("project").filter(project__in=projects(actor).values("pk"))
     return (
         rows
@@ -227,14 +227,14 @@ def item(actor: Actor, public_id: str, permission: Permission) -> Item:
 
 
 def source(actor: Actor, public_id: str) -> Source:
-    """A source that is whole, for those who see the project's progress."""
+    """A source that is whole, for people who see the project's progress."""
     row = _get_or_404(Source.objects.ready().select_related("project").filter(public_id=public_id))
     _require(actor, row.project, Permission.SEE_PROGRESS)
     return row
 
 
 def example(actor: Actor, public_id: str) -> Example:
-    """An example of a source that is whole, for those who see the project's progress."""
+    """An example of a source that is whole, for people who see the project's progress."""
     row = _get_or_404(
         Example.objects.usable().select_related("source__project", "stored_table").filter(public_id=public_id)
     )
@@ -243,21 +243,21 @@ def example(actor: Actor, public_id: str) -> Example:
 
 
 def release(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PROGRESS) -> Release:
-    """The release, for those who see the project's progress, or who may do this there."""
+    """The release, for people who see the project's progress, or who may do this there."""
     row = _get_or_404(Release.objects.select_related("project", "job").filter(public_id=public_id))
     _require(actor, row.project, permission)
     return row
 
 
 def job(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PROGRESS) -> Job:
-    """The job, for those who see the project's progress, or who may do this there."""
+    """The job, for people who see the project's progress, or who may do this there."""
     row = _get_or_404(Job.objects.select_related("project").filter(public_id=public_id))
     _require(actor, row.project, permission, hidden=True)
     return row
 
 
 def upload_to_import(actor: Actor, public_id: str) -> Upload:
-    """A file that is being uploaded, for those who may import into its project."""
+    """A file that is being uploaded, for people who may import into its project."""
     row: Upload = _get_or_404(Upload.objects.select_related("project").filter(public_id=public_id))
     _require(actor, row.project, Permission.IMPORT)
     return row
@@ -277,7 +277,7 @@ def token(actor: Actor, public_id: str) -> ApiToken:
 
 
 def membership(actor: Actor, pk: int) -> Membership:
-    """A membership, for those who invite and remove people."""
+    """A membership, for people who invite and remove people."""
     row = _get_or_404(Membership.objects.select_related("project", "person").filter(pk=pk))
     _require(actor, row.project, Permission.INVITE)
     return row
@@ -359,7 +359,7 @@ def person(actor: Actor, pk: int) -> Person:
 
 
 def invitation(actor: Actor, pk: int) -> Invitation:
-    """An invitation, for those who invite and remove people."""
+    """An invitation, for people who invite and remove people."""
     row = _get_or_404(Invitation.objects.select_related("project").filter(pk=pk))
     _require(actor, row.project, Permission.INVITE)
     return cast("Invitation", row)

@@ -3,7 +3,7 @@
     sight = visibility.visibility_of(actor, project)
     items.filter(sight.condition(Fact.RESPONSES))        sight.shows(Fact.RESPONSES, item)
 
-Only what `SHOWN` names is shown. An annotator sees nothing of others before the batch closes, whatever other role they
+Only what `SHOWN` names is shown. An annotator sees nothing of others before the batch closes, also in another role they
 have; an adjudicator nothing of an item before its decision, and no name before the decision is final. What is hidden
 rests on the roles of the person: a token only takes away.
 """
@@ -199,7 +199,7 @@ class Visibility:
 
 
 def visibility_of(actor: Actor, project: Project) -> Visibility:
-    """What the actor may see of the project. Raises Http404 for those who do not belong there."""
+    """What the actor may see of the project. Raises Http404 for people outside it."""
     granted = permissions_in(actor, project)
     roles = granted if actor.token is None else permissions_in(Actor(actor.person), project)
     rows = Batch.objects.select_related("definition").filter(project=project).order_by("pk")
@@ -269,7 +269,7 @@ def sees_counts(person: Person, batch: Batch) -> bool:
 
 
 def hiding_size(person: Person, batches: Iterable[Batch]) -> frozenset[int]:
-    """Keys of those of the batches of which the person does not see how many items they have.
+    """Keys of the batches whose number of items the person does not see.
 
     What takes items from another batch grows with what others decide there. What waits for a person is shown to them.
     """
@@ -282,7 +282,7 @@ def job(actor: Actor, public_id: str) -> Job:
     """The job; one that decides or follows decisions without its counts and its error (it names an item), where the actor
     does not see the counts of a batch.
 
-    The first records of a file are seen by those who may import it, and gold by those of them who see it in the batch.
+    The first records of a file are for people who may import it, and gold for those of them who see it in the batch.
     """
     job = authorization.job(actor, public_id)
     batches, of_gold = job.project.batches.all(), job.kind in OF_GOLD

@@ -1,7 +1,7 @@
 """The way in for a crowd: one link for many people, each known by the id that their platform gave them.
 
 The first entry with an id makes a person and binds the id to that person's session: a person who brings the same id from
-another browser is turned away, and a manager can give them a way back. The ids are stored apart (`CrowdEntry`), are never
+another browser is refused, and a manager can give them a return link. The ids are stored apart (`CrowdEntry`), are never
 logged, and go into one export, the payment sheet. At the end of the work people get a completion code, unless they skipped
 more items than they answered; after a failed qualification the code for being screened out.
 """
@@ -215,7 +215,7 @@ def require_admitted(link: CrowdLink, ids: Ids) -> None:
 
 
 def make_return_link(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
-    """A token for the way back, for a person who lost their session. Their older sessions end with it.
+    """The token of a return link, for a person who lost their session. Their older sessions end with it.
 
     Raises ActionRefused (crowd_taken) for an account that has anything beyond this project.
     """
@@ -338,7 +338,7 @@ def _create_person(link: CrowdLink, ids: Ids, now: datetime) -> Person:
 
 
 def entry_of_return_link(*, token: str) -> CrowdEntry:
-    """The entry that a way back leads to.
+    """The entry of a return link.
 
     Raises ActionRefused: invitation_expired for a link that is used, wrong or too old; crowd_taken for an account that has
     anything beyond this project.

@@ -1,7 +1,7 @@
 """Erasing a person's data on request, without touching what science rests on.
 
-What says who a person is goes: name, e-mail address, password, time zone, what they said of themselves, the ids of a crowd
-platform, drafts, checks of a model, tokens, and the name in what people wrote (`annotation.platform.inventory`). What they
+Erasure removes what identifies a person (`annotation.platform.inventory`): name, e-mail address, password, time zone,
+statements about themselves, ids of a crowd platform, drafts, checks of a model, tokens, and the name in texts. What they
 submitted stays under the random pseudonym, which nothing leads back from: a release made before is verified as before, and
 one made after has the same numbers.
 """

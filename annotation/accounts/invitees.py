@@ -99,7 +99,7 @@ def _read_entry(entry: str) -> Invitee:
 
 
 def members_among(project: Project, invitees: Sequence[Invitee]) -> set[str]:
-    """The addresses of those who are members of the project already."""
+    """The addresses of present members of the project."""
     members = Membership.objects.filter(
         project=project, removed_at__isnull=True, person__email__in=[each.email for each in invitees]
     )

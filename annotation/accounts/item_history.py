@@ -1,7 +1,7 @@
 """What happened: the whole story of one item, and the log of a project. Both read what the writers left behind.
 
-Names are for those who invite people; others read pseudonyms. A person who annotates in an open batch, or may, reads
-nothing of its items, and an item that waits for a decision is kept from those who may be the one to make it.
+Names are for people who invite; others read pseudonyms. A person who annotates in an open batch, or may, reads
+nothing of its items, and an item that waits for a decision is hidden from people who may make it.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class ItemHistory:
 
 
 class Names:
-    """What to call people of a project: by name for those who may see names, else by pseudonym.
+    """What to call people of a project: by name for people who may see names, else by pseudonym.
 
     in_file     by pseudonym for all, because a file may go into a paper
     searched    the names that the reader sees on the page, by the key of the person
@@ -105,7 +105,7 @@ class Names:
         }
 
     def of_responses(self, sight: Visibility, item: Item) -> Names:
-        """Those for an item's history: letters for those who had the item, where its readers may not see who said what."""
+        """Those for an item's history: letters for people who had the item, where readers may not see authors."""
         if sight.shows(Fact.NAMES, item):
             return self
         rows = Assignment.objects.filter(item=item).order_by("slot__number", "pk")
@@ -240,7 +240,7 @@ WORDS: Final = {
 
 
 def detail_in_words(detail: Mapping[str, Any] | None, *, named: bool = False) -> list[str]:
-    """What an event says beyond a word from and a word to: why, or which term was what and is what.
+    """The details of an event beyond its two states: the reason, or the old and new value of a term.
 
     named: the term is named already, so that it is not said again.
     """
@@ -391,7 +391,7 @@ def _decision_entries(item: Item, names: Names) -> Iterable[HistoryEntry]:
     for event in Event.objects.filter(thing="item", thing_id=item.pk).order_by("pk"):
         notes: list[str] = []
         if event.after in ("sent back", "flagged"):
-            continue  # told with the note that went with it
+            continue  # listed with its note
         if decision is not None and decision.event_id == event.pk:
             reasons = (decision.reason, gettext(decision.listed_reason or " ").strip(), decision.note)
             notes = list(filter(None, dict.fromkeys(reasons)))
@@ -638,7 +638,7 @@ def _event_subjects(events: Sequence[Event], names: Names) -> dict[tuple[str, in
         )
     for pk, kind in rows("practicedone", PracticeResult.objects.all(), "task_type"):
         subjects["practicedone", pk] = EventSubject(kind)
-    if names.by_name:  # for those who invite people and answer their questions
+    if names.by_name:  # for people who invite and answer their questions
         for pk, text, slug in rows("inquiry", Inquiry.objects.all(), "text", "project__slug"):
             subjects["inquiry", pk] = EventSubject(_shorten(text), reverse("inquiries", args=[slug]))
         for pk, name in rows("invitation", Invitation.objects.all(), "name"):

@@ -1,6 +1,6 @@
 """Accounts of the whole site: a forgotten password, and what administrators do about accounts.
 
-A reset link is good for one new password, for a day: it hangs on the password, the last sign-in and the session epoch, so
+A reset link is good for one new password, for a day: it depends on the password, the last sign-in and the session epoch, so
 that using it, signing in or signing out everywhere ends it. Only the person's own mailbox or an administrator gets one:
 managers of a project could otherwise take over an account that belongs to other projects, too.
 """
@@ -124,7 +124,7 @@ def search(query: str) -> QuerySet[Person]:
 
 
 def rename(*, person: Person, name: str, email: str | None, by: Person, now: datetime) -> None:
-    """Put a name or an e-mail address right. The address is what the person signs in with."""
+    """Correct a name or an e-mail address. The address is what the person signs in with."""
     with transaction.atomic():
         stored = Person.objects.select_for_update(no_key=True).get(pk=person.pk)
         if stored.erased_at is None:

@@ -2,7 +2,7 @@
 Accepted ones that managers chose come first, at most five.
 
 Whose responses may be shown is decided by `visibility.shown_as_examples`. They carry no name. A person's own responses that
-were sent back are shown whatever the state of their batch, for the note was written to them. Where fewer than two accepted
+were sent back are shown in any state of their batch, for the note was written to them. Where fewer than two accepted
 ones may be shown, exercises of the practice set take their place.
 """
 

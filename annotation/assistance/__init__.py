@@ -1,1 +1,1 @@
-"""Models in the loop and proposals: what is asked of a model, what it replied, and whose a response is."""
+"""Models in the loop and proposals: requests to a model, its replies, and the origin of a response."""

@@ -4,7 +4,7 @@ Fooled is what `tableqa.scoring.verdicts` says by the newest gold answer: right 
 submitted. Rates are of the submissions whose original the model gets right: the others cannot fool it, whose
 share is beside. Verified is a fooled example that another person has answered blind with the answer that its maker
 gave. What simulated people did is not counted. In batches with help in crafting it is said whose words did it: a
-person's own, a machine's that a person handed in as they came, or a machine's that a person edited.
+person's own, a machine's that a person submitted unchanged, or a machine's that a person edited.
 """
 
 import zoneinfo
@@ -67,7 +67,7 @@ class FoolingCheck:
 
 @dataclass(frozen=True)
 class Line:
-    """What one group came to.
+    """The figures of one group.
 
     wrong_before      of the submissions with a verdict, those whose original the model already gets wrong
     fooled, verified  of the submissions whose original the model gets right

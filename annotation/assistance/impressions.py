@@ -57,7 +57,7 @@ def shows_proposals(batch: Batch, slot: Slot) -> bool:
     """Whether a place shows proposals: `unhelped` percent of the places do not, evenly spread.
 
     Places in the order of items and numbers are cut into blocks (of 4 for 25 %, of 100 at most), and in each the same
-    number is drawn. Added places are drawn one by one. The same places give the same draw wherever it is made.
+    number is drawn. Added places are drawn one by one. The same places give the same draw everywhere.
     """
     unhelped, overlap = batch.unhelped, batch.overlap
     if not unhelped:

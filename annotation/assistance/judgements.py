@@ -1,4 +1,4 @@
-"""What a model is asked about a response, and what its answers come to: without a database, so that a person with the files
+"""Requests to a model about a response, and verdicts on its answers: without a database, so that a person with the files
 of a release can take every verdict again.
 """
 
@@ -26,7 +26,7 @@ Raw = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class ExamplePair:
-    """The two examples that a model is asked about; `perturbed` is None while there is nothing to try.
+    """The two examples of a request to a model; `perturbed` is None while there is nothing to try.
 
     What of them goes to the model is question, table with titles, earlier questions, the scale of the answers, and the
     rest of the context where the kind shows it. Their answers stay here: they are the gold answers. `computed` is what
@@ -53,12 +53,12 @@ class ExamplePair:
 
     @cached_property
     def digest(self) -> str:
-        """Equal for two tries at which a model sees the same."""
+        """Equal for two tries that look the same to a model."""
         return digest({name: key["key"] for name, key in self.keys.items()})
 
 
 def example_pair(task: TaskType, item: tasks.contract.Item, data: object) -> ExamplePair:
-    """What a model is asked about a draft of a response."""
+    """The request to a model about a draft of a response."""
     shows = task.shown_names(item)
     perturbed = task.tried(data, item) if isinstance(task, ModelInTheLoop) else None
     preview = task.preview(data, item) if perturbed is not None and isinstance(task, MakingTask) else None
@@ -71,7 +71,7 @@ def example_pair(task: TaskType, item: tasks.contract.Item, data: object) -> Exa
 
 
 def unchanged_pair(task: TaskType, example: tableqa.Example) -> ExamplePair:
-    """What a model is asked about an example that is not changed yet."""
+    """The request to a model about an unchanged example."""
     return ExamplePair(_visible(example, task.shows), None)
 
 

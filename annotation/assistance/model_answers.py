@@ -203,7 +203,7 @@ def _ask_chat(name: str, pair: judgements.ExamplePair, model: ChatModel) -> Answ
     except ChatError as error:
         is_final = error.kind in NOT_UNTIL_CHANGED
         if is_final:
-            breaker.forget()  # nothing is wrong with the endpoint: other projects may ask it
+            breaker.forget()  # the endpoint works: other projects may use it
         else:
             breaker.report(error.is_about_example)
         if not error.is_about_example:

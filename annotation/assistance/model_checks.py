@@ -167,7 +167,7 @@ def freeze_model(batch: Batch, model: str) -> bool:
 
 
 def load_try(key: int) -> tuple[Try, ExamplePair]:
-    """A try, and what its model is asked."""
+    """A try, and the request to its model."""
     row = Try.objects.select_related(
         "assignment__batch__project", "assignment__item__example__stored_table", "annotation"
     ).get(pk=key)

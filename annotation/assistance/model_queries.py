@@ -42,7 +42,7 @@ def purposes() -> dict[str, ModelQuery]:
 
 @dataclass(frozen=True)
 class QueriedModel:
-    """A model that is to be asked something: `name` is what its answers are kept under."""
+    """A model to ask: its answers are stored under `name`."""
 
     ask: ModelQuery
     entry: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Short-lived tickets with which a page asks the gateway about its item, without session and cookie.
+"""Short-lived tickets for requests of a page to the gateway about its item, without session and cookie.
 
 A ticket is signed, not secret: it names its holder, the assignment, the lease and the language by ids that say nothing to
 others, and holds nothing of the item. Its holder may ask for previews and checks of this item until it expires, and

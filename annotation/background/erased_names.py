@@ -141,7 +141,7 @@ class Names:
         }
 
     def take_out_of(self, projects: Iterable[int]) -> None:
-        """Replace the names in all that people of these projects wrote for one another, wherever it can be changed.
+        """Replace the names in all that people of these projects wrote for one another, where it can be changed.
 
         Invitations that are not accepted yet name a person: in any project, as others may not know of them.
         """

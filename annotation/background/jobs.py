@@ -279,7 +279,7 @@ def _finish(job: Job, state: Job.State, **more: Any) -> str:
 
 
 def _remove_erased_names(job: Job) -> None:
-    """Replace the names of people who were erased while the job ran, wherever it wrote them: it had read them before."""
+    """Replace the names of people who were erased while the job ran, in all it wrote: it had read them before."""
     stored = Job.objects.filter(pk=job.pk).values_list("erased", flat=True).first()
     job.erased = [*(job.erased or ()), *(stored or ())]  # once a result is stored, the job still returns it
     if job.erased:
@@ -323,7 +323,7 @@ def requeue_running(*, now: datetime) -> int:
 def reap(*, now: datetime) -> int:
     """Queue jobs again whose worker is gone; after the last attempt they fail visibly. Returns how many.
 
-    A heartbeat of a time to come is none: it was written before the clock was set back. `now` is what `clock` says.
+    A heartbeat of the future is ignored: it was written before the clock was set back. `now` is what `clock` says.
     """
     is_stale = Q(state=Job.State.RUNNING) & ~Q(heartbeat__range=(now - LOST_AFTER, now + LOST_AFTER)) | Q(
         state=Job.State.QUEUED

@@ -196,7 +196,7 @@ def _removing(rows: QuerySet[Any], parts: Sequence[tuple[Any, str]]) -> Iterator
 
 
 def _parts(model: type[Model]) -> list[tuple[type[Model], str]]:
-    """What hangs on rows of a table, and these, each with its way to them; what refers to something before that."""
+    """Rows that depend on rows of a table, and these, each with its path to them; dependent rows first."""
     parts, tables = {model: "pk"}, [model]
     for table in tables:  # it grows: the shortest ways first
         relations: list[Any] = table._meta.get_fields(include_hidden=True)

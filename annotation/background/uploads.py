@@ -179,7 +179,7 @@ class UploadedFiles:
     tables_in: str
 
     def for_request(self) -> dict[str, Any]:
-        """What its own process needs to know of them (`tableqa.readers.ingestion.ReadRequest`)."""
+        """Their description for its own process (`tableqa.readers.ingestion.ReadRequest`)."""
         hidden = [str(folder) for folder in (self.questions.parent, self.tables.parent, self.folder)]
         return {"archives": self.archives, "tables_in": self.tables_in, "hidden": hidden}
 
@@ -214,7 +214,7 @@ class InputFile:
     """A file of labels or responses, and how it is read.
 
     folder    for what is read
-    about     what `reading` needs to know of an uploaded file
+    about     the description of an uploaded file for `reading`
     progress  of the import
     """
 

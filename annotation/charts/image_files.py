@@ -152,7 +152,7 @@ def _with_fallback(families: Sequence[str]) -> Any:
 
 
 def _with_description(svg: bytes, figure: Figure) -> bytes:
-    """The file as an image with a description beside its title, for those who do not see it."""
+    """The file as an image with a description beside its title, for screen readers."""
     subject = f"{_subject(figure)}." if figure.subject else ""
     about = figure.sheet.note or figure.basis or ("" if subject else figure.title)
     sentences = " ".join(filter(None, (subject, about, *remarks(figure.sheet))))

@@ -125,7 +125,7 @@ class Bars:
 
     @property
     def description(self) -> str:
-        """The chart in words, for those who do not see it."""
+        """The chart in words, for screen readers."""
         return _highest_and_lowest(self.labels, self.series)
 
     @property
@@ -262,7 +262,7 @@ class Distribution:
 
     @property
     def description(self) -> str:
-        """The chart in words, for those who do not see it: the highest and the lowest mean."""
+        """The chart in words, for screen readers: the highest and the lowest mean."""
         return _highest_and_lowest(self.labels, self.series)
 
 
@@ -326,7 +326,7 @@ class Heat:
 
     @property
     def description(self) -> str:
-        """The chart in words, for those who do not see it: the highest and the lowest square."""
+        """The chart in words, for screen readers: the highest and the lowest square."""
         named_values = [
             (value, gettext("{rows} and {columns}").format(rows=row, columns=column))
             for row, of_row in zip(self.rows, self.values, strict=True)

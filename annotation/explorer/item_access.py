@@ -79,7 +79,7 @@ class Reader:
 
 
 def reader(actor: Actor, project: Project) -> Reader:
-    """What the actor may know of the project. Raises Http404 for those who do not belong there."""
+    """What the actor may know of the project. Raises Http404 for people outside it."""
     return Reader(actor, project, visibility.visibility_of(actor, project))
 
 
@@ -94,7 +94,7 @@ def with_known_state(who: Reader, items: QuerySet[Item]) -> QuerySet[Item]:
 
 
 def in_states(who: Reader, states: Sequence[str]) -> Q:
-    """Items in one of these states, counted as everywhere: gold items have none for those who may know of them."""
+    """Items in one of these states, counted as everywhere: gold items have none for people who may see them."""
     due = batch_progress.deciding_batches(who.batches.values())
     all_there = Q(submitted_count__gte=F("slots_count"))
     complete = Q(due_at__isnull=False) | (all_there & ~Q(batch__in=due) & Q(is_gold=False))
@@ -115,7 +115,7 @@ def in_states(who: Reader, states: Sequence[str]) -> Q:
 
 
 def state_of(who: Reader, item: Item) -> str:
-    """The state of an item; "" for gold, to those who may know."""
+    """The state of an item; "" for gold, for people who may see it."""
     if item.is_gold and who.leads:
         return ""
     if item.resolution:

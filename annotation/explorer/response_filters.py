@@ -116,7 +116,7 @@ def chosen_leases(who: Reader, chosen: Selection) -> QuerySet[Assignment]:
 def with_assignment(who: Reader, chosen: Selection, items: QuerySet[Item]) -> QuerySet[Item]:
     """Those of the items that have such a slot or assignment.
 
-    A gold item has slots for its annotators alone. Of batches with gold items, slots are therefore only for those who may
+    A gold item has slots for its annotators alone. Of batches with gold items, slots are therefore only for people who may
     know which items are gold.
     """
     rows = chosen_assignments(who, chosen)

@@ -1,6 +1,6 @@
 """What of a project is looked at: query parameters as a frozen `Selection`, and back. Pure: no database, no request.
 
-chosen = parse(request.GET)         raises BadSelection, whose `problems` say what is wrong with which parameter
+chosen = parse(request.GET)         raises BadSelection, whose `problems` name each wrong parameter and its fault
 query(chosen) == "state=excluded"   the same selection, in one canonical form
 """
 

@@ -1,4 +1,4 @@
-"""Which field of another tool goes to which field of a task type, and the task type where the project has none that fits.
+"""The mapping of fields of another tool to fields of a task type, and the task type where the project has none that fits.
 
 All functions are pure. A mapping is a YAML file or what a page posts; every part of it can be left out and is guessed then.
 """

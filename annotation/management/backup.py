@@ -46,7 +46,7 @@ AGAIN: Final = "Copy the manifest again from where the backup was made, or use a
 
 
 class BackupError(Exception):
-    """A backup cannot be made or restored; the message says why and how to mend it."""
+    """A backup cannot be made or restored; the message says why and how to fix it."""
 
 
 @dataclass(frozen=True)

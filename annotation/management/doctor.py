@@ -250,7 +250,7 @@ def _log() -> Iterator[str]:
 
 
 def _log_of_states() -> Iterator[str]:
-    """The log of an assignment has no gap, and that of a batch, a source or a release tells how it came to what it is."""
+    """The log of an assignment has no gap, and that of a batch, a source or a release explains its state."""
     earlier = Window(Lag("after", default=Value("")), partition_by="thing_id", order_by="pk")
     steps = Event.objects.filter(thing="assignment").annotate(earlier=earlier)
     for event in steps.exclude(before=F("earlier"))[:100]:
@@ -448,7 +448,7 @@ def _changed_files(lies: Path, files: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _evaluations() -> Iterator[str]:
-    """What an evaluation was made of, and what it came to, is as it was."""
+    """The inputs and results of an evaluation are unchanged."""
     for run in Job.objects.filter(kind=runs.KIND).select_related("project"):
         for path, sha256 in runs.files(run).items():
             file = Path(settings.MEDIA_ROOT) / path

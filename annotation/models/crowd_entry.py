@@ -47,7 +47,7 @@ class CrowdLink(models.Model):
 
 
 class ListedParticipant(models.Model):
-    """An id of a platform that may enter by a limited link, as a digest: who has not come is not known here."""
+    """An id of a platform that may enter by a limited link, as a digest: people who have not entered are unknown here."""
 
     link = models.ForeignKey(CrowdLink, models.CASCADE, related_name="listed")
     digest = models.CharField(max_length=64)

@@ -19,7 +19,7 @@ from annotation.platform.public_ids import new_public_id
 class Adjudication(models.Model):
     """The item waits for an adjudicator, for this reason, since then. A row is there only while it does.
 
-    `weight` orders the queue, the heaviest first: how far the responses are apart and how much hangs on the item.
+    `weight` orders the queue, the heaviest first: how far the responses are apart and how much depends on the item.
     `asked_by` is who put it there; None where responses did. What a person put there, no rule decides.
     """
 

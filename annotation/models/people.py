@@ -132,7 +132,7 @@ class Project(models.Model):
 class Membership(models.Model):
     """A person's roles and pseudonym in a project. Leaving sets `removed_at`; the row and pseudonym stay.
 
-    `characteristics` is what the person chose to say of themselves for the data statement.
+    `characteristics` are the person's own statements for the data statement.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="memberships")

@@ -78,7 +78,7 @@ class VerdictQuerySet(models.QuerySet["Verdict"]):
 
 
 class Verdict(models.Model):
-    """What a try came to by the gold answers of a moment. The newest counts; earlier ones stay.
+    """The verdict on a try by the gold answers of a moment. The newest counts; earlier ones stay.
 
     `gold` and `judgements` hold a list of answers and `tableqa.scoring.verdicts.Judgement` for "original" and "perturbed".
     `is_confirmed`: the program gives the gold answer of the perturbed example; None where that was not recorded.

@@ -1,4 +1,4 @@
-"""What came from outside: sources, their tables, and the examples over them, original or derived."""
+"""Imported data: sources, their tables, and the examples over them, original or derived."""
 
 from __future__ import annotations
 

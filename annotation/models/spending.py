@@ -132,7 +132,7 @@ class ModelRequest(models.Model):
 
 
 class ModelTotal(models.Model):
-    """What the requests of a batch, or those of a project without a batch, came to: what budgets are compared with.
+    """The sums of requests of a batch, or of a project without a batch, for comparison with budgets.
 
     `micro_usd` is in millionths of a USD. Sums over all requests would take longer with each.
     """

@@ -60,7 +60,7 @@ class Reading(models.Model):
 
 
 class PracticeResult(models.Model):
-    """A person has gone through the practice set of a kind: `right` of its `judged` exercises at first go."""
+    """A person has gone through the practice set of a kind: `right` of its `judged` exercises at the first attempt."""
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="+")
     person = models.ForeignKey(Person, models.PROTECT, related_name="practice")
@@ -98,7 +98,7 @@ class Gold(models.Model):
 
 
 class Qualification(models.Model):
-    """What a person's work in a qualification batch came to, written when its last item is submitted."""
+    """A person's result in a qualification batch, written when its last item is submitted."""
 
     batch = models.ForeignKey(Batch, models.CASCADE, related_name="qualifications")
     person = models.ForeignKey(Person, models.PROTECT, related_name="qualifications")

@@ -411,7 +411,7 @@ class LedgerEntry(models.Model):
     """A row of the ledger of work that is no submission: a skip, a return, or a correction. Immutable, without texts.
 
     Submissions are rows of the ledger, too: their revisions hold them (`annotation.payments.ledger`). `revision` is the
-    newest revision of the response when the row was written, 0 before the first; `seconds` and `items` are what came since
+    newest revision of the response when the row was written, 0 before the first; `seconds` and `items` are the changes since
     the row before. Corrections are of kind `submitted` and take out what earlier versions of Askew paid at another time.
     The keys stay when the assignment is deleted.
     """
@@ -473,7 +473,7 @@ class PersonBatchCounts(models.Model):
 
     One row a person, so that people never wait for each other's counters. `cursor` is the position
     before which the queue has nothing new for this person. `ended_at` is when they last submitted or skipped: an item
-    that was handed out ahead is looked at from then on.
+    that was reserved ahead is viewed from then on.
     """
 
     batch = models.ForeignKey(Batch, models.CASCADE, db_index=False, related_name="person_counts")

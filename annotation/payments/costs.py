@@ -22,7 +22,7 @@ HOUR = 3600
 
 
 def exact_amount(rate: Mapping[str, Any], *, items: int, seconds: Fraction) -> Fraction:
-    """What this much work comes to, before it is rounded; less than nothing for what is taken out.
+    """The amount for this work before rounding; negative for what is subtracted.
 
     Raises ValueError for a rate that is by neither hour nor item.
     """

@@ -46,7 +46,7 @@ FEWEST: Final = 3
 
 @dataclass(frozen=True)
 class Question:
-    """Something that only people can say: its name in the manifest, what is asked, and the checklist's question."""
+    """A fact that only people can state: its name in the manifest, what is asked, and the checklist's question."""
 
     name: str
     title: str

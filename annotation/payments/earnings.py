@@ -238,7 +238,7 @@ PAYMENTS = (
 
 
 def sheet(project: Project, period: Period = ALWAYS) -> report_tables.Sheet:
-    """The payment sheet: a row for each person, batch and rate, for those who pay. Ids of a crowd platform are in it."""
+    """The payment sheet: a row for each person, batch and rate, for payment. Ids of a crowd platform are in it."""
     by_member = shares_by_person(shares(project, period))
     members = {
         membership.person_id: membership

@@ -152,7 +152,7 @@ def sum_work(which: Q, **by: Any) -> dict[tuple[Any, ...], tuple[int, int, int]]
 def _sources() -> Iterator[tuple[QuerySet[Any, Any], Any]]:
     """All rows under the same names, and how they are counted.
 
-    Of a submission the time since the submission before; what entries between the two hold is taken out of it.
+    Of a submission the time since the submission before; what entries between the two hold is subtracted.
     """
     submissions = Annotation.objects.filter(response__isnull=False)
     before = submissions.filter(assignment=OuterRef("assignment"), revision__lt=OuterRef("revision"))

@@ -9,7 +9,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 
 class Process:
-    """What this process knows of its database. Those that serve pages begin with False (`config.database_version`)."""
+    """This process's state of its database. Those that serve pages begin with False (`config.database_version`)."""
 
     is_fit = True
 

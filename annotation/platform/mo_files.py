@@ -29,7 +29,7 @@ def compile_outdated(folder: Path) -> list[Path]:
         temporary, mo = po.with_suffix(f".{os.getpid()}.mo"), po.with_suffix(".mo")
         try:
             polib.pofile(str(po)).save_as_mofile(str(temporary))
-            temporary.chmod(version.st_mode)  # services can read it, whatever the umask
+            temporary.chmod(version.st_mode)  # services can read it, with any umask
             os.utime(temporary, ns=(version.st_atime_ns, version.st_mtime_ns))
             temporary.replace(mo)
         finally:

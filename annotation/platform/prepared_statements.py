@@ -2,7 +2,7 @@
 
 Django writes the SQL of a query again whenever it is asked; in the loop from item to item that took four fifths of the time.
 A query is therefore written as always, with places for what differs between two runs, and Django is asked for its SQL
-once a process. What comes back is what the query would have given: models with what they are joined to, or tuples.
+once a process. The result is that of the query: models with what they are joined to, or tuples.
 PostgreSQL, too, plans each statement once a connection (three quarters of its work on a submit was planning).
 
     CLOSED = Select(lambda: Batch.objects.filter(project_id=param_int("project"), closed_at__lte=param_time("until")))

@@ -1,4 +1,4 @@
-"""Django's tasks API, wherever it lives: `django.tasks` from 6.0 on, the package django-tasks on 5.2."""
+"""Django's tasks API, in any package: `django.tasks` from 6.0 on, the package django-tasks on 5.2."""
 
 try:
     from django.tasks import task

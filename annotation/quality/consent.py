@@ -23,7 +23,7 @@ def current(project: Project) -> ConsentText | None:
 
 
 def write(*, project: Project, text: str, by: Person | None, now: datetime) -> ConsentText:
-    """A new version, to which all are asked to agree before their next item; the one there is, where nothing changed.
+    """A new version, to which all are asked to agree before their next item; the present one, if unchanged.
 
     Raises ActionRefused(invalid_request) for a text that is empty or longer than `LONGEST_TEXT`.
     """

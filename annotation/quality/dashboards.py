@@ -350,7 +350,7 @@ def submissions_by_day(days: Iterable[Sequence[Any]], last: date) -> tuple[list[
 
 @dataclass(frozen=True)
 class Effort:
-    """What the work on one batch comes to. No `amounts`: nothing is paid.
+    """The cost of the work on one batch. No `amounts`: nothing is paid.
 
     by_kind seconds on submissions, skips and returns
     timed   how many of the submitted have a time; what was made elsewhere has none

@@ -121,7 +121,7 @@ def mark_all(*, batch: Batch, golds: Sequence[Gold]) -> None:
 
 
 def make_items(batch: Batch, examples: Iterable[Example]) -> None:
-    """Make the items of examples that the batch does not have yet, all at once, for those who mark many of them."""
+    """Make the items of examples that the batch does not have yet, all at once, for marking many of them."""
     here = Item.objects.filter(batch=batch)
     last = here.aggregate(last=Max("position"))["last"] or 0
     lineage.make_items(batch=batch, examples=[example.pk for example in examples])
@@ -277,7 +277,7 @@ def answers(batch: Batch, person: Person | None = None) -> Iterator[Answer]:
 def gold_scores(batch: Batch, person: Person | None = None) -> dict[int, tuple[int, int]]:
     """By person (id), how many items with gold they got right, and how many were judged; in three queries.
 
-    Each item counts once, whatever its assignment went through. In a qualification batch an item that was skipped is judged
+    Each item counts once, for any history of its assignment. In a qualification batch an item that was skipped is judged
     and not right, unless feedback was given on an answer to it before: then that answer counts.
     """
     of_person = Q() if person is None else Q(person=person)

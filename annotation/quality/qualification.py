@@ -29,7 +29,7 @@ State = Assignment.State
 
 
 def after_submission(assignment: Assignment, now: datetime) -> Qualification | None:
-    """What the person's work came to, when this was the last item of a qualification batch; else None.
+    """The person's result, when this was the last item of a qualification batch; else None.
 
     To be called after a submission and after a skip; without a statement where the batch is for something else. An
     item that was skipped is not right. What was reached once stays: later changes to an answer are not judged.
@@ -93,7 +93,7 @@ def grant(*, batch: Batch, person: Person, by: Person, now: datetime) -> Qualifi
 
 @dataclass(frozen=True)
 class QualificationResult:
-    """How far a person is with a qualification batch; `row` is None for those who have not ended it."""
+    """How far a person is with a qualification batch; `row` is None for unfinished ones."""
 
     person: Person
     member: int

@@ -3,7 +3,7 @@
     shown = views_of_batches([batch], ("agreement", "quality"), now=now)
     shown[batch.pk, "agreement"].data, .as_of, .behind
 
-A snapshot says up to which event of the project it was worked out. When the project has moved on, a page still shows
+A snapshot says up to which event of the project it was computed. When the project has moved on, a page still shows
 what there is, says as of when, and has a job bring it up to date; not sooner than its own cost allows, so that working
 out figures never takes more than a twentieth of a processor. Nothing is ever read from a snapshot but for showing it: a
 release computes its figures again, with the same function.
@@ -68,7 +68,7 @@ class SnapshotView:
     as_of   when they were worked out
     behind  whether the project has moved on since
     job     the job that is at it, if one is
-    failed  why the last attempt came to nothing, "" where it did not
+    failed  why the last attempt failed, "" where it did not
     """
 
     data: dict[str, Any] | None
@@ -178,7 +178,7 @@ def _is_fresh(snapshot: Snapshot | None, batch: Batch, part: str, mark: tuple[in
 
 
 def _closed_state(batch: Batch) -> str:
-    """What figures of a closed batch still hang on: weeks are those of the project's time zone."""
+    """What figures of a closed batch still depend on: weeks are those of the project's time zone."""
     return "" if batch.closed_at is None else f"{batch.closed_at.isoformat()} {batch.project.time_zone}"
 
 

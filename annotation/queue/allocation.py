@@ -1,4 +1,4 @@
-"""Whose share of a batch is what: places kept for people, handed over, opened to all; leases that a manager takes back.
+"""Shares of a batch: places reserved for people, moved, opened to all; leases that a manager takes back.
 
 A share is the places reserved for a person (`Slot.reserved_for`) and what they have in progress. The queue gives a reserved
 place to no other person. What is finished is in no share any more and is never moved.
@@ -281,7 +281,7 @@ def leases_of(batch: Batch, people: Sequence[Person] | None = None) -> list[Assi
 
 
 def reserved_counts(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
-    """Free places that are kept for a person, by (batch, person) in ids: what they have not begun."""
+    """Free places that are reserved for a person, by (batch, person) in ids: what they have not begun."""
     rows = Slot.objects.filter(
         batch__in=batches, is_taken=False, reserved_for__isnull=False, item__is_gold=False
     )
@@ -298,7 +298,7 @@ def _is_personal(assignment: Assignment) -> bool:
 
 
 def _remaining_capacity(batch: Batch, person: Person) -> int:
-    """How many more items may be kept for the person, by what one person may do in the batch."""
+    """How many more items may be reserved for the person, by what one person may do in the batch."""
     limit = batch.caps.get("items")
     return batch.slots_count if limit is None else max(limit - _loads(batch)[person.pk], 0)
 

@@ -31,7 +31,7 @@ class Node:
     decision   how it was accepted, None for an original and for what a program made
     decider    the pseudonym of the adjudicator, "" where the responses decided
     contract   what it had to keep
-    verdicts   what models in the loop came to on the submissions that it rests on: (model, verdict)
+    verdicts   of models in the loop on the submissions behind it: (model, verdict)
     releases   the releases, oldest first, that hold it
     waivers    (release, reason) where a release holds it although it breaks its contract
     """

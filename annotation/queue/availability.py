@@ -67,7 +67,7 @@ def items_left(batch: Batch, person: Person) -> QuerySet[Item]:
 
 def returned_by(person: Person) -> QuerySet[Assignment]:
     """What the person gave back, of undecided items, and whose place is still theirs alone; in a
-    qualification whatever went back.
+    qualification all returned items.
     """
     return Assignment.objects.filter(
         ~is_decided("item_id"),
@@ -95,7 +95,7 @@ def expired_leases(batch: Batch) -> QuerySet[Assignment]:
 
 
 def is_for_everybody(batch: Batch) -> bool:
-    """Whether each person gets each item of the batch, also those who come when its places are taken."""
+    """Whether each person gets each item of the batch, also people who come when its places are taken."""
     return batch.strategy == "everyone" or batch.purpose == Batch.Purpose.QUALIFICATION
 
 

@@ -59,7 +59,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class QualificationResult:
-    """What a person's work in a qualification batch came to."""
+    """A person's result in a qualification batch."""
 
     right: int
     judged: int

@@ -313,7 +313,7 @@ class _PreparedExamples(Sequence[PreparedInputs]):
     def add(
         self, index: int, example: Example, prepared: PreparedInputs, alternatives: Sequence[Example]
     ) -> None:
-        """One more, at whatever place among all of them; `put_in_order` comes after the last one."""
+        """One more, at any position; `put_in_order` comes after the last one."""
         beside = [(alternative.external_id, alternative.pk) for alternative in alternatives]
         self._lines.append((pack_all(prepared.inputs), prepared.priority, prepared.uses, beside))
         self._places.append(index)

@@ -72,7 +72,7 @@ def begin(
     if not most:
         return Payment(meter)
     questions = [request for request in requests if request is not None]
-    # All tries of the predictor but one may be lost, and so may the answer of a predictor that is asked again.
+    # All tries but one may be lost, and so may the answer to a repeated request.
     prompt = (TRIES + 1) * sum(_prompt_tokens(request) for request in questions)
     return Payment(meter, meter.reserve(prompt, (most + USUAL_COMPLETION) * len(questions)))
 

@@ -175,7 +175,7 @@ def _amount(name: str, value: Any) -> str:
     return gettext("{number} tokens").format(number=number_format(int(value), force_grouping=True))
 
 
-# -- what it came to --------------------------------------------------------------------------------
+# -- results --------------------------------------------------------------------------------------
 
 
 class _Tokens:

@@ -79,7 +79,7 @@ def drop_free(item: Item) -> int:
 def close_item(item: Item) -> list[dict[str, Any]]:
     """Take every free place of an item away, so that it is not served. Returns what `open_item` needs to give them back.
 
-    The place of an item's history stays, kept for who had it. The caller holds its lock.
+    The place of an item's history stays, reserved for the person who had it. The caller holds its lock.
     """
     free = list(Slot.objects.select_for_update().filter(item=item, is_taken=False).order_by("-number"))
     closed = [
@@ -145,7 +145,7 @@ def _trim(batch: Batch, items: Sequence[int], people: Collection[int], now: date
         expected = set(people) - had.get(item, set())
         reserved_people = {slot.reserved_for_id for slot in slots if slot.reserved_for_id in expected}
         room = len(expected) - len(reserved_people)
-        # What is kept for a person who does not come goes first, then the last ones.
+        # What is reserved for a person who does not come goes first, then the last ones.
         order = sorted(
             (slot for slot in slots if slot.reserved_for_id not in reserved_people),
             key=lambda slot: (slot.reserved_for_id is not None, -slot.number),

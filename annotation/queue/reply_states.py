@@ -1,4 +1,4 @@
-"""How requests to language models and their replies end: one name and one wording wherever they are counted.
+"""How requests to language models and their replies end: one name and one wording in all counts.
 
 Each state is counted on its own: "refused" is a request that the endpoint rejects, "declined" a reply in which the model
 refuses to answer.

@@ -1,6 +1,6 @@
 """Who gets which item next. The only writer of places and leases.
 
-A place carries at most one live assignment (a partial unique index says so, whatever the code does),
+A place carries at most one live assignment (a partial unique index says so, in any case),
 an item goes to a person at most once, and leases run on the database's clock.
 
 Rows are locked in one order everywhere, so that requests wait for each other in a line and never in a circle: the
@@ -11,7 +11,7 @@ that a row may be pointed at meanwhile.
 
 Most places are there when a batch opens. Some are made when a person comes for them: those of gold items, whose turn
 is drawn for each person (`draws.GoldTurns`), and those of later people in a batch that all annotate. They
-are planned places, and kept for that person.
+are planned places, and reserved for that person.
 """
 
 from collections.abc import Sequence
@@ -228,7 +228,7 @@ def take_next(
 
 
 def _release_reservations(batch: Batch, person: Person, now: datetime) -> None:
-    """Once a person submitted all that one person may do in a batch, what is still kept for them is free for others."""
+    """Once a person submitted all that one person may do in a batch, what is still reserved for them is free for others."""
     limit = batch.caps.get("items")
     if limit is None or is_for_everybody(batch):
         return
@@ -263,7 +263,7 @@ def _first_unlisted(held_assignments: Sequence[Assignment], holding: Sequence[st
 
 
 def next_or_none(*, batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
-    """`next_assignment` for a person whose submission is kept whatever comes next: None where it would be refused."""
+    """`next_assignment` for a person whose submission is kept in any case: None where it would be refused."""
     try:
         return next_assignment(batch=batch, person=person, holding=holding, now=now)
     except ActionRefused:

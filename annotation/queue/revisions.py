@@ -70,7 +70,7 @@ def since_last_sign(assignment: Assignment, now: datetime, *, scripts: bool) -> 
     A page with scripts gives a sign every 30 seconds of work, so a longer silence is none. A page without `scripts` is
     silent until its form is sent: then the time since is work, up to `LONGEST_WITHOUT_SCRIPTS`.
 
-    An item that was handed out ahead waits while its person is at another one: work on it begins when they were last done
+    An item that was reserved ahead waits while its person is at another one: work on it begins when they were last done
     with an item of the batch (`PersonBatchCounts.ended_at`, which `authorization.assignment` loads with it).
     """
     since = max(filter(None, (assignment.seen_at, getattr(assignment, "ended_before", None))))

@@ -203,7 +203,7 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
     for item, item_slots in slots_by_item.items():
         planned = [slot for slot in item_slots if not slot.added]
         free = [slot for slot in planned if not slot.is_taken]
-        # Last those that are kept for a person.
+        # Last those that are reserved for a person.
         free.sort(key=lambda slot: (slot.reserved_for_id is not None, -slot.number))
         going = {slot.pk for slot in free[: max(0, len(planned) - overlap)]}
         if not going:

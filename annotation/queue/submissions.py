@@ -60,7 +60,7 @@ def _person_counts_with(annotations: QuerySet[Annotation]) -> QuerySet[PersonBat
 
 
 def fingerprint(response: Mapping[str, Any]) -> int:
-    """What a response says, whatever its table, as a number below 2 to the power of 53: equal for equal
+    """What a response says, independent of its table, as a number below 2 to the power of 53: equal for equal
     responses, and for no others but by a chance of 1 in 10 to the power of 15 for each two.
     """
     canonical_text = canonical({name: value for name, value in response.items() if name != "base"})

@@ -3,7 +3,7 @@
 assigned = submitted + skipped + open + returned, for each person in each batch, always: an item that is given to a person
 is one row of `Assignment` for ever, and the row is in one of four states. `assigned` counts every row and the others the
 rows in their own state, so that the sentence is looked at and not only said (`Account.balances`). `doctor` asks it of
-every batch, holds it against the counters, and holds what the log says against the rows. What is kept for a person and
+every batch, holds it against the counters, and holds what the log says against the rows. What is reserved for a person and
 not begun (`Slot.reserved_for`) is no assignment yet and is next to it.
 """
 

@@ -75,7 +75,7 @@ def benchmark_records(
     """(what it follows from, record) of every record of the benchmark files, in their order; one at a time.
 
     First what the accepted decisions give, then mixes where there is a seed for them, automatic perturbations, and the
-    examples of the formats that take them whatever made them. Examples that people contradicted are left out
+    examples of the formats that take them of any origin. Examples that people contradicted are left out
     (`Raw.contradicted`); contradictions have their record.
 
     Where several accepted edits of one example land in one file, the records of the second get the id
@@ -272,7 +272,7 @@ def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]
 
 
 def _examples_whole(raw: Raw, format: str) -> Iterator[Export]:
-    """What each example of the release gives, in the formats that take examples whatever made them."""
+    """What each example of the release gives, in the formats that take examples of any origin."""
     if format in whole_examples.FORMATS:
         for line in _every_example(raw):
             configs, source = raw.rules >= _RULES_OF_CONFIGS, line.source["name"]

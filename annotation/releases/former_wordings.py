@@ -67,7 +67,7 @@ FORMER: Mapping[str, Sequence[str]] = {
 
 
 def is_wording(text: object, expected: object) -> bool:
-    """Whether a text of a release is what is expected: an equal value, or a message in a former wording."""
+    """Whether a text of a release is as expected: an equal value, or a message in a former wording."""
     return text == expected or (isinstance(expected, Message) and text in list(wordings(expected)))
 
 

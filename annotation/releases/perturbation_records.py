@@ -57,7 +57,7 @@ def records(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """(part, record) of an instance in a format of a release; none where the format does not know the kind.
 
-    FREB-TQA and RobuT compare with the original, which is in a file beside, once, whatever was made of it. `dataset`
+    FREB-TQA and RobuT compare with the original, which is in a file beside, once, for all its perturbations. `dataset`
     is what the release calls the source (`Raw.datasets`), `cells` are those that people had marked as relevant. FREB-TQA's
     second part names the cells that its perturbations take as evidence.
     """

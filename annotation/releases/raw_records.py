@@ -397,7 +397,7 @@ def _unverified(raw: Raw) -> frozenset[tuple[str, str]]:
     """The examples (source, id) that a machine made and no person verified, and what was made of such.
 
     Verified is what a person made or edited; what was proposed and accepted in a batch whose people verify; what two
-    people handed in; and what another person has answered since, blind, with an accepted decision.
+    people submitted; and what another person has answered since, blind, with an accepted decision.
     """
     if not any(batch.get("help") for batch in raw.batches.values()):
         return frozenset()

@@ -49,7 +49,7 @@ def manifest_in(path: Path) -> bytes:
 
 
 def set_up() -> None:
-    """Set Django up without a database: whatever asks one raises ImproperlyConfigured. Elsewhere it is set up already."""
+    """Set Django up without a database: a query raises ImproperlyConfigured. Elsewhere it is set up already."""
     import django
     import django_stubs_ext
     from django.conf import settings

@@ -151,7 +151,7 @@ def batches_of(release: Release) -> list[Batch]:
 
 
 def _opened_batches(release: Release) -> QuerySet[Batch]:
-    """Every batch that was opened up to the watermark, whatever it is for."""
+    """Every batch that was opened up to the watermark, for any purpose."""
     events = Event.objects.filter(
         project=release.project, pk__lte=release.watermark, thing="batch", after="open"
     )

@@ -37,7 +37,7 @@ MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError
 def verify(folder: Path, progress: Callable[[int], None] = lambda done: None) -> dict[str, int]:
     """Recompute everything in a release that follows from something else in it.
 
-    progress: told the number of checked responses and decisions.
+    progress: receives the number of checked responses and decisions.
     Returns what was checked; raises `Difference` at the first fault. What follows from nothing (the
     name of a batch, say) is vouched for by the digest of the manifest, which the platform shows.
     """

@@ -221,7 +221,7 @@ OVERLAP: Final = {
 def _batch_in_words(spec: BatchSpec, available: int | None, correct: tuple[int, int], needed: str) -> str:
     """A new batch; `available` is how many examples there are of those that it is drawn from, where that is known.
 
-    `correct` counts the originals that its model answers correctly, and those that it was asked about; `needed` is what
+    `correct` counts the originals that its model answers correctly, and those it answered; `needed` is what
     the others would cost.
     """
     title = shown(spec.task.title)

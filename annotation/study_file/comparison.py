@@ -56,7 +56,7 @@ class SourceProbe:
 class Change:
     """One thing that applying does ("leave", "wait" and "cannot": does not do), and in words what and why.
 
-    "wait" is what comes when the file is applied again, once people have made what it is about.
+    "wait" means: done when the file is applied again, once people have made what it is about.
 
     section and place say which part of the study; place is its position there. `term` is the term of a batch that cannot be
     as the file says; `words` begin with its key.
@@ -215,7 +215,7 @@ class Comparison:
     def annotators(self, *, joining: bool = False) -> int:
         """How many annotate in the project once the people of the file have the roles that it gives them.
 
-        joining: also those who have a link or get one. Each person counts once, by whatever name the file has them.
+        joining: also people with a link. Each person counts once, under any name in the file.
         """
         annotator, more = Role.ANNOTATOR.value, set()
         for entry in (*self.study.people, *(self.current.people if joining else ())):

@@ -49,7 +49,7 @@ class Plan:
 
     @property
     def cannot(self) -> tuple[Change, ...]:
-        """What is in the way; nothing is applied then."""
+        """The obstacles; nothing is applied then."""
         return tuple(change for change in self.changes if change.verb == "cannot")
 
     def require_possible(self) -> None:
@@ -98,7 +98,7 @@ def plan(
     project = ProjectComparison(study, state, probes)
     changes += project.project(is_new=is_new)
     changes += project.sources()
-    changes += project.people()  # before what is opened: a split is among those who are there
+    changes += project.people()  # before what is opened: a split is among present people
     changes += BatchComparison(study, state, probes).changes()
     changes += stays
     estimate = CostEstimate(study, state, probes)

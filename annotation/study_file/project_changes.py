@@ -140,7 +140,7 @@ class ProjectComparison(Comparison):
                 yield self.change(verb, "person", entry.name, text, index)
 
     def person(self, entry: PersonEntry) -> tuple[Verb, str] | None:
-        """What is done about a person, and in words what or why; None where nothing is to be said."""
+        """The step for a person, and its description; None without one."""
         roles = frozenset(entry.roles)
         current, invited = entry.among(self.state.people), entry.among(self.state.invited)
         if current is not None:

@@ -44,7 +44,7 @@ def export_study(state: ProjectState, *, people: bool = True, gold: bool = True)
 
 
 def document(study: Study) -> dict[str, Any]:
-    """The study as the plain value of a file: what goes without saying is not said. `parse` gives it back equal.
+    """The study as the plain value of a file: defaults are left out. `parse` gives it back equal.
 
     What databases keep as JSON comes back from them in different orders: here it has one.
     """

@@ -31,7 +31,7 @@ from tasks.contract import task_types
 
 @dataclass(frozen=True)
 class ReleaseGap:
-    """One thing that is not there yet: of which part of the study, and what in a sentence. `number` of how many.
+    """One missing thing: the part of the study, and a sentence. `number` of how many.
 
     `kind` is one of `SUMMED` where several of these make one sum. `batches` and `items`: what it is about, by
     public ids; of decisions that a batch waits for, the batch in which they are made.

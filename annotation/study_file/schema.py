@@ -40,7 +40,7 @@ def sorted_roles(roles: Collection[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class PersonEntry:
-    """A person of the study, by name. The e-mail finds a member who goes by another name; it is never written back."""
+    """A person of the study, by name. The e-mail finds a member of another name; it is never written back."""
 
     name: str
     roles: tuple[str, ...]

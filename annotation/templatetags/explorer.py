@@ -50,7 +50,7 @@ def _items_link(
 
 
 def reader_of(request: HttpRequest, project: Project) -> Reader:
-    """What the reader of a page may know of the project, looked up once for the whole page."""
+    """What the reader of a page may see of the project, looked up once for the whole page."""
     readers: dict[int, Reader] = request.__dict__.setdefault("explorer_readers", {})
     if project.pk not in readers:
         readers[project.pk] = reader(actor(request), project)

@@ -253,7 +253,7 @@ def send_back(
 
 
 def exclude(*, item: Item, by: Person, reason: str, before: str, now: datetime) -> Decision:
-    """Exclude an item that is undecided, whatever its state `before`. It is not served any more.
+    """Exclude an item that is undecided, in any state `before`. It is not served any more.
 
     The caller holds its lock, in a transaction, and has ended its leases.
     """
@@ -262,7 +262,7 @@ def exclude(*, item: Item, by: Person, reason: str, before: str, now: datetime) 
 
 
 def ask_adjudicator(*, item: Item, by: Person, reason: str, before: str, now: datetime) -> None:
-    """Have an adjudicator look at a complete item, whatever its responses say. The caller holds its lock."""
+    """Have an adjudicator look at a complete item, whatever it contains. The caller holds its lock."""
     Item.objects.filter(pk=item.pk).update(due_at=None)
     weight = ItemResponses.of(item).weight()
     resolutions.request_adjudication(item, reason, weight=weight, asked_by=by.pk, asked_at=now)

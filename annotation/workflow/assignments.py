@@ -120,7 +120,7 @@ def save_draft(
 ) -> SavedDraft:
     """Keep what was typed. `revision` is the one it was typed on (0 at first); a stale one is refused.
 
-    Drafts are kept whatever they say, also after the lease ran out. The problems found are
+    Drafts are always stored, also after the lease ran out. The problems found are
     information: only a submission is judged. `scripts` False is the form of a page without them.
     A draft may be as large as a response: only the size of a request is limited.
     Raises ActionRefused: stale_draft with the newer draft, already_submitted; consent_needed from
@@ -144,7 +144,7 @@ def save_draft(
 def validate_draft(
     response: Mapping[str, Any], task: tasks.contract.TaskType, item: tasks.contract.Item
 ) -> Validation:
-    """What is to be said of a response that a person works on, whatever it holds."""
+    """The checks of a response that a person works on, with any content."""
     problems: Sequence[Problem] = ()
     response = {**response, "data": task.with_operations(response.get("data"))}
     try:
@@ -160,7 +160,7 @@ def validate_draft(
 
 
 def outdated(response: Mapping[str, Any], task: tasks.contract.TaskType, item: tasks.contract.Item) -> str:
-    """What the person needs to know of a draft for an older version of the form; "" for one of this version."""
+    """The note on a draft for an older version of the form; "" for one of this version."""
     version = response.get("version")
     if type(version) is not int or version >= task.version:
         return ""

@@ -1,7 +1,7 @@
 """Decisions by the rule of a batch: complete items are accepted, get one more response, or go to an adjudicator.
 
 Only batches of work are decided (not those in which people qualify or calibrate), never what was set aside, and never
-gold items. Raw responses stay as they are, whatever is decided of them.
+gold items. Raw responses stay as they are, after any decision.
 """
 
 import logging

@@ -4,7 +4,7 @@
     effects(batch, wanted)                # sentences with counts, before anything is done
     change(batch=batch, changes=changes, by=manager, now=now)
 
-What is decided stays decided, whatever is changed. Settings of the
+What is decided stays decided, after any change. Settings of the
 kind, sample and seed are frozen: other ones mean another batch.
 """
 

@@ -112,7 +112,7 @@ def add_member(
 
 def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, now: datetime) -> int:
     """The person has these roles from now on and no others. What they hold as an annotator goes back if they are none,
-    and what is kept for them is free for others: returns how many places.
+    and what is reserved for them is free for others: returns how many places.
 
     Raises ActionRefused: invalid_request (no role at all, or somebody who left), still_involved (the only manager).
     """
@@ -159,10 +159,10 @@ def _give_back_all(membership: Membership, *, reason: str, by: Person, now: date
 
 
 def remove_member(*, membership: Membership, by: Person, now: datetime) -> int:
-    """End a membership: open leases go back, what was kept for them is free, their tokens end, annotations stay.
+    """End a membership: open leases go back, what was reserved for them is free, their tokens end, annotations stay.
 
     Their sessions go on: they belong to the account, open nothing here from now on, and tell the person why. Returns how
-    many places had been kept for them.
+    many places had been reserved for them.
     """
     with transaction.atomic():
         _lock_members(membership.project_id)
@@ -352,7 +352,7 @@ def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membersh
 
 
 def must_register(person: Person) -> bool:
-    """Whether a person came by a crowd link and cannot sign in without a link yet."""
+    """Whether a person joined by a crowd link and cannot sign in without a link yet."""
     return not person.has_sign_in and CrowdEntry.objects.filter(person=person).exists()
 
 

@@ -91,7 +91,7 @@ def _show_figures(host: str, port: int) -> None:
 
 
 class Hand(threading.Thread):
-    """Run the jobs of one queue in order until stopped. Daemonic: a job that hangs does not keep the process alive."""
+    """Run the jobs of one queue in order until stopped. Daemonic: a job that blocks does not keep the process alive."""
 
     def __init__(self, queue: str, interval: float) -> None:
         super().__init__(name=f"jobs of {queue}", daemon=True)
@@ -151,7 +151,7 @@ def _take_jobs(interval: float) -> None:
 
 
 def _run_housekeeping(stop: threading.Event) -> None:
-    """Run scheduled tasks, whatever becomes of the others. Retries if the database is away."""
+    """Run scheduled tasks, even if others fail. Retries if the database is away."""
     look = time.monotonic()
     while not stop.wait(EVERY):
         close_old_connections()

@@ -43,7 +43,7 @@ class NamedTextsField(forms.CharField):
 
 
 class OptionsField(NamedTextsField):
-    """Options as {name: value}, written one a line; numbers and yes or no are what they look like."""
+    """Options as {name: value}, written one a line; numbers and yes or no have the type they look like."""
 
     unreadable = gettext_noop("Cannot read {line!r}. Write a name, = and a value on each line.")
 

@@ -51,7 +51,7 @@ LONGEST_NAME = 60
 
 
 def runs(release: Release) -> QuerySet[Job]:
-    """The runs of a release, the newest first, whatever became of them."""
+    """The runs of a release, the newest first, in any state."""
     evaluations = Job.objects.filter(project=release.project_id, kind=KIND, ids__release=release.pk)
     return evaluations.select_related("made_by").order_by("-pk")
 

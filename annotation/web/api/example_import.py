@@ -95,7 +95,7 @@ class Uploads(APIView):
 
     @extend_schema(request=UploadRequest, responses={201: UploadShape})
     def post(self, request: Request, slug: str) -> Response:
-        """Begin to upload a file in slices. It is kept for a week."""
+        """Begin to upload a file in slices. It is stored for a week."""
         actor = authorization.actor(request)
         project = authorization.project(actor, slug, Permission.IMPORT)
         upload = uploads.begin(

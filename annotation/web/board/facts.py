@@ -1,4 +1,4 @@
-"""Read what the boards of projects show, in a bounded number of queries whatever the number of projects or batches."""
+"""Read what the boards of projects show, in a bounded number of queries for any number of projects or batches."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -52,7 +52,7 @@ def time_zones() -> list[tuple[str, str]]:
 
 
 class TimeZoneField(forms.ChoiceField):
-    """A place whose clock is meant. A zone that is stored already stays choosable, whatever it is called."""
+    """A place whose clock is meant. A zone that is stored already stays choosable, under any name."""
 
     def __init__(self, *, stored: str = "", **kwargs: Any) -> None:
         zones = time_zones()
@@ -85,7 +85,7 @@ class PasswordField(forms.CharField):
 
 
 class SignInForm(AuthenticationForm):
-    """E-mail and password. Which of the two was wrong is not told."""
+    """E-mail and password. Errors do not say which of the two was wrong."""
 
     username = forms.EmailField(
         label=gettext_lazy("E-mail"),
@@ -243,7 +243,7 @@ class InviteForm(RolesForm):
         self.repeated: list[str] = []
 
     def clean_addresses(self) -> list[invitees.Invitee]:
-        """The people without those who are members already. Any line that cannot be read refuses the whole list."""
+        """The people without present members. Any line that cannot be read refuses the whole list."""
         parsed = invitees.read(self.cleaned_data["addresses"])
         if parsed.problems:
             raise ValidationError(list(parsed.problems))

@@ -14,7 +14,7 @@ from annotation.models.batch_options.named_values import OptionsField
 class DecisionForm(forms.Form):
     """Either one or more of the responses, or the exclusion of the item; a listed reason; a note where the batch asks.
 
-    excludes: the button for exclusion was pressed. Only the reason counts then, whatever is chosen.
+    excludes: the button for exclusion was pressed. Only the reason counts then, for any choice.
     """
 
     choose = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)

@@ -147,7 +147,7 @@ class BatchForm(TermsForm):
         values = self.values(cleaned_data)
         self._refuse_other_purposes(values)
         if values.get("purpose") not in ("", "work", None):
-            values["strategy"] = ""  # everyone gets every item, whatever the form says
+            values["strategy"] = ""  # everyone gets every item, regardless of the form
         values["decide_at_close"] = values["decide_at_close"] or None  # not ticked: the default
         if cleaned_data.get("feeds_from") and not cleaned_data.get("also_sources"):
             cleaned_data["sources"] = []
@@ -164,7 +164,7 @@ class BatchForm(TermsForm):
         }
 
     def sample_of(self, data: QueryDict) -> sampling.Sample | None:
-        """The examples that the fields name so far, whatever the others say; None where they name none."""
+        """The examples that the fields name so far, regardless of the others; None where they name none."""
         is_sent = "sources" in data or "seed" in data
         ids = data.getlist("sources") if is_sent else self.fields["sources"].initial or []
         try:

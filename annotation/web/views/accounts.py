@@ -191,7 +191,7 @@ def person(request: PageRequest, pk: int) -> HttpResponseBase:
 
 @page("GET")
 def data_of(request: PageRequest, pk: int) -> HttpResponse:
-    """Everything that is stored about a person, for an administrator to hand on."""
+    """Everything that is stored about a person, for an administrator to pass on."""
     account = authorization.person(authorization.actor(request), pk)
     sign_up.record(person=account, by=request.user, before="", after="data exported", now=timezone.now())
     return _file(account)

@@ -379,7 +379,7 @@ def _own_adjudication(request: PageRequest, public_id: str) -> tuple[Item, Perso
 
 
 def _item_context(request: PageRequest, item: Item, candidates: Sequence[Candidate]) -> dict[str, Any]:
-    """What the page of an item shows whatever was posted to it."""
+    """What the page of an item shows for any post."""
     batch = item.batch
     task, plain = batch.task(), item.plain()
     shows = task.payload(plain)

@@ -57,7 +57,7 @@ def agreement_page(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict[str, Any]:
-    """The context of the page Agreement. named: people by their names for those who may read them, else pseudonyms."""
+    """The context of the page Agreement. named: people by their names for people who may read them, else pseudonyms."""
     actor = authorization.actor(request)
     project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
     may = authorization.permissions_in(actor, project)

@@ -297,7 +297,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _with_link_to_gold(batch: Batch, why: str) -> str:
-    """Why a batch was not opened, with the page that mends it where gold answers are missing."""
+    """Why a batch was not opened, with the page to fix it where gold answers are missing."""
     if batch.opened_at or not gold.count_missing_gold(batch):
         return why
     return format_html(

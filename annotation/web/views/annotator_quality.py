@@ -55,7 +55,7 @@ def quality(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> dict[str, Any]:
-    """The context of the page Quality. named: people by their names for those who may read them, else pseudonyms."""
+    """The context of the page Quality. named: people by their names for people who may read them, else pseudonyms."""
     actor = authorization.actor(request)
     batch = authorization.batch(actor, public_id, Permission.SEE_PROGRESS)
     may = authorization.permissions_in(actor, batch.project)

@@ -274,7 +274,7 @@ def _last_annotation(batch: Batch, person_id: int) -> Annotation | None:
 
 
 def _act(request: HttpRequest, actor: authorization.Actor, batch: Batch) -> HttpResponse:
-    """One button was pressed. Whatever happens, what was typed is kept as the draft."""
+    """One button was pressed. What was typed is always stored as the draft."""
     action = request.POST.get("action", "")
     now = timezone.now()
     here = reverse("annotate", args=[batch.public_id])

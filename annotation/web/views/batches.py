@@ -433,7 +433,7 @@ def _estimates(batch: Batch) -> list[str]:
 
 
 def _remarks(who: Reader, batch: Batch) -> dict[str, Any]:
-    """The flags and skips of a batch, the newest first; none of them for those who may not read them.
+    """The flags and skips of a batch, the newest first; none for people who may not read them.
 
     What colleagues note and skip tells what they think of an item: as blind as their responses.
     """

@@ -73,7 +73,7 @@ def context(board: Board, project: Project) -> dict[str, Any]:
 def _addresses(board: Board, project: Project) -> dict[str, str]:
     """Where the numbers of items lead to; "" where the explorer would list others.
 
-    It has the gold items for those who must not know what is gold.
+    It has the gold items for people who must not know the gold.
     """
     counts, seen = board.state.counts, _counted_batches(board)
     knows_gold = Permission.SET_UP in board.state.may
@@ -101,7 +101,7 @@ def _of_batches(board: Board, project: Project, batches: Sequence[Batch], **filt
 
 
 def _people(board: Board, project: Project) -> str:
-    """Where the people of a project are; "" for those who may not see them."""
+    """Where the people of a project are; "" for people who may not see them."""
     return reverse("people", args=[project.slug]) if Permission.INVITE in board.state.may else ""
 
 

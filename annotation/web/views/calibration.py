@@ -135,7 +135,7 @@ def figures_of(request: PageRequest, batch: Batch) -> dict[str, Any]:
 def _lines(
     compared: Iterable[ItemComparison], letters: Mapping[int, Sequence[str]], called: Mapping[int | None, str]
 ) -> list[dict[str, Any]]:
-    """The rows of the file: annotators by pseudonym for those who read names on the page, by letter for others."""
+    """The rows of the file: annotators by pseudonym for people who read names on the page, by letter for others."""
     lines = []
     for comparison in compared:
         result = {True: gettext("different"), False: gettext("identical"), None: ""}[comparison.differ]
@@ -198,5 +198,5 @@ def _letters(batch: Batch, compared: Sequence[ItemComparison]) -> dict[int, list
 
 
 def _names(batch: Batch) -> dict[int, str]:
-    """What people are called, for those who may see names."""
+    """What people are called, for people who may see names."""
     return dict(Person.objects.filter(pk__in=batch.person_counts.values("person")).values_list("pk", "name"))

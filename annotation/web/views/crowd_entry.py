@@ -88,7 +88,7 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def back(request: HttpRequest, token: str) -> HttpResponseBase:
-    """A way back in, made by a manager for one person, good once. GET shows a button."""
+    """A return link, created by a manager for one person, valid once. GET shows a button."""
     try:
         with count_wrong_links(request):
             if request.method == "POST":
@@ -137,7 +137,7 @@ def _limit_referrer(response: HttpResponseBase) -> HttpResponseBase:
 
 @page("GET", "POST")
 def links(request: PageRequest, slug: str) -> HttpResponseBase:
-    """The project's crowd links with how many came by each, and a form for the next one."""
+    """The project's crowd links with how many joined by each, and a form for the next one."""
     project = authorization.project(authorization.actor(request), slug, Permission.INVITE)
     form = CrowdLinkForm(request.POST or None)
     if form.is_valid():
@@ -162,7 +162,7 @@ def figures_of(request: PageRequest, project: Project, links: Iterable[Any] | No
 
 @page("GET")
 def link(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
-    """One link: its address for the platform, who came by it, and how their work ended. No names, no pseudonyms."""
+    """One link: its address for the platform, who joined by it, and how their work ended. No names, no pseudonyms."""
     return forbid_storing(_link_page(request, _link(request, slug, public_id), **pop_secrets(request)))
 
 
@@ -205,7 +205,7 @@ def admit(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
 
 @page("POST")
 def let_back(request: PageRequest, slug: str, public_id: str, pk: int) -> HttpResponseBase:
-    """A way back in for one of them. It is shown once."""
+    """A return link for one of them. It is shown once."""
     crowd_link, shown_at = _link(request, slug, public_id), reverse("crowd_link", args=[slug, public_id])
     entry = CrowdEntry.objects.select_related("person", "link").filter(link=crowd_link, pk=pk).first()
     if entry is None:

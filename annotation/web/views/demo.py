@@ -28,7 +28,7 @@ def demo_sign_in(request: HttpRequest, token: str) -> HttpResponseBase:
 
 
 def _from_this_machine(request: HttpRequest) -> bool:
-    """Whether the browser runs here: a request that a proxy handed on comes from anywhere."""
+    """Whether the browser runs here: a request from a proxy comes from anywhere."""
     if any(name in request.META for name in FORWARDED):
         return False
     try:

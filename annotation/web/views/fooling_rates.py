@@ -1,4 +1,4 @@
-"""How often people fool the models, for those who make releases: a page of the project, and the same as CSV."""
+"""How often people fool the models, for people who create releases: a page of the project, and the same as CSV."""
 
 import csv
 from typing import Any

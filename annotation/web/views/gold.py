@@ -91,7 +91,7 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
-    """The part of the page's context that holds its figures; nothing for those who annotate in the batch."""
+    """The part of the page's context that holds its figures; nothing for people who annotate in the batch."""
     batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
     if not visibility.may_see_agreement(request.user, batch):
         return {}

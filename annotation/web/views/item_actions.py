@@ -101,7 +101,7 @@ def explorer_undo(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def result_in_words(job: Job) -> str:
-    """What a job that changed items, or undid a change, came to."""
+    """What a job that changed items, or undid a change, did."""
     result = job.result
     refused = {Refusal(code, name): [0] * count for code, name, count in result["left"]}
     rest = _refusals_in_words(ActionResult(None, result["number"], refused))

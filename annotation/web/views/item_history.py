@@ -176,7 +176,7 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def figures_of_item(request: PageRequest, public_id: str) -> dict[str, Any]:
-    """The history of an item as a figure, by pseudonyms; nothing for those who must not read it yet."""
+    """The history of an item as a figure, by pseudonyms; nothing for people who must not read it yet."""
     actor = authorization.actor(request)
     item = authorization.item(actor, public_id, Permission.SEE_PROGRESS)
     sight = visibility.visibility_of(actor, item.batch.project)

@@ -188,7 +188,7 @@ def remove_member(request: PageRequest, pk: int) -> HttpResponse:
 
 
 def _with_freed(message: str, freed: int) -> str:
-    """A message with how many items were kept for a person, where there were any."""
+    """A message with how many items were reserved for a person, where there were any."""
     if not freed:
         return message
     more = ngettext(

@@ -97,7 +97,7 @@ def robustness(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
-    """The part of the page's context that holds its figures; nothing for those who may not read them now."""
+    """The part of the page's context that holds its figures; nothing for people who may not read them now."""
     release = authorization.release(authorization.actor(request), public_id, Permission.RELEASE)
     if release.ready_at is None or visibility.has_open_work(request.user, release.project):
         return {}
@@ -117,7 +117,7 @@ def _gallery(request: PageRequest, release: Release, report: Report | None) -> d
 
 
 def _runs_table(release: Release) -> Figure | None:
-    """All evaluations of a release, without the names of those who made them."""
+    """All evaluations of a release, without the names of their authors."""
     return list_tables.evaluations(
         [
             {

@@ -1,4 +1,4 @@
-"""What every page shares: who is let in, in whose time it speaks, how refusals become words, how lists are cut."""
+"""What every page shares: permission, time zone, messages of refusals, pages of lists."""
 
 import functools
 from collections.abc import Callable, Iterator, Sequence

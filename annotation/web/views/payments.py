@@ -209,7 +209,7 @@ def _has_simulated_work(by_person: Mapping[int, workload.Account]) -> bool:
 
 
 def _paid_people(people: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The pseudonyms of those who submitted something; none where they are too many for a selection."""
+    """The pseudonyms of people who submitted something; none where they are too many for a selection."""
     pseudonyms = [row["member"].pseudonym for row in people if row["total"].items]
     return pseudonyms if len(pseudonyms) <= MOST_VALUES else []
 

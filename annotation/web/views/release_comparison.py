@@ -67,7 +67,7 @@ def compare_releases(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
-    """The part of the page's context that holds its figures; nothing for those who may not read the releases now."""
+    """The part of the page's context that holds its figures; nothing for people who may not read the releases now."""
     after = authorization.release(authorization.actor(request), public_id)
     if visibility.has_open_work(request.user, after.project):
         return {}

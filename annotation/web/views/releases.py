@@ -189,7 +189,7 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
-    """The part of the page's context that holds its figures; nothing for those who may not read the release now."""
+    """The part of the page's context that holds its figures; nothing for people who may not read the release now."""
     release = authorization.release(authorization.actor(request), public_id)
     if release.ready_at is None or visibility.has_open_work(request.user, release.project):
         return {}

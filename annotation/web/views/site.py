@@ -255,7 +255,7 @@ def _retry_address(job: Job) -> str:
 
 
 def _result(job: Job) -> tuple[str, str, str]:
-    """Where a job that is done leads, that link in words, and what the job came to."""
+    """The target of a finished job, the text of that link, and the job's result."""
     result = job.result
     if job.state != Job.State.DONE:
         return "", "", ""

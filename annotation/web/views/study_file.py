@@ -61,7 +61,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
         "text": text,
         "notes": here.notes,
         "sees_gold": sees_gold,
-        # Counts every item of the project: only for those who ask.
+        # Counts every item of the project: only on request.
         "asked": "missing" in request.GET,
         "missing": release_gaps.gaps_visible_to(request.user, project) if "missing" in request.GET else [],
         "under_way": list(under_way.order_by("-pk")[:5]),

@@ -75,7 +75,7 @@ def contrast_table(
 
     `pointed` are cells that the item itself points at. A table of more than `whole` rows is cut to the rows in which
     something was done and their neighbours (the first rows, where nothing was); `part` 1, 2, ... are `PART` rows of it,
-    whatever was done there. None where rows and columns were exchanged: then there is no place at which responses could
+    with any change. None where rows and columns were exchanged: then there is no place at which responses could
     be laid over each other. Operations that do not replay raise OperationError.
     """
     letters = [variant.letter for variant in variants]

@@ -1,4 +1,4 @@
-"""A table as templates draw it: with the changes of a response and marked cells, whatever the operations were."""
+"""A table as templates draw it: with the changes of a response and marked cells, after any operations."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any

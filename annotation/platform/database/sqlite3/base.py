@@ -1,6 +1,6 @@
 """Django's backend for SQLite, whose writers take turns sooner; see `annotation.platform.database`.
 
-One process writes at a time, and SQLite keeps no queue of those who wait. So a statement that finds the database locked
+One process writes at a time, and SQLite keeps no queue of waiting processes. So a statement that finds the database locked
 is tried again at short random intervals, and a worker leaves room after each of its transactions.
 """
 
@@ -96,4 +96,4 @@ class Cursor(base.SQLiteCursorWrapper):
                 until = until or now + min(limits.longest_answer() or LONGEST, LONGEST)
                 if now >= until:
                     raise
-            time.sleep(random.uniform(*PAUSES))  # nosec B311: so that those who wait do not try in step
+            time.sleep(random.uniform(*PAUSES))  # nosec B311: so that waiting processes do not retry in step
