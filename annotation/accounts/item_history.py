@@ -1,7 +1,7 @@
 """What happened: the whole story of one item, and the log of a project. Both read what the writers left behind.
 
-Names are for people who invite; others read pseudonyms. A person who annotates in an open batch, or may, reads
-nothing of its items, and an item that waits for a decision is hidden from people who may make it.
+Names are for people who invite; others read pseudonyms. A present or possible annotator of an open batch reads nothing
+of its items. Undecided items are hidden from people who may decide them.
 """
 
 from __future__ import annotations

@@ -320,8 +320,8 @@ class _Question:
 class _Survey:
     """The questions of one job, as many at a time as the model's entry allows.
 
-    It stops after `MAX_FAILURES` requests in a row without an answer, after `stop_after` unusable replies of a language
-    model in a row, and at once where no request can succeed (a budget is used up, parameters are rejected).
+    It stops after `MAX_FAILURES` requests in a row without an answer, or `stop_after` unusable replies in a row. It
+    stops at once where no request can succeed (no budget, rejected parameters).
     """
 
     task: TaskType

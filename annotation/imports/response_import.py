@@ -1,9 +1,9 @@
 """Responses of another annotation tool into a project: previewed, then written whole or not at all.
 
-An import makes a source of the examples (or uses one that is there), a task type by configuration where none of the project
-fits, and a closed batch whose items have the responses. People become members who cannot sign in. Each response keeps its
-time; the audit log has tool, digest of the file, id and time there. All of it is in hidden pages
-(`annotation.background.staged_pages`), until one short transaction makes them visible. A preview removes its pages.
+An import creates a source of the examples (or uses one), a configured task type where none fits, and a closed batch
+whose items have the responses. People become members who cannot sign in. Each response keeps its time; the audit log
+has tool, digest of the file, id and time there. All of it is in hidden pages (`annotation.background.staged_pages`),
+until one short transaction makes them visible. A preview removes its pages.
 """
 
 from __future__ import annotations

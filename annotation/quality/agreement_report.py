@@ -152,9 +152,9 @@ def _tally_for(of: dict[Any, RatingTally], name: Any, measure: Measure) -> Ratin
 def report(batch: Batch) -> dict[str, Any]:
     """Everything a page says of a batch's agreement, as JSON; people by their keys, which the page turns into names.
 
-    `figures` is what `batch_figures` gives, and so what a release says. `measures` holds for each measure the slices, the
-    figures of pairs and people, the confusion of labels, how often each label was chosen in current responses, and what is
-    needed to say how many more items it takes.
+    `figures` is what `batch_figures` gives, and so what a release says. `measures` holds for each measure the slices,
+    the figures of pairs and people, the confusion of labels, the counts of labels in current responses, and the data of
+    the sample-size estimate.
     """
     task = batch.task()
     measures = measures_of(task, batch.people_compared)

@@ -300,9 +300,9 @@ class Forecast:
 def forecast(counts: Sequence[int], remaining: int) -> Forecast:
     """From submissions by day, the last one yesterday, and how many are still to come.
 
-    The last `RECENT` days are looked back on, from the first day of work on. The rest continues at their mean; the range
-    comes from drawing the same days again, with replacement (Efron and Tibshirani 1993, chapter 13), and so says how
-    unsteady the pace is, not that a person may fall ill.
+    The last `RECENT` days are looked back on, from the first day of work on. The rest continues at their mean; the
+    range comes from a bootstrap of the same days (Efron and Tibshirani 1993, chapter 13). It shows how unsteady the
+    pace is, not that a person may fall ill.
     """
     import numpy as np
 

@@ -147,11 +147,11 @@ def make_items(
 ) -> int:
     """Items for these examples (keys) at the end of the batch, in their order; ones it has already are left out.
 
-    The kind prepares what is frozen beside each example, and leaves out examples that make no item of
-    it; of those that do it may prefer some (`PreparedInputs.priority`). `size` takes that many at most.
-    Everyone who made an example, one it is derived from, one that its item shows beside it, or what the
-    kind looks into (`TaskType.looks_into`) is excluded from the item from the start. An example is never an item of both
-    a qualification and a batch that requires it: people who passed know it (`items_elsewhere`).
+    The kind prepares what is frozen beside each example, and leaves out examples that make no item of it; of those that
+    do it may prefer some (`PreparedInputs.priority`). `size` takes that many at most. The makers of an example, its
+    ancestors, examples shown beside it, and those that the kind reads (`TaskType.looks_into`) are excluded from the
+    item. An example is never an item of both a qualification and a batch that requires it: people who passed know it
+    (`items_elsewhere`).
     """
     # Two decisions that feed one batch take turns: positions are given one after the other.
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()

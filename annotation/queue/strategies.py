@@ -1,7 +1,7 @@
 """Who gets which items, and which examples a batch draws: pure functions of what they are given and a seed.
 
-Nothing here reads the database or the clock, so the same arguments give the same answer on every machine, and what a
-plan says can be worked out again from its file. `annotation.queue.sampling` applies what is decided here.
+Nothing here reads the database or the clock: the same arguments give the same answer on every machine, and a plan can
+be computed again from its file. `annotation.queue.sampling` applies what is decided here.
 """
 
 import random

@@ -78,8 +78,8 @@ def benchmark_records(
     examples of the formats that take them of any origin. Examples that people contradicted are left out
     (`Raw.contradicted`); contradictions have their record.
 
-    Where several accepted edits of one example land in one file, the records of the second get the id
-    `ID#2` in every file that it goes to, so that an edit and its original keep one id.
+    Where a file has several accepted edits of one example, the second gets the id `ID#2` in all files, so that an edit
+    and its original keep one id.
 
     With a `gate`, outcomes are judged on their way: it is over when one of them does not pass.
     """

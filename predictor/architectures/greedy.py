@@ -1,9 +1,9 @@
 """Greedy decoding of a BART without Python between the kernels of a step.
 
 `generate` of transformers starts some three hundred kernels for each token, one by one from Python. A GPU computes them
-faster than Python starts them. Here every tensor of a step has a fixed place, so on a GPU a step is recorded once as a CUDA
-graph for each size of batch and then started as a whole. On a CPU the same step runs as it is written, without recording.
-The tokens are those of `generate`, which a test compares.
+faster than Python starts them. Here every tensor of a step has a fixed place, so a GPU records a step once as a CUDA
+graph for each batch size. On a CPU the same step runs as it is written, without recording. The tokens are those of
+`generate`, which a test compares.
 """
 
 from __future__ import annotations

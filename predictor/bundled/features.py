@@ -1,10 +1,10 @@
 """What the bundled model is shown: the arrays of a question about a table, and the names of their features.
 
 Three things reach the network. The word pieces of question and header, one sequence for the encoder; for each of them
-what it has to do with the table (`TOKEN_FEATURES`); and for each cell its word pieces, its position in the question if it
-is named there, and what is known of it (`CELL_FEATURES`): its rank in its column, whether the question names it, how
-its number compares with one in the question, whether it is the largest of the rows that the question speaks of.
-The features are written out because so small a network cannot learn arithmetic; the choice among them is learnt.
+what it has to do with the table (`TOKEN_FEATURES`); and for each cell its word pieces, its position in the question if
+it is named there, and what is known of it (`CELL_FEATURES`): its rank in its column, whether the question names it, how
+its number compares with one in the question, whether it is the largest of the rows named there. The features are
+written out because so small a network cannot learn arithmetic; the choice among them is learnt.
 
 A table is read once (`table_features`), a cell's text once for all tables (`cell_text`); asking a question
 (`question_features`) is numpy.

@@ -57,10 +57,10 @@ def cell_set_agreement(
     """One minus the observed over the expected distance between raters' sets of cells, chance taken within each table.
 
     units: for each item the (rows, columns) of its own table and one set of (row id, column id) for each rater, None
-    where missing. A unit's disagreement is the mean over its pairs of raters; units weigh as their number of ratings, as
-    in Krippendorff's alpha; units with fewer than two ratings do not enter. 1 is perfect, 0 as by chance; the value has
-    no lower bound. Neither the order of units nor that of raters plays a part, and the seed (of the bootstrap over units,
-    the only thing that is drawn) gives the same interval everywhere.
+    where missing. A unit's disagreement is the mean over its pairs of raters; units weigh as their number of ratings,
+    as in Krippendorff's alpha; units with fewer than two ratings do not enter. 1 is perfect, 0 as by chance; the value
+    has no lower bound. The order of units and raters does not matter. Only the bootstrap over units is random; its seed
+    gives the same interval everywhere.
 
     `value` is None with a reason where nothing was rated twice, or all sets are empty or whole tables. Raises ValueError
     for an unknown distance, a set that is none, and more cells than the table has.

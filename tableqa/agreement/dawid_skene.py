@@ -5,9 +5,9 @@
     found.posterior["item 7"], found.best("item 7")
 
 No annotator's answers are the truth. The model says: every item has one true class, drawn from a prior; a person who
-sees an item of class j gives label k with their own probability, for every item (their row j of a confusion
-matrix). Expectation maximisation finds the matrices and the classes together, starting from the shares of the labels of
-each item, so that nothing is drawn and the result is the same every time.
+sees an item of class j gives label k with their own probability, for every item (their row j of a confusion matrix).
+Expectation maximisation finds the matrices and the classes together. It starts from the shares of the labels of each
+item, so the result is deterministic.
 
 What it cannot see: mistakes that all make alike, and items that are harder than others. Two annotators alone cannot
 be told apart either: their labels say how often they agree, not who of them is right where they differ. So a person is

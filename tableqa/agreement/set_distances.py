@@ -1,7 +1,7 @@
 """How far two sets of labels are apart, from what they have in common: the distances of Jaccard and of MASI.
 
-Both need three numbers only, the sizes of the two sets and of what is in both, so that all comparisons of sets (cells of
-a table, edits, several labels of one item) shares this one definition.
+Both need only the sizes of the two sets and of their intersection. So cells of a table, edits and several labels of one
+item share this definition.
 
 Sources:
   Jaccard, P. (1912). The distribution of the flora in the alpine zone. New Phytologist 11(2), 37-50.

@@ -1,8 +1,8 @@
 """What a cell means: a view of its text, never a replacement for it.
 
-A cell is a string and stays one. These functions say what a reader sees in it, a number with its sign and unit, a date
-as precise as it is written, a time, and how it is written, so that an edit can be compared with its column. A text
-that can be read in two ways has two readings, or none: nothing is guessed.
+A cell is a string and stays one. These functions read it: a number with its sign and unit, a date as precise as
+written, a time, and the format, to compare an edit with its column. A text that can be read in two ways has two
+readings, or none: nothing is guessed.
 """
 
 from tableqa.cells.dates import Date, Time, dates_of, has_months_first, time_of

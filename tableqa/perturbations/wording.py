@@ -1,8 +1,8 @@
 """The wording of a question: its words, what a paraphrase changed, and the kinds of paraphrases.
 
 Words are cut as in the Penn Treebank ("what's" is "what" and "'s", "didn't" is "did" and "n't"), but by one regular
-expression of our own: nltk's Treebank tokenizer gives the same words for 98 % of WikiTableQuestions (it leaves a full
-stop on its word except at the end), and costs a web process three seconds and 100 MB to import.
+expression of our own: nltk's Treebank tokenizer gives the same words for 98 % of WikiTableQuestions, but takes three
+seconds and 100 MB to import.
 """
 
 import re

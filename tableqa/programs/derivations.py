@@ -1,8 +1,8 @@
 """TAT-QA's derivations as programs: arithmetic text whose numbers are bound to the cells they were copied from.
 
-A derivation (Zhu et al. 2021, section 3) is what an annotator typed beside the answer: "(9,472-7,554)/7,554". The numbers
-say no more than their value, so one that is in several cells is bound by what the question says, by evidence, and by
-the company that the numbers keep. Results are checked: a program is given only where it yields the gold answer.
+A derivation (Zhu et al. 2021, section 3) is what an annotator typed beside the answer: "(9,472-7,554)/7,554". The
+numbers have only their value. One that is in several cells is bound by the question, by evidence, and by the other
+numbers. Results are checked: a program is given only where it yields the gold answer.
 """
 
 import re

@@ -1,9 +1,8 @@
 """The search: from question, evidence and gold answer to the small programs with that denotation.
 
-Learning from denotations (Liang, Jordan and Klein 2013; Pasupat and Liang 2015), kept small: conditions come from what the
-question and the cells have in common, operations from a fixed list, and the gold answer prunes every step, so that
-nothing is built that does not yield it. Whether a program *means* the question cannot be told from one table; the
-ranking makes a guess, and a person confirms.
+Learning from denotations (Liang, Jordan and Klein 2013; Pasupat and Liang 2015), kept small: conditions come from texts
+that question and cells share, operations from a fixed list, and the gold answer prunes every step. Whether a program
+*means* the question cannot be told from one table; the ranking makes a guess, and a person confirms.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -2,11 +2,11 @@
 
     audit(base_examples, edited_examples, "answer_changes")      # -> Audit(items, totals)
 
-Released perturbations come as two files of whole tables, without recorded edits. So the edits are found by
-comparing (`operations.diff`), held against the contract that the paper set for its annotators (`contracts.check`), and
-searched for what spreadsheets and scripts do to tables (`spreadsheet_damage`). Where an item says how its answer is
-computed (the derivations of TAT-QA), the answer is computed again on the edited table. An audit judges nothing: each
-finding is a code with a sentence that says where to look.
+Released perturbations come as two files of whole tables, without recorded edits. So the edits are found by comparing
+(`operations.diff`), checked against the paper's contract (`contracts.check`), and searched for damage by spreadsheets
+and scripts (`spreadsheet_damage`). Where an item says how its answer is computed (the derivations of TAT-QA), the
+answer is computed again on the edited table. An audit judges nothing: each finding is a code with a sentence that says
+where to look.
 """
 
 from collections import Counter

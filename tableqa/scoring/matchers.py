@@ -1,7 +1,7 @@
 """The two matchers by which published results were counted, kept beside `data.answers` so that both can be recomputed.
 
-They decide nothing here: `compare` does. What they say is stored with every try of a model, because a figure in a paper
-can only be compared with a figure that was counted in the same way. Of gold answers with alternatives, each form is right.
+They decide nothing here: `compare` does. Their results are stored with every try of a model, because figures can only
+be compared if they are counted in the same way. Of gold answers with alternatives, each form is right.
 """
 
 import re

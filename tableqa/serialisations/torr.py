@@ -118,9 +118,8 @@ def prompts(
 ) -> Iterator[Prompt]:
     """The prompt of the example in each configuration, in their order; nothing is sent anywhere.
 
-    `seed` draws the demonstrations and the perturbations. A configuration whose perturbation does nothing to this table,
-    or nothing that its serialisation shows, is given, too, and says so, so that every example has as many prompts as
-    there are configurations.
+    `seed` draws the demonstrations and the perturbations. A configuration whose perturbation has no visible effect on
+    this table is given, too, and says so: every example has a prompt for each configuration.
     """
     shots = demonstrations(example, pool, k, seed)
     perturbed = {

@@ -1,8 +1,8 @@
 """What the kinds that perturb whole columns share: one operation, and the answer stays. (RobuT 3.1)
 
 Renaming, splitting, removing and adding columns differ in the operation they allow and in what a person is shown while
-doing it. That the table must differ, that names stay apart, that a table may offer nothing of the sort, and how the
-result is exported is the same, and is stated here.
+doing it. Shared here: the table must differ, names are unique, a table may offer no such edit, and the export of the
+result.
 """
 
 import dataclasses

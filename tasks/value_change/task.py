@@ -498,8 +498,8 @@ def _check_evidence_cells(
 ) -> list[Problem]:
     """Changes of cells that the answer does not come from.
 
-    It comes from the marked cells, from those that the program reads, from the columns that it looks through, and from
-    all that change what it gives, as far as there is time to try (`MOST_CELLS_TRIED`).
+    It comes from the marked cells, the cells and columns that the program reads, and all that change its result, within
+    `MOST_CELLS_TRIED` tries.
     """
     rule = item.settings.get("outside", "warn")
     table = item.example.table

@@ -1,8 +1,8 @@
 """Labels that people gave somewhere else, read from CSV into a batch: checked first, then written whole or not at all.
 
-A process of its own reads the file (`tableqa.readers.labels`); `checks` compares its rows with the batch, and `pages`
-commits the new ones page by page to tables that only the import reads (`LabelImport`), until one transaction turns all of
-them into assignments and annotations. An import that is killed continues behind the last page.
+A process of its own reads the file (`tableqa.readers.labels`); `checks` compares its rows with the batch. `pages`
+commits new ones page by page to tables of the import (`LabelImport`). One transaction turns all of them into
+assignments and annotations. An import that is killed continues behind the last page.
 
 The author of a response becomes a person who cannot sign in (`is_external`), with a pseudonym. The
 responses take planned places, so agreement counts them; exports mark them.

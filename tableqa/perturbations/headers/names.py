@@ -144,12 +144,12 @@ class HeaderNames:
     def suggest(self, table: Table, column: str, limit: int = 10) -> list[Suggestion]:
         """Other names for a column (an id) of a table, which may or may not be in the index; best first.
 
-        Score: K (1 - (1 - 0.7 V) (1 - 0.7 C) (1 - 0.3 W)), from 0 to 1. V is how much of the column's text values
-        is under the name, rare values counting more and a value counting by the share of columns of that name that
-        hold it. C is the cosine of the company of the two names, rare neighbours counting more, and smaller for names of
-        few columns. W is the share of words in common, which alone means nothing ("Year", "Year built"). K is the
-        overlap of the kinds of cells, times how alike their lengths are. Names with a digit or a bracket belong to one
-        table, and names that ever are beside this one mean something else: both are left out.
+        Score: K (1 - (1 - 0.7 V) (1 - 0.7 C) (1 - 0.3 W)), from 0 to 1. V is the share of the column's text values
+        under the name. Rare values count more; each counts by the share of columns of that name that hold it. C is the
+        cosine of the company of the two names, rare neighbours counting more, and smaller for names of few columns. W
+        is the share of words in common, which alone means nothing ("Year", "Year built"). K is the overlap of the kinds
+        of cells, times how alike their lengths are. Names with a digit or a bracket belong to one table, and names that
+        ever are beside this one mean something else: both are left out.
         """
         j = table.column_index(column)
         header, cells = table.header[j], table.column(column)

@@ -1,8 +1,8 @@
 """The thesaurus: words, their senses in the order of how common they are, and the words that share a sense.
 
 The one that is shipped (fixtures/wordnet) was read from WordNet 3.0 through nltk's own corpus reader by
-`tableqa.perturbations.headers.wordnet`. It is kept ready-made because nltk and WordNet cost a web process seconds and
-some 300 MB at run time, and this costs a fraction of a second and some 40 MB, once, when it is first asked.
+`tableqa.perturbations.headers.wordnet`. It is stored ready-made: nltk and WordNet cost a web process seconds and some
+300 MB, this a fraction of a second and some 40 MB, once, at the first use.
 """
 
 import threading
