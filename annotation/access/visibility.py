@@ -249,12 +249,12 @@ def _shows_answers(batch: Batch) -> bool:
 
 
 def withheld_batches(standings: Mapping[int, Involvement], fact: Fact) -> frozenset[int]:
-    """Keys of the batches whose standing hides this."""
+    """Keys of the batches that hide this."""
     return frozenset(key for key, standing in standings.items() if standing not in SHOWN[fact].standings)
 
 
 def hidden_batches(person: Person, batches: Iterable[Batch], fact: Fact) -> frozenset[int]:
-    """Keys of those of the batches whose standing to the person hides this."""
+    """Keys of the batches that hide this from the person."""
     return withheld_batches(involvements(person, batches), fact)
 
 

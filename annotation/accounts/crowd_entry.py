@@ -46,7 +46,7 @@ PARAMETERS: Final[dict[str, dict[str, str]]] = {
 PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc={code}"
 LONGEST_ID = 200
 WAY_BACK = timedelta(days=7)
-"""How long a link by which a manager lets somebody back in can be used."""
+"""How long a link by which a manager lets a person back in can be used."""
 SALT = "annotation.crowd.way_back"
 KEY_SALT = "annotation.crowd.key"
 SIGNATURE = "signature"

@@ -17,7 +17,7 @@ MOST: Final = 200
 LONGEST_NAME: Final = 120
 
 _ENTRY = re.compile(r'(?:"[^"]*"|[^,;])+')
-"""What stands between commas and semicolons that are outside of quotation marks."""
+"""What is between commas and semicolons that are outside of quotation marks."""
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,7 @@ VERBS: Final = {
     ("sent back", "adjudication"): gettext_noop("undid sending the response back"),
     ("adjudication", "complete"): gettext_noop("withdrew the item from adjudication"),
 }
-"""Changes of state in words. Others are told as they are, from and to."""
+"""Changes of state in words. Others are listed unchanged, from and to."""
 
 
 def in_words(before: str, after: str) -> str:

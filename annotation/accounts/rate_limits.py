@@ -53,7 +53,7 @@ REGISTER: Final = _limit("making an account by one invitation", 20, 60)
 CROWD_ENTRY: Final = _limit("coming in by one crowd link from one address", 60, 10)
 
 KNOWN_FOR = timedelta(days=90)
-"""How long an address from which somebody signed in is no new one: attempts from elsewhere do not count there."""
+"""How long an address from which a person signed in is no new one: attempts from elsewhere do not count there."""
 CLEARED = 500
 """Rows that say nothing any more, cleared away at a time."""
 

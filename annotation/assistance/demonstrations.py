@@ -58,7 +58,7 @@ def _demonstrations_of(task: ProposingTask, row: Outcome, item: Item) -> Iterato
 
 
 def sample(pool: Sequence[Demonstration], of: int, most: int, seed: int) -> list[Demonstration]:
-    """Demonstrations for one request: at most so many, never one that was made of the same original."""
+    """Demonstrations for one request: a limited number, never one that was made of the same original."""
     others = [demonstration for demonstration in pool if demonstration.of != of]
     return random.Random(f"demonstrations:{seed}").sample(others, min(most, len(others)))
 

@@ -45,7 +45,7 @@ class Query:
     entry: Mapping[str, Any]
     requests: model_answers.Requests
     tries: int | None
-    """The tries of the person on this item, None where nobody has counted them."""
+    """The tries of the person on this item, None if not counted."""
     is_panel: bool
     """Whether it is for another model than the one in the loop: no revision is frozen, and nothing is stored."""
     began: float

@@ -3,7 +3,7 @@
 Fooled is what `tableqa.scoring.verdicts` says by the newest gold answer: right on the original, wrong on what was
 submitted. Rates are of the submissions whose original the model gets right: the others cannot fool it, whose
 share is beside. Verified is a fooled example that another person has answered blind with the answer that its maker
-gave. What simulated people did is not counted. In batches with help in crafting it is said whose words did it: a
+gave. What simulated people did is not counted. In batches with help in crafting the origin of the words is stated: a
 person's own, a machine's that a person submitted unchanged, or a machine's that a person edited.
 """
 
@@ -110,7 +110,7 @@ def _fooling_checks(
     zone = zoneinfo.ZoneInfo(project.time_zone)
     titles: dict[tuple[str, str], str] = {}
     ordered_tries = (
-        # The newest revision, where there are several; simulated people fool nobody.
+        # The newest revision, where there are several; simulated people do not count.
         rows.filter(annotation=F("assignment__annotation"), assignment__person__is_simulated=False)
         .select_related("assignment__batch__definition", "annotation__provenance")
         .only(

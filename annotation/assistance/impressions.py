@@ -47,7 +47,7 @@ MAX_SHOWN = 4
 MOST_BY_RULES = 24
 """Proposals of the rules that are kept for one item; those beyond the first are for the search."""
 BEST = {"fooled": 0, "not_fooled": 2}
-"""Verdicts of trials in the order of proposals; what is not said here lies between."""
+"""Verdicts of trials in the order of proposals; what is not said here is between."""
 
 
 # -- what is drawn ----------------------------------------------------------------------------------

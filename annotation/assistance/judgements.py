@@ -21,7 +21,7 @@ from tableqa.scoring import verdicts
 from tasks.contract import MakingTask, ModelInTheLoop, TaskType
 
 Raw = Mapping[str, Any]
-"""A prediction as it is stored: without timings, and without whether somebody had asked the same before."""
+"""A prediction as it is stored: without timings, and without whether a person had asked the same before."""
 
 
 @dataclass(frozen=True)

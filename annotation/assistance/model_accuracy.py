@@ -168,7 +168,7 @@ def stored_accuracy(keys: Collection[int], *, task: TaskType, predictor: str) ->
 def estimate(
     keys: Collection[int], requests: int, *, task: TaskType, predictor: str
 ) -> metering.Estimate | None:
-    """What so many requests about examples like these (keys) would use; None for a model that is no language model."""
+    """The estimated use of requests about examples like these (keys); None for a model that is no language model."""
     if not metered_models.is_language_model(predictor):
         return None
     examples = Example.objects.select_related("stored_table", "source")

@@ -42,7 +42,7 @@ NO_LIST = message("predicting.no_list", "The reply holds no list of answers.")
 REJECTED = message("predicting.rejected", "The model's endpoint rejects the question: {error}")
 LONGEST_ERROR = 400
 NOT_UNTIL_CHANGED = ("budget", "parameters")
-"""States of requests to a language model after which no request succeeds until somebody changes a setting."""
+"""States of requests to a language model after which no request succeeds until a person changes a setting."""
 TEXTS: Mapping[str, str] = {
     "none": gettext_noop("This batch has no model in the loop."),
     "nothing": gettext_noop("There is no change to check yet."),

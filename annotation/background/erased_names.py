@@ -32,7 +32,7 @@ _END: Final = r"(?!_*[^\W_])"
 """Where a word begins and ends: underscores around it are emphasis in Markdown, and within it part of a word of the code."""
 _OF_PEOPLE: Final = re.compile("people|person|annotator")
 _CODES: Final = ["what", "currency", "predictor", "reader", "tool", "kind", "state", "task_type", "language"]
-"""Keys whose values are code wherever they stand: jobs go by them, and pay is worked out from them."""
+"""Keys whose values are always code: jobs depend on them, and pay is computed from them."""
 _SETTINGS: Final = ("pay", "time_zone")
 """Changes of the log whose values before and after are code."""
 _FREE: Final = ("note", "people")

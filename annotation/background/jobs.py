@@ -71,7 +71,7 @@ QUEUE_OF = {
     **dict.fromkeys(OF_PREVIEWS, PREVIEWS),
 }
 """Kinds of jobs that wait for models, or for files. They have queues and hands of their own: a model that hangs, or a file
-that takes an hour, holds up no decision and no release, nor anybody who waits for an answer on a page."""
+that takes an hour, holds up no decision and no release, nor any person who waits for an answer on a page."""
 HANDS = {LOOP: 2, MODELS: 1, IMPORTS: 1, PREVIEWS: 1}
 """Jobs of these queues that one worker does at a time, beside one of all other kinds."""
 

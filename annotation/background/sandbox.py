@@ -67,7 +67,7 @@ def _remove_abandoned(parent: Path) -> None:
 
 
 Reading = Callable[[ReadRequest, Callable[[int], None]], ReadResult]
-"""How files are read: in this process where they lie on this machine, in one of their own (`read`) for uploads."""
+"""How files are read: in this process where they are on this machine, in one of their own (`read`) for uploads."""
 
 
 def read(

@@ -53,7 +53,7 @@ CLEARING = 1.0
 LOST: Final = timedelta(hours=1)
 """A command that has written no page for so long was killed."""
 APART: Final = "_"
-"""How the names of projects begin that hold pages and are nobody's."""
+"""The prefix of names of projects that only hold pages."""
 Progress = Callable[[int, int], None]
 
 

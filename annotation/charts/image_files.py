@@ -53,7 +53,7 @@ CHARACTERS = 84
 LINE = 0.14
 """Inches: the height of a line of the subject or of a note."""
 MOST_WRITTEN = 12
-"""Columns of a heat map up to which the values stand in the squares."""
+"""Columns of a heat map up to which the values are in the squares."""
 INCOMPLETE = gettext_noop("Some characters are missing: no installed font has them.")
 STYLE: Any = {
     "font.family": fallback_fonts.FIRST,  # comes with matplotlib, so that every machine draws the same

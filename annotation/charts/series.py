@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 from annotation.platform import display_text
 
 FEW = 12
-"""So many values of a distribution are drawn as dots, more as columns."""
+"""The most values of a distribution that are drawn as dots, not columns."""
 
 
 @dataclass(frozen=True)
@@ -392,7 +392,7 @@ def _mark(value: float, unit: str = "") -> str:
 
 
 def shorten(label: str, most: int) -> str:
-    """At most so many characters of a label."""
+    """The most characters of a label."""
     return label if len(label) <= most else f"{label[: most - 1]}…"
 
 

@@ -35,9 +35,9 @@ Statistics = Mapping[str, Any]
 
 MOST_SERIES = 8
 WEEKS = 52
-"""So many weeks are drawn, the last ones; weeks in which nothing was done take their place, too."""
+"""The number of weeks drawn, the last ones, weeks without work included."""
 WRITTEN = 6
-"""So many of them are written below the axis: on a phone there is no room for more."""
+"""The most that are written below the axis: on a phone there is no room for more."""
 
 
 def estimate(figure: Statistics, statistic: str, n: int | None = None) -> Cell:

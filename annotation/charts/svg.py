@@ -151,10 +151,10 @@ def _grid(tick: float) -> str:
     return "zero" if tick == 0 else "grid"
 
 
-# -- lines and standing columns ---------------------------------------------------------------------
+# -- lines and vertical columns ---------------------------------------------------------------------
 
 PLOT, HIGH, TOP = 220, 150, 10
-"""Pixels: the heights of the areas of lines and of standing columns, and what is free above them."""
+"""Pixels: the heights of the areas of lines and of vertical columns, and what is free above them."""
 COUNT = 15
 """Pixels: a line of n below the labels."""
 LEFT, RIGHT = 12.0, 97.0
@@ -173,7 +173,7 @@ APART, ABREAST = 11, 56
 
 
 def _lines(chart: Lines) -> Drawing:
-    """Lines with standing intervals, and n below the labels."""
+    """Lines with vertical intervals, and n below the labels."""
     below, counts = _sample_sizes_below(chart, TOP + PLOT + 18)
     drawn = [_line(chart, index) for index in range(len(chart.series))]
     return TOP + PLOT + FOOT + below, [*_horizontal_grid(chart, PLOT), *counts, *drawn]
@@ -329,7 +329,7 @@ SQUARE = 22
 NAMES = 26.0
 """Percent of the width that the names of the lines take."""
 WRITTEN = 10
-"""Up to so many columns the numbers are written in the squares."""
+"""The most columns with numbers written in the squares."""
 
 
 def _heat(chart: Heat) -> Drawing:

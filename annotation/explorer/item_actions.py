@@ -53,7 +53,7 @@ from annotation.workflow import adjudication
 UNDO_WITHIN: Final = timedelta(minutes=30)
 CHANGED: Final = Refusal("changed")
 AT_ONCE: Final = 20
-"""Items that one request, and one transaction of a job, changes: whoever answered them cannot submit meanwhile."""
+"""Items that one request, and one transaction of a job, changes: their annotators cannot submit meanwhile."""
 ACT: Final = "act_on_items"
 UNDO: Final = "undo_on_items"
 """Kinds of jobs."""

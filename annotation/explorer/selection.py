@@ -36,7 +36,7 @@ ASSIGNMENTS: Final = {
     "assigned": gettext_noop("assigned"),
     "returned": gettext_noop("returned"),
 }
-"""Values of `assignment`: slots (all, free, reserved for somebody), and assignments (all, those that were returned)."""
+"""Values of `assignment`: slots (all, free, reserved for a person), and assignments (all, those that were returned)."""
 OF_PEOPLE: Final = ("reserved", "assigned", "returned")
 """Those that are about people, so that `people` names whose they are."""
 PARTS: Final = {

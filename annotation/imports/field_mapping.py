@@ -27,7 +27,7 @@ LEAVE_OUT: Final = ""
 MOST_VALUES: Final = 40
 """Values of a field that a page shows."""
 UNNAMED: Final = "annotator"
-"""The person of responses that name nobody."""
+"""The person of responses without a name."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from tasks.contract import task_type
 
 FIXTURES = Path(settings.BASE_DIR) / "fixtures"
 DOMAIN = "demo.invalid"
-"""Reserved by RFC 2606: no mail can reach it, nobody can register it."""
+"""Reserved by RFC 2606: no mail can reach it, it cannot be registered."""
 
 
 def load(*, now: datetime) -> bool:

@@ -65,7 +65,7 @@ class ListedParticipant(models.Model):
 
 
 class CrowdEntry(models.Model):
-    """Who came in by a link, with the ids that their platform gave them. Kept apart from the person; never logged.
+    """People who joined by a link, with the ids of their platform. Kept apart from the person; never logged.
 
     The first entry binds the id: the same id from another session is refused.
     """

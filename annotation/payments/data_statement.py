@@ -109,7 +109,7 @@ OF_ONESELF: Final = {
     "age": gettext_noop("Age group"),
     "gender": gettext_noop("Gender"),
 }
-"""What annotators may say of themselves; nobody has to."""
+"""Voluntary statements of annotators about themselves."""
 
 
 def clean_answers(texts: Mapping[str, object]) -> dict[str, str]:

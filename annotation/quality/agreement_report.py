@@ -40,7 +40,7 @@ from tableqa.statistics.zero_width_intervals import honest_interval
 from tasks.contract import Measure
 
 IN_PAIRS = 60
-"""Figures of two people are given for so many people, those with the most submissions: there are 1,770 pairs of them."""
+"""The most people with figures in pairs, those with the most submissions: there are 1,770 pairs of them."""
 
 
 def batch_figures(batch: Batch) -> list[Figure]:

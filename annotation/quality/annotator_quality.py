@@ -22,10 +22,10 @@ from tasks.contract import TaskType
 from tasks.pace import least_seconds
 
 OF_OTHERS = 5_000
-"""So many of the others' times and texts, evenly drawn, stand for all of them."""
+"""The size of the sample of the others' times and texts."""
 REASONS = 8
 OTHER_REASONS = gettext_noop("other reasons")
-"""Reasons for skipping that are told apart; further ones are added up."""
+"""Reasons for skipping that are listed; further ones are added up."""
 
 
 @dataclass
@@ -147,7 +147,7 @@ def submissions(batch: Batch, task: TaskType) -> Iterator[Submission]:
 
 def habits_of(worked: Mapping[str, PersonWork], floor: float = 0.0) -> dict[str, list[Habit]]:
     """What `tableqa.quality_control.careless_responding` says of each person compared with all others; `floor`: seconds
-    in which nobody can answer."""
+    in which no answer is possible."""
     times = {person: work.seconds for person, work in worked.items()}
     texts = {person: list(work.texts.values()) for person, work in worked.items()}
     label_counts = {person: Counter(work.labels) for person, work in worked.items()}

@@ -39,7 +39,7 @@ LOOKED_AT = 5_000
 AT_ONCE = 500
 """Items of one statement."""
 RECENT = 14
-"""Days whose pace the forecast goes on with."""
+"""Days whose pace the forecast continues."""
 FEWEST_DAYS = 3
 """Days of work below which nothing is forecast."""
 DRAWS = 2_000
@@ -194,9 +194,9 @@ def artifact_figures(batch: Batch) -> dict[str, Any]:
 
 
 Shown = tuple[str, list[str], frozenset[int], int, int]
-"""Question, answers, the rows in which an answer stands, rows of the table, key of the item."""
+"""Question, answers, the rows with an answer, rows of the table, key of the item."""
 Rows = tuple[frozenset[int], int]
-"""Rows that somebody marked or edited, and how many rows the table has."""
+"""Rows that a person marked or edited, and how many rows the table has."""
 
 
 def _examples_of(items: Sequence[int], path: str, **conditions: str) -> Iterator[Shown]:

@@ -1,6 +1,6 @@
 """How people get on in a batch: time and agreement with the others by a person's n-th item, and labels that were decided.
 
-Every person's submissions are numbered in the order in which they came; the figures of a step are over all people. A
+Every person's submissions are numbered in order of time; the figures of a step are over all people. A
 response is held against what most others chose: a decision contains it, and comes late where people differ.
 """
 

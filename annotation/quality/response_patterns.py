@@ -17,7 +17,7 @@ from django.db import connection, transaction
 from annotation.models import Assignment, Batch, Item, RevisionRequest, Slot
 
 MANY = 50_000
-"""Submissions of a batch from which PostgreSQL is told how to go about it."""
+"""Submissions of a batch from which PostgreSQL gets a planner hint."""
 MEMORY = "256MB"
 """What PostgreSQL may take for grouping a large batch, once for each of its processes, while the statement runs."""
 

@@ -50,12 +50,12 @@ OF_RESPONSES = ("agreement", "quality")
 FORM = 15
 """Raised where what a part returns changes: older snapshots then count as missing."""
 AT_ONCE = 1_500
-"""So many responses, of all batches of a page together, are worked out while the page waits,"""
+"""The most responses, of all batches of a page together, that are processed while the page waits,"""
 MOST_AT_ONCE = 8
-"""and so many parts: what a page costs has a bound, however many small batches there are."""
+"""and the most parts: the cost of a page is bounded for any number of small batches."""
 LEAST_PAUSE = timedelta(minutes=1)
 SHARE = 20
-"""A snapshot rests for so many times what it took to work it out."""
+"""A snapshot is kept this many times as long as it took to compute."""
 AFTER_FAILURE = timedelta(minutes=15)
 WENT_WRONG = message("snapshots.went_wrong", "internal error ({name}).")
 

@@ -18,7 +18,7 @@ from tableqa import Example
 from tasks.contract import InvalidResponse, Item, Problem, TaskType
 
 KEPT: Final = "practice"
-"""In the session of somebody who practises: what came of each exercise of a set at first go, a letter each."""
+"""In the session of a person who practises: the first result of each exercise of a set, a letter each."""
 _LETTERS: Final[Mapping[bool | None, str]] = {True: "r", False: "w", None: "u"}
 _NOT_YET: Final = "-"
 

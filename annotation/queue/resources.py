@@ -32,7 +32,7 @@ from tasks.contract import Context
 log = logging.getLogger(__name__)
 
 LAYOUT = 1
-"""The version of the files. A process that expects another one makes them anew."""
+"""The version of the files. A process that expects another one makes them again."""
 
 MOST_KEPT = 8
 """Indexes that a process keeps in memory, those of the projects asked for last."""
@@ -115,7 +115,7 @@ def state_of(project: Project) -> str:
 
 
 def path(project: Project, name: str, state: str) -> Path:
-    """Where an index lies."""
+    """The location of an index."""
     return Path(settings.MEDIA_ROOT) / "indexes" / project.slug / f"{name}-{LAYOUT}-{state[:16]}.json"
 
 

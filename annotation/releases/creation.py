@@ -53,7 +53,7 @@ from tableqa.perturbations import PERTURBATIONS
 Record = dict[str, Any]
 LONGEST_NAME = 80
 LEVEL = 3
-"""How hard archives are packed: records of one table stand together, and zlib's usual 6 takes more than twice as long."""
+"""How hard archives are packed: records of one table are together, and zlib's usual 6 takes more than twice as long."""
 
 
 class Options(TypedDict):
@@ -536,7 +536,7 @@ def _counts_now(batches: Sequence[Batch], decided: QuerySet[Decision]) -> Record
 
 
 def _archive_path(part: Path) -> Path:
-    """Where the archive of an attempt lies until it is through."""
+    """The location of an attempt's archive until it is done."""
     return part.with_name(f"{part.name}.zip")
 
 

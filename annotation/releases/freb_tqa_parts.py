@@ -45,7 +45,7 @@ class PartThree:
         return True
 
     def records(self) -> Iterator[tuple[str, dict[str, Any], str, str]]:
-        """(path, record, source, example) of every file, question by question in the order in which they came."""
+        """(path, record, source, example) of every file, question by question in order."""
         for files, id in self._questions:
             present_sides = self._of(files, id)
             lacks = [side for side in SIDES if side in self._sides[files] and side not in present_sides]

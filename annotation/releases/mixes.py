@@ -24,7 +24,7 @@ MOST = 10
 Group = tuple[str, tableqa.Example, Sequence[Part]]
 """An original, by its source, with the accepted perturbations of it that can be part of a mix."""
 Composed = tuple[str, tableqa.Example, MixedExample | MixRefusal]
-"""What came of a mix of an original, by its source."""
+"""The result of a mix of an original, by its source."""
 
 
 def summary(composed: Iterable[Composed], seed: int) -> dict[str, Any]:

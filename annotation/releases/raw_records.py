@@ -48,7 +48,7 @@ A reader that meets a higher one should stop.
 RESPONSES_KEPT = 64
 """Responses that stay in memory as they are read: labels are alike."""
 EXAMPLES_KEPT = 16
-"""Examples that stay in memory: the records of one item stand together."""
+"""Examples that stay in memory: the records of one item are together."""
 CURRENT_COUNTS = ("responses", "respondents", "answered_items", "undecided_items")
 """The counts of `Raw.current_counts`, which manifests have from rules 7 on."""
 PURPOSES = TRAINING, EVALUATION = ("training", "evaluation")

@@ -168,7 +168,7 @@ def _check_resolution(
 def check_tries(raw: Raw) -> None:
     """Every verdict follows again from the raw answers and the gold answers beside it.
 
-    Whether a program agreed with the model is not in the files: a verdict that puts the gold answer in doubt stands.
+    Whether a program agreed with the model is not in the files: a verdict that doubts the gold answer counts.
     """
     path = raw.folder / TRIES
     for record in records(path) if path.exists() else ():

@@ -47,7 +47,7 @@ COUNTS: Final = (
     *("annotations", "annotators", "items", "simulated_annotators"),
     *("accepted", "excluded", "adjudicated", "outcomes", "contradicted"),
 )
-"""The counts of a manifest in the order of a table: PostgreSQL keeps the keys of JSON in an order of its own."""
+"""The counts of a manifest in the order of a table: PostgreSQL keeps the keys of JSON in its own order."""
 
 
 def counts(before: Manifest, after: Manifest) -> list[Count]:

@@ -13,7 +13,7 @@ from tasks.contract import decision_rules
 from tasks.pace import usual_seconds
 
 MEASURABLE = 20
-"""Accepted items from which on the share that goes on is measured; below that, the usual share is expected."""
+"""Accepted items from which on the share that continues is measured; below that, the usual share is expected."""
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ class Pace:
 
 
 ItemState = Literal["pinned", "accepted", "undecided", "excluded", "gold"]
-"""Where an item of a batch stands: a guideline example already, or what keeps it from being one."""
+"""The state of an item of a batch: a guideline example already, or what keeps it from being one."""
 Kind = tuple[str, str, bool]
 
 

@@ -33,7 +33,7 @@ NAMES: Final = {
         gettext_noop("The batch {name!r} is already on line {line}."),
     ),
 }
-"""What is said of a part of a section that has no name, and of one whose name another one has."""
+"""The faults of a part without a name, and of a repeated name."""
 
 OPTION_CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "caps": lambda caps: work_limits.caps(caps, work_limits.OF_A_PROJECT),
@@ -45,7 +45,7 @@ OPTION_CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 def parse(text: str | ParsedYaml, *, folder: FilePath | None = None) -> Study:
-    """The study that a file describes. `folder` is where the file lies; without it no other file is read.
+    """The study that a file describes. `folder` is the folder of the file; without it no other file is read.
 
     Raises `StudyError` with everything that is wrong.
     """

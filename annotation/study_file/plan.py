@@ -107,7 +107,7 @@ def plan(
 
 
 def _with_project_terms(study: Study, current: Study) -> tuple[Study, list[Change]]:
-    """A study with the terms of the project wherever its file is silent about them, and what stays for that reason.
+    """A study with the terms of the project where its file has none, and the terms that stay.
 
     A person may have set them in the pages: a line that is not there takes nothing away. `{}` or "" does.
     """

@@ -49,7 +49,7 @@ State = Assignment.State
 
 UNDO_WINDOW = withdrawal.UNDO_WINDOW
 MOST_OF_AN_ANSWER = 400
-"""Characters of a question, and of its answer, that stand beside an item."""
+"""Characters of a question, and of its answer, that are beside an item."""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ LOSSES: Final = (
 
 @dataclass(frozen=True)
 class RestoreResult:
-    """What came back. `has_new_ids`: the original project is on this server, so the copy has ids of its own.
+    """The restored project. `has_new_ids`: the original project is on this server, so the copy has ids of its own.
 
     `without_batch` is the number of examples that the release does not assign to a batch (releases of older versions).
     """
@@ -74,7 +74,7 @@ class RestoreResult:
 
 
 Reading = Callable[[ReadRequest, Callable[[int], None]], CheckedRelease]
-"""How a release is checked: in this process where it lies on this machine, in one of its own where it was uploaded."""
+"""How a release is checked: in this process where it is on this machine, in one of its own where it was uploaded."""
 
 
 @bulk_rows.rare_garbage_collection()

@@ -12,7 +12,7 @@ from annotation.access.roles import Permission
 from annotation.web.board.stages import Counts, Stage, ready_to_close, ready_to_open
 
 JOBS: Final = {"import": "failed_import", "release": "failed_release"}
-"""Kinds of failed jobs that have a name of their own; all others are `failed_job`."""
+"""Kinds of failed jobs that have their own name; all others are `failed_job`."""
 FAILED: Final = frozenset({*JOBS.values(), "failed_job"})
 
 

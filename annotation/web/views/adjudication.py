@@ -42,7 +42,7 @@ from tasks.contract import SHOWN, InvalidResponse, Problem, TaskType
 from tasks.contract import Item as PlainItem
 
 AHEAD = 500
-"""How far down the queue somebody who leaves an item for later is led on; after that the queue begins anew."""
+"""How far down the queue a person who leaves an item for later is led on; after that the queue begins again."""
 SINGLE_OUTCOME = ("labels", "answers")
 """Forms of responses of which only equal ones are accepted together: a letter replaces the choice."""
 

@@ -1,4 +1,4 @@
-"""The quality of each annotator's work in a batch: pace, gold, agreement with others, reliability, and what stands out.
+"""The quality of each annotator's work in a batch: pace, gold, agreement with others, reliability, and conspicuous patterns.
 
 Managers read names, others pseudonyms.
 """
@@ -50,7 +50,7 @@ LACKING = (TOO_FEW.code, TOO_FEW_OF_OTHERS.code)
 
 @page("GET")
 def quality(request: PageRequest, public_id: str) -> HttpResponse:
-    """All who work on a batch: pace, gold, agreement with the others, reliability, and what stands out."""
+    """All who work on a batch: pace, gold, agreement with the others, reliability, and conspicuous patterns."""
     return render(request, "dashboards/quality.html", quality_of(request, public_id))
 
 

@@ -49,10 +49,10 @@ from tasks.contract import InvalidResponse, Item, MakingTask, Problem, TaskType
 from tasks.shared.error_classes import IN_SHORT
 
 PLAIN = "plain_page"
-"""In the session of somebody whose browser has scripts and wants, or needs, the page that works without them."""
+"""In the session of a person whose browser has scripts and wants, or needs, the page that works without them."""
 MOST_ROWS = 1_000
 """Rows up to which a table is written as HTML, too, where scripts paint it from the item's JSON. For a larger one the first
-paint would wait for megabytes: whoever has no scripts is led to the plain page, which has all of it."""
+paint would wait for megabytes: people without scripts are led to the plain page, which has all of it."""
 
 
 @page("GET", "POST")

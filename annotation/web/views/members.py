@@ -114,7 +114,7 @@ def figures_of(
 MOST_LISTED: Final = 600
 """Characters of addresses without a new link: a session is a cookie, which holds 4 KB."""
 SHOWN: Final = 5
-"""Crowd links on the page; a page of their own has all."""
+"""Crowd links on the page; their own page has all."""
 
 
 def _members(request: PageRequest, project: Project, context: dict[str, Any]) -> Any:

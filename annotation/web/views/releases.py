@@ -112,7 +112,7 @@ FILLED = {
     "questions": (Permission.SET_UP, "inquiries"),
     "statement": (Permission.SET_UP, "statement"),
 }
-"""Where somebody with a permission fills a gap, by its kind."""
+"""Where a person with a permission fills a gap, by its kind."""
 
 
 def _summary(

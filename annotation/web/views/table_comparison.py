@@ -21,11 +21,11 @@ from tasks.contract import Item, TaskType
 WHOLE = 60
 """Rows of a table that is drawn whole; of a longer one those where people differ, and their neighbours."""
 PART = 500
-"""Rows of a longer table that are drawn at a time, where somebody wants to see all of it."""
+"""Rows of a longer table that are drawn at a time, where a person wants to see all of it."""
 FEW = 5
 """Rows drawn where a table is cut to what was done, and nothing was done in a row."""
 NEAR = 1
-"""Rows drawn above and below one in which somebody did something."""
+"""Rows drawn above and below one in which a person did something."""
 LONG = 220
 SMALL_ROWS, SMALL_COLUMNS = 3, 4
 """Rows and columns of a table that is drawn small."""

@@ -56,7 +56,7 @@ def drawn(
 ) -> dict[str, Any]:
     """Columns and rows with ids and marks, for annotating/_table.html.
 
-    Old text is beside new; removed rows and columns are where they stood; inserted, moved, renamed and
+    Old text is beside new; removed rows and columns are in their old positions; inserted, moved, renamed and
     split ones are noted, and columns of numbers are named as such. `marked` are cells that a person points at,
     [row id, column id]. `choosing` names the field in which a person without scripts ticks cells, of which
     `chosen` are ticked; "" where no cells are chosen. After rows and columns were exchanged only the edited table
@@ -181,7 +181,7 @@ def _rows(
 
 
 _LONG = 220
-"""Characters up to which a text is drawn as it is; a longer one is clipped until somebody looks at it."""
+"""Characters up to which a text is drawn as it is; a longer one is clipped until a person looks at it."""
 
 
 def _is_special(cell: Mapping[str, Any]) -> bool:

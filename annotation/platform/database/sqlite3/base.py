@@ -25,7 +25,7 @@ PAUSES = (0.002, 0.015)
 
 
 ROOM = (0.03, 0.5)
-"""Seconds that a worker leaves between two of its transactions, at least and at most: as long as the last one took. Somebody
+"""Seconds that a worker leaves between two of its transactions, at least and at most: as long as the last one took. A person
 who waits looks at least twice within that time."""
 
 
