@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 Edit: TypeAlias = tuple[str, str, str]
-"""(row, column, new value); "*" stands for all of a row's columns or of a column's rows, "h" for the header."""
+"""(row, column, new value); "*" means all of a row's columns or of a column's rows, "h" for the header."""
 EditSet: TypeAlias = Set[Edit]
 Unit: TypeAlias = tuple[int, Sequence[EditSet | None]]
 """(places of the table, one set of edits for each rater, None where missing)."""

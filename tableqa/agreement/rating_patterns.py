@@ -29,7 +29,7 @@ class Patterns:
     """Distinct patterns in a canonical order, as cells (pattern, category, ratings) of a sparse matrix.
 
     The order depends on the multiset of patterns only: the seeded draws, and with them the interval, are therefore the
-    same whatever the order of units and raters, and whether ratings or counted patterns were handed in.
+    same whatever the order of units and raters, and whether ratings or counted patterns were passed.
     """
 
     counts: Array  # (P,) units with the pattern

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 FEWEST_UNITS = 20
-"""Below so many units a percentile interval is too narrow itself."""
+"""Below this number of units a percentile interval is too narrow itself."""
 FEWEST_TELLING = 8
-"""Units that have to carry the spread: where two of a hundred disagree, nobody can say how many of a thousand will."""
+"""Units that have to carry the spread: where two of a hundred disagree, the number in a thousand is unknown."""
 NOT_YET = message("needed.not_yet", "Not enough data yet to estimate how many more items are needed.")
 REACHED = message("needed.reached", "The confidence interval is already within ± {wanted}.")
 NEARLY_REACHED = message(

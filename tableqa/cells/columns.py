@@ -1,4 +1,4 @@
-"""What kind of texts a column holds, for those who draw it. The browser has the same rule (static/askew/painting.js)."""
+"""What kind of texts a column holds, for drawing it. The browser has the same rule (static/askew/painting.js)."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -6,7 +6,7 @@ from itertools import islice
 from tableqa.cells.text_formats import format_of
 
 LOOKED_AT = 100
-"""Rows that are looked at: a column of thousands is told from its first ones."""
+"""Rows that are looked at: a column of thousands is recognised by its first ones."""
 SHARE = 0.9
 
 

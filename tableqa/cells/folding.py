@@ -25,7 +25,7 @@ _ACCENTS = re.compile(
 )
 _BLANKS = re.compile(r"\s+")
 _MARKERS = "*†‡•♦"
-"""Signs that refer to a note when they stand at the end. "#" and "+" are not among them: F#, C++, A+."""
+"""Signs that refer to a note when they are at the end. "#" and "+" are not among them: F#, C++, A+."""
 
 
 def fold(text: str) -> str:

@@ -159,7 +159,7 @@ class SortedTuples:
 
 
 class Lines(Sequence[Any]):
-    """JSON values in the order in which they came. They are added and read; none is changed."""
+    """JSON values in the order of adding. They are added and read; none is changed."""
 
     def __init__(self, most: int = BYTES_IN_MEMORY) -> None:
         self._file = tempfile.SpooledTemporaryFile(most)  # noqa: SIM115 (closed with the object)

@@ -28,7 +28,7 @@ from tableqa.core.translation import gettext
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_VALUES = 50_000
-"""Values after aliases are written out: a few lines of aliases of aliases can stand for billions."""
+"""Values after aliases are written out: a few lines of aliases of aliases can expand to billions."""
 MAX_DEPTH = 60
 MAX_DIRECTIVES = 20
 

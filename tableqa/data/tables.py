@@ -23,7 +23,7 @@ MAX_CELLS = 1_000_000
 MAX_TEXT = 100_000
 """Limits of what comes from outside (files, browsers): rows, columns, cells of a table, characters of a cell.
 
-A `Table` itself has no limits; whoever takes one from outside (a reader, `operations.from_dict`) checks them.
+A `Table` itself has no limits; code that takes one from outside (a reader, `operations.from_dict`) checks them.
 """
 
 HEADER = "h"

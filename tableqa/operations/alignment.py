@@ -15,7 +15,7 @@ _GAP = 0.55
 """What a row without partner costs; two of them cost a little more than a pair that has no cell in common."""
 
 _MOVE = 0.25
-"""What it costs that a column stands before one that it stood behind."""
+"""What it costs that a column is before one that it was behind."""
 
 _Pairs = dict[int, int]
 """Places in the edited table -> places in the base."""

@@ -383,7 +383,7 @@ OPERATIONS: Mapping[str, type[Operation]] = {kind.op: kind for kind in _CLASSES}
 
 
 def from_dict(data: object) -> Operation:
-    """Read one operation from JSON, trusting nothing; OperationError(bad_operation) for whatever is not one.
+    """Read one operation from JSON, trusting nothing; OperationError(bad_operation) for anything else.
 
     One that is read already is given back: a list of 20,000 is read once, however many look at it.
     """

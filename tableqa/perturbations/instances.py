@@ -12,13 +12,13 @@ from tableqa.programs.evidence import CellRef
 from tableqa.programs.executable_answers import NONE, own_program
 
 SEEDS = (33, 16, 8, 71, 5)
-"""The seeds that are used where nobody names others: five, as FREB-TQA (section 4) has them."""
+"""The default seeds: five, as FREB-TQA (section 4) has them."""
 
 Counts = dict[str, dict[str, Any]]
 """{kind: {"made": n, "no_op": {reason: n}, "refused": {code: n}}}"""
 
 NOTHING_DRAWN = 0
-"""The seed that stands at what no seed changes."""
+"""The seed that is at what no seed changes."""
 
 
 @dataclass(frozen=True)

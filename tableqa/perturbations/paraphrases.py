@@ -77,7 +77,7 @@ def _bare(text: str) -> str:
 # -- other words ------------------------------------------------------------------------------------------
 
 Rule = tuple[str, str, str, float]
-"""A pattern, what stands in its place, the category, and how sure the rule is."""
+"""A pattern, what is in its place, the category, and how sure the rule is."""
 
 PHRASES: tuple[Rule, ...] = (
     # what is to be done
@@ -130,7 +130,7 @@ PHRASES: tuple[Rule, ...] = (
     (r"\b(?:u\.s\.a?\.|usa\b)", "United States", "cell_synonym", 0.75),
     (r"\b(?:u\.k\.|uk\b)", "United Kingdom", "cell_synonym", 0.75),
 )
-"""Phrases that can stand for each other nearly anywhere. Written for this purpose; what is unsure has a low score."""
+"""Phrases that can replace each other nearly anywhere. Written for this purpose; what is unsure has a low score."""
 
 DECADES = dict(
     zip(

@@ -21,7 +21,7 @@ K1, B = 1.2, 0.4
 """The parameters of BM25 (Robertson and Zaragoza 2009)."""
 
 WEIGHTS = {"value": 1.0, "date": 0.25, "title": 1.0, "header": 0.4, "word": 0.5}
-"""What a term counts by where it stands: a text in a key column, a date or year there, a word of title or caption, a
+"""What a term counts by its position: a text in a key column, a date or year there, a word of title or caption, a
 whole header, a word of a header of several words."""
 
 _MOST_TERMS = 400

@@ -22,7 +22,7 @@ from tableqa.programs.search import yields_gold_answer
 from tableqa.programs.syntax import Aggregate, CountDifferent, Extreme, MostCommon, Where
 
 NONE: Mapping[str, Any] = {"op": "none"}
-"""Stands where a program would: somebody looked at what was offered, and none of it is how the answer follows."""
+"""Stands where a program would: a person looked at what was offered, and none of it is how the answer follows."""
 
 MOST_OFFERED = 5
 MOST_CELLS_MARKED = 500

@@ -26,7 +26,7 @@ _FUNCTIONS: tuple[Function | None, ...] = (None, "largest", "smallest", None, "s
 
 _COUNT = 3
 _RELATIONS: tuple[Comparison, ...] = ("equals", "greater", "less")
-"""In WikiSQL's order: =, >, <. Its fourth, OP, stands nowhere in its data."""
+"""In WikiSQL's order: =, >, <. Its fourth, OP, does not occur in its data."""
 
 
 def program_of(sql: Mapping[str, Any], table: Table) -> Program:

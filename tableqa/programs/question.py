@@ -100,7 +100,7 @@ _BEHIND: dict[Comparison, str] = {
         r"and (?:below|under|before|earlier|lower)|maximum"
     ),
 }
-"""What stands before and after a number that is a bound."""
+"""What is before and after a number that is a bound."""
 
 # Two words may be between: "more than the 5", "over 3 times", "after the year 2000".
 _WORDS_AHEAD = {

@@ -105,7 +105,7 @@ _NEGATIONS = frozenset(("not", "no", "never", "without", "none", "didn"))
 
 
 TOTALS = frozenset(("total", "totals", "all", "overall", "sum", "career", "grand total", "turnout"))
-"""What stands in a row that holds the totals of the others."""
+"""What is in a row that holds the totals of the others."""
 
 
 class Ranking:

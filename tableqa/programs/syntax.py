@@ -473,7 +473,7 @@ EXPRESSIONS: tuple[type[Node], ...] = get_args(Expression)
 PROGRAMS: tuple[type[Node], ...] = (*EXPRESSIONS, Select, Year, MostCommon, Pick, Those, Holds)
 _KINDS: tuple[type[Node], ...] = (*ROWS, *PROGRAMS, Choice)
 NODES: Mapping[str, type[Node]] = {kind.op: kind for kind in _KINDS}
-"""Every node by the name that stands in its JSON."""
+"""Every node by the name that is in its JSON."""
 
 
 def from_dict(data: object) -> Program:

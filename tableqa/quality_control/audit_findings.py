@@ -79,7 +79,7 @@ def computed_answer_finding(base: Example, edited: Example, computed: Sequence[s
 
 
 _WARNINGS = ("blanks_changed", "case_changed", "date_rewritten", "number_reformatted", "line_break_escaped")
-"""Damage that leaves what was said."""
+"""Damage that leaves the meaning."""
 
 
 @dataclass(frozen=True, slots=True)

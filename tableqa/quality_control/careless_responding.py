@@ -29,7 +29,7 @@ Key = TypeVar("Key", bound=Hashable)
 Kind = Literal["too_fast", "sped_up", "always_the_same", "copy_paste"]
 
 FEWEST = 10
-"""Items of a person, and of the others together, below which nothing is said."""
+"""Items of a person, and of the others together, below which no result is given."""
 RARE = 0.001
 """How unlikely a run or a share has to be, were the person like the others."""
 THIRD = 1 / 3
@@ -151,7 +151,7 @@ def too_fast(seconds: Sequence[float], of_others: Sequence[float], floor: float 
 def sped_up(seconds: Sequence[float]) -> Habit:
     """A run of items each done in less than a third of the person's own median time, by the times in the order of work.
 
-    Raised from five in a row on. Against nobody but the person: a change of pace, such as at the end of a long day.
+    Raised from five in a row on. Compared only with the person: a change of pace, such as at the end of a long day.
     """
     _check_times(seconds)
     if few := _too_few("sped_up", len(seconds)):

@@ -148,7 +148,7 @@ def _lost_characters(old: str, new: str) -> bool:
 
 
 _MOST_WRONG = 4
-"""Characters that may stand where one or several characters beyond ASCII were."""
+"""Characters that may be where one or several characters beyond ASCII were."""
 
 
 def _follow(parts: Sequence[str], text: str) -> bool:

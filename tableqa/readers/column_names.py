@@ -15,7 +15,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "caption": ("caption", "table_section_title", "table_caption"),
     "context": ("context", "passage", "paragraph"),
 }
-"""For each part of an example the names of fields that it is looked for under, where nobody says which."""
+"""For each part of an example the names of fields that it is looked for under, without a choice."""
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "id": (*USUAL["id"], "qid", "idx", "index", "nr", "feta_id"),

@@ -84,7 +84,7 @@ class Reader(Protocol):
     citation: str
     url: str
     beside: str
-    """What lies in files of its own beside the questions, so that an upload needs it, too; "" where nothing does."""
+    """What is in files of its own beside the questions, so that an upload needs it, too; "" where nothing does."""
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
@@ -583,7 +583,7 @@ def check_cells(path: Path, line: int, cells: list[str]) -> None:
 
 
 FETCH: ContextVar[Callable[[Path], None]] = ContextVar("fetch", default=lambda path: None)
-"""Called with the path of a file before it is opened: it may lie in an archive of which only a part is unpacked."""
+"""Called with the path of a file before it is opened: it may be in an archive of which only a part is unpacked."""
 
 
 def path_in_folder(folder: Path, name: str) -> Path | None:

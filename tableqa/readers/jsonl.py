@@ -16,7 +16,7 @@ from tableqa.readers.record_fields import Fields
 from tableqa.readers.records import Record, RecordFile, RepeatedObjects, outcomes_of
 
 MARKED = ("answer_cells", "highlighted_cells", "relevant_cells")
-"""The fields that hold marked cells, as lists of [row id, column id]; they lie in `Example.meta`."""
+"""The fields that hold marked cells, as lists of [row id, column id]; they are in `Example.meta`."""
 
 _RATED = ("rated_answer", "reference", "human", "metrics")
 _FIELDS = (

@@ -1,6 +1,6 @@
 """WikiSQL (Zhong, Xiong and Socher, 2017): questions with a logical form, and their tables in a second file.
 
-Beside dev.jsonl lies dev.tables.jsonl, one table a line, as the release packs them. The files hold no answers: the
+Beside dev.jsonl is dev.tables.jsonl, one table a line, as the release packs them. The files hold no answers: the
 gold is the denotation of the logical form, which the paper's execution accuracy goes by (section 3.2), so the form is
 run here.
 """

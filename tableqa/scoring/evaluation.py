@@ -442,7 +442,7 @@ _ABOVE: dict[str, Callable[[bool, bool], float]] = {
     "vp": lambda before, after: before != after,
     "r_acc": lambda before, after: before and after,
 }
-"""What a pair adds above the line; below it stands 1, and for R-ACC whether it was right before."""
+"""What a pair adds above the line; below it is 1, and for R-ACC whether it was right before."""
 
 
 def _rows(judged: Sequence[JudgedInstance], replicates: int) -> list[Row]:

@@ -135,7 +135,7 @@ _WITHIN = {
     "th": ("tr",),
     "td": ("tr",),
 }
-"""The elements of a table, and what each may stand in."""
+"""The elements of a table, and what each may be in."""
 
 
 class _HtmlReader(HTMLParser):

@@ -28,7 +28,7 @@ from tableqa.typesetting.latex_widths import Layout, Size, fitted
 
 UNDEFINED = gettext_noop("undefined")
 NOTHING = "–"
-"""What stands where there is nothing to say."""
+"""What is where there is nothing to say."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Cell:
 
 
 Line = Sequence[Cell | str]
-"""The cells of a row; a text stands for a cell that holds it."""
+"""The cells of a row; a text means a cell that holds it."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ Class = Literal["n", "v", "a", "r"]
 """Noun, verb, adjective, adverb."""
 
 Form = Literal["base", "plural", "past", "ing"]
-"""How a word stands to the one that the thesaurus lists: "Points" is the plural of "point"."""
+"""How a word is to the one that the thesaurus lists: "Points" is the plural of "point"."""
 
 
 @dataclass(frozen=True, slots=True)

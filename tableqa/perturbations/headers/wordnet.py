@@ -20,7 +20,7 @@ _LONGEST_DEFINITION = 100
 _MOST_NEAR = 3
 
 _OFFENSIVE = ("disparagement.n.01", "ethnic_slur.n.01", "obscenity.n.02")
-"""WordNet's usage domains of words that nobody should be offered."""
+"""WordNet's usage domains of words that are never suggested."""
 
 _UNMARKED = "blackamoor cripple crippled darkie gimpy mongoloid negress negro negroid spastic"
 """Such words that WordNet does not mark."""

@@ -91,4 +91,4 @@ _ORDER: dict[Kind, int] = {
     "sum": 0, "difference": 0, "product": 0, "share_of_total": 0, "share": 1, "ratio": 1, "running_total": 1, "same": 1,
     "part": 2, "rank": 2, "running_number": 2, "dependency": 3, "key": 4, "constant": 4,
 }  # fmt: skip
-"""Which kinds are told first: those that say how to compute a column."""
+"""The kinds listed first: those that say how to compute a column."""

@@ -9,7 +9,7 @@ from tableqa.data.tables import Table
 from tableqa.perturbations.relations.findings import Relation, column_label, quote_cell
 
 BUDGET = 6_000_000
-"""Rows times checks that pairs of columns may cost; what is left out is said."""
+"""Rows times checks that pairs of columns may cost; omissions are reported."""
 
 _LEAST_SUPPORT = 3
 _LEAST_SHARE = 0.1

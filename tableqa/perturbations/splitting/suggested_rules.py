@@ -74,7 +74,7 @@ _DELIMITERS = (
     *(" v ", " @ ", " at ", " by ", " to ", " x ", "•", ",", "\u00a0", " "),
 )
 _CODE = re.compile(r"(?=.*\d)(?=.*(?<![A-Z])[A-Z]{1,4}(?![A-Z]))[\dA-Z.:–-]+")
-"""What stands between blanks and is one name, of capitals and digits: "3166-2:AF", "F-16"."""
+"""What is between blanks and is one name, of capitals and digits: "3166-2:AF", "F-16"."""
 _MONTHS = re.compile(r"JAN|FEB|MAR|APR|MAY|JUNE?|JULY?|AUG|SEPT?|OCT|NOV|DEC")
 _HYPHENED = re.compile(r"[^\W\d_]-([^\W\d_])")
 

@@ -43,7 +43,7 @@ _TYPES = {type: nature for nature, types in _HELD for type in types.split()}
 _OPTIONS = ("radio", "likert", "multiselect", "span")
 """Types with an input for each option, whose label is the answer. The others have it as the value of a label."""
 _BESIDE = ("free_response", "justification", "bad_text", "scale_value")
-"""Labels with an answer of their own, whatever the type."""
+"""Labels with their own answer, for any type."""
 _SELECTS = {"select-one": "select", "selection": "pairwise", "decision": "triage", "rank_order": "ranking"}
 _MAIN = (*_SELECTS, "text_box", "slider", "number", "scale_value", "confidence_level", "selected_labels")
 """Labels that Potato's forms always use: their answer is that of the schema."""

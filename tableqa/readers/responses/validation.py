@@ -27,7 +27,7 @@ from tableqa.readers.responses.tool_export import CheckedTask, GivenResponse, Ta
 OPTIONS = ("choice", "multi_choice", "rank")
 """Natures of fields whose values are options: an accent has one spelling there."""
 _SHARED = ("all", "unknown", "anonymous")
-"""Names that tools write where people share annotations, such as doccano's `all.jsonl`, or where nobody is named."""
+"""Names that tools write where people share annotations, such as doccano's `all.jsonl`, or without a name."""
 _CORRECT = phrase("Correct it")
 
 

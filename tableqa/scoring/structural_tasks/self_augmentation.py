@@ -33,7 +33,7 @@ INTRODUCTION: dict[Augmentation, str] = {
     "critical_values": "Values and ranges that matter in the table:",
     "structural_description": "The structure of the table:",
 }
-"""What stands before the model's own reply in the second request."""
+"""What is before the model's own reply in the second request."""
 
 MOST_KNOWLEDGE = 4_000
 """How many characters of the reply go into the second request; a model that repeats the whole table says nothing new."""
