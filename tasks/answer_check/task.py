@@ -45,7 +45,7 @@ DIFFERENCES = {
 }
 """What `tableqa.data.answers.compare` finds between an answer and the given one, and a refusal to answer."""
 REAL = ("partial", "value", "unanswerable")
-"""Differences that somebody has to look at. (FREB-TQA 3.5)"""
+"""Differences that a person has to look at. (FREB-TQA 3.5)"""
 SLIPS = ("sign", "scale")
 """Differences that are known for what they are."""
 ORIGINAL = "original"

@@ -47,7 +47,7 @@ TABLES = 3
 """Related tables whose columns are shown; RobuT retrieved as many."""
 
 LOOKED_AT = 12
-"""Related tables that are looked at until so many have a row and a column to give."""
+"""Related tables that are looked at until this number has a row and a column to give."""
 
 COLUMNS = 6
 """Columns that one related table offers."""

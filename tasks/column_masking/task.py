@@ -386,7 +386,7 @@ def _implication_data(implication: Implication, table: Table) -> dict[str, Any]:
 
 
 def _removed_answers(item: Item, gone: frozenset[str]) -> dict[str, set[str]]:
-    """The answers that are in the table and in none of the columns left, each with the columns in which it stood."""
+    """The answers that are in the table and in none of the columns left, each with the columns that had it."""
     columns_by_answer = {
         answer: {column for _, column in cells}
         for answer, cells in answer_cells(item.example.table, tuple(item.example.answers)).items()

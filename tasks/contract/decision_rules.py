@@ -42,7 +42,7 @@ from tasks.contract.resolutions import (
 from tasks.contract.scores import HIGHEST, LOWEST, mean
 
 MOST = 50
-"""Nobody asks more people than this about one item."""
+"""The most people who are asked about one item."""
 
 
 Decide = Callable[[DecisionMethods, Sequence[Any], Item, Mapping[str, Any]], Resolution]
@@ -310,7 +310,7 @@ def mean_unless_apart(
 def set_overlap(
     task: DecisionMethods, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
-    """What more than half of those who marked something marked, where their sets overlap by `least` (mean Jaccard).
+    """What more than half of the people who marked something marked, where their sets overlap by `least` (mean Jaccard).
 
     Cells are not mixed with those of a person who marked something else altogether. More than half must say the
     same about whether there is anything to mark.

@@ -9,7 +9,7 @@ from tasks.contract import Context
 from tasks.shared.header_renaming import HeaderRenamingTask
 
 MOST = 5
-"""Suggestions for one column: as many as somebody reads."""
+"""Suggestions for one column: as many as a person reads."""
 
 
 class HeaderSynonym(HeaderRenamingTask):

@@ -132,7 +132,7 @@ USUAL = {
     "a3cu": "A3CU",
     "exactmatch": gettext_noop("Exact match"),
 }
-"""How metrics are spelt by those who made them: name without blanks and hyphens, in small letters -> name."""
+"""How metrics are spelt by their authors: name without blanks and hyphens, in small letters -> name."""
 HIGHEST_SCORE = 5
 METRIC_GIVES = message("metric_failure.metric_gives", "{name} gives it {short}: {standing}.")
 PEOPLE_GIVE = message(

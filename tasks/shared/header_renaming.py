@@ -41,7 +41,7 @@ MOST_WHY = 300
 
 JUDGED = "judged is `[column id, suggested name, source of the suggestion]`"
 Judged = tuple[str, str, str]
-"""A suggestion that somebody judged: column id, the suggested name, who suggested it."""
+"""A suggestion that a person judged: column id, the suggested name, who suggested it."""
 
 
 @dataclass(frozen=True)

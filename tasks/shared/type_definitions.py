@@ -23,7 +23,7 @@ OPTIONED: Final = ("choice", "multi_choice", "rank")
 TYPES: Final = (*OPTIONED, "scale", "number", "cells", "text")
 MOST_FIELDS: Final = 20
 MOST_STEPS: Final = 21
-"""Steps of a scale, which stand in one row."""
+"""Steps of a scale, which are in one row."""
 FARTHEST_STEP: Final = 100
 STATISTICS: Final[Mapping[str, Mapping[str, str]]] = {
     "choice": {
