@@ -17,7 +17,7 @@ from predictor.configuration import CHAT
 from predictor.protocol import NAME, ModelInfo, Prediction, PredictRequest, ProtocolError
 
 Stop = Callable[[int], bool]
-"""Whether nobody waits any more for the request at this place of the batch. Asked between the steps of a generation."""
+"""Whether no client waits any more for the request at this place of the batch. Asked between the steps of a generation."""
 
 
 def never_stop(index: int) -> bool:
@@ -109,7 +109,7 @@ LICENCES = {
     "chat": "see the provider of the endpoint",
     "bundled": "not stated in the folder (trained by ./run train on the data that was named)",
 }
-"""What is said where a folder does not name its licence."""
+"""The text for a folder without a licence."""
 
 _SETTINGS = {
     *("architecture", "name", "licence", "budget", "context", "dtype", "vocabulary", "vertical_mask"),

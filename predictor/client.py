@@ -208,7 +208,7 @@ class Model:
         """Of a reply of a language model, 0 for other models; None until the server has described the model."""
         self.parallel = 0
         self._described = ""
-        """The model's id when the server described it; other weights are described anew."""
+        """The model's id when the server described it; other weights are described again."""
         self._client: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closed = False

@@ -82,7 +82,7 @@ class PredictorReplica:
 
     @serve.batch(max_batch_size=MOST_AT_ONCE, batch_wait_timeout_s=0.005)
     async def together(self, requests: list[PredictRequest]) -> list[Prediction | ProtocolError]:
-        """Requests that came at about the same time, computed in a thread so that new ones can come in."""
+        """Requests of about the same time, computed in a thread so that new ones can come in."""
         return await asyncio.to_thread(predict_all, self.model, requests, self.settings)
 
 

@@ -50,14 +50,14 @@ CANARY = PredictRequest(
     options=Options(max_new_tokens=8),
     deadline_ms=20_000,
 )
-"""What every model is asked before it counts as ready, and again when somebody wants to know after a while."""
+"""What every model is asked before it counts as ready, and again when a person wants to know after a while."""
 
 CANARY_EVERY = 30.0
-"""Seconds for which a canary's answer stands."""
+"""Seconds for which a canary's answer counts."""
 PAID_CANARY_EVERY = 3_600.0
 """The same of a language model, whose every answer costs."""
 REPLIED = frozenset(("cut_off", "declined", "filtered", "unreadable"))
-"""States of unusable replies: the endpoint of a language model works, whatever it made of the test question."""
+"""States of unusable replies: the endpoint of a language model works, for any reply to the test question."""
 FAILS_AFTER = 2
 """Requests in a row without an answer after which the endpoint of a language model has to pass the test again."""
 HANGS_AFTER = 60.0

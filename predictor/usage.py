@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 CHARACTERS_PER_TOKEN = 4
-"""Rule of thumb for English text. Estimates are marked as such wherever they are shown."""
+"""Rule of thumb for English text. Estimates are marked as such where they are shown."""
 TOKENS_PER_MESSAGE = 4
 MAX_TOKENS = 2**31 - 1
 USUAL_COMPLETION = 100

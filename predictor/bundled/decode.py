@@ -41,7 +41,7 @@ COLUMN_OF = {"list": LIST_COLUMN, "different": DIFFERENT_COLUMN, "sum": SUM_COLU
 """Which score of a column an operation over rows uses; "count" uses none."""
 
 FULL_ROWS = 10
-"""A choice among more rows than this weighs as much as one among so many; else long tables would never be counted."""
+"""A choice among more rows than this weighs as much as one among this number; else long tables would never be counted."""
 
 MOST_GROUPS = 4
 _PAIRS = 8

