@@ -18,7 +18,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 """The id of the request that this thread answers; "" outside of requests."""
 
 SECRET_PATHS = re.compile(r"(/(?:join|password/new|crowd/back|demo)/)[^\s\"'?#]+")
-"""What follows in these addresses lets whoever has it in."""
+"""What follows in these addresses grants access."""
 
 
 def _without_query(match: re.Match[str]) -> str:

@@ -9,7 +9,7 @@
 | DB_KEEPALIVES_IDLE | seconds of silence after which TCP asks whether PostgreSQL's machine is there; default: 30 |
 | DB_KEEPALIVES_INTERVAL | seconds between two such questions; default: 10                                      |
 | DB_KEEPALIVES_COUNT | unanswered questions that end the connection; default: 3                                |
-| DB_TCP_USER_TIMEOUT | seconds until data that nobody acknowledges ends the connection; default: 20            |
+| DB_TCP_USER_TIMEOUT | seconds until unacknowledged data ends the connection; default: 20            |
 | DB_STATEMENT_TIMEOUT_WEB | seconds for one statement of a web process, 0 for no limit; default: 6             |
 | DB_STATEMENT_TIMEOUT_WORKER | the same of a worker; default: 600                                              |
 | DB_STATEMENT_TIMEOUT_COMMAND | the same of a command; default: 6 hours. Migrations have no limit              |
