@@ -63,7 +63,12 @@ def digest(value: object) -> str:
 
     Raises what `canonical` raises, and UnicodeEncodeError (a ValueError) for half a surrogate pair.
     """
-    return hashlib.sha256(canonical(value).encode("utf-8")).hexdigest()
+    return digest_of_text(canonical(value))
+
+
+def digest_of_text(text: str) -> str:
+    """The digest of a value whose canonical text is there already."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 class FrozenDict(dict[str, Any]):

@@ -13,7 +13,7 @@ from itertools import chain, product
 from operator import itemgetter
 from typing import Any
 
-from tableqa.core.canonical_json import SharedObject, digest
+from tableqa.core.canonical_json import SharedObject, canonical, digest, digest_of_text
 from tableqa.core.foreign_values import unstorable_part
 from tableqa.core.translation import Message, gettext, gettext_noop, phrase, sentence, word
 
@@ -320,6 +320,17 @@ class Table:
     def digest(self) -> str:
         """The sha256 of the canonical JSON of `to_dict()`, 64 hexadecimal digits: equal content, equal digest."""
         return self._digest
+
+    @property
+    def has_digest(self) -> bool:
+        """Whether the digest is known already."""
+        return "_digest" in self.__dict__
+
+    def canonical_text(self) -> str:
+        """The canonical JSON of `to_dict()`, of which the digest is taken: both for the cost of one."""
+        text = canonical(self.to_dict())
+        self.__dict__["_digest"] = digest_of_text(text)
+        return text
 
     @cached_property
     def _digest(self) -> str:

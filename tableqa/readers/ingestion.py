@@ -222,12 +222,14 @@ class Rows:
 
     def add(self, example: Example) -> bool:
         """Add an example. Returns whether its table is a new one."""
-        digest = example.table.digest()
+        table = example.table
+        text = "" if table.has_digest else table.canonical_text()
+        digest = table.digest()
         row = [example.id, example.question, list(example.answers), example.beside(), digest]
         is_new = digest not in self._tables
         if is_new:
             self._tables[digest] = None
-        self.write(row, f"\t{json.dumps(example.table.to_dict())}" if is_new else "")
+        self.write(row, f"\t{text or table.canonical_text()}" if is_new else "")
         return is_new
 
     def write(self, row: Any, more: str = "") -> None:

@@ -155,6 +155,8 @@ class OwnData(TolerantReader):
     def _named_tables(self, path: Path, folder: str | Path | None, most: int | None) -> Iterator[Path]:
         """Each table file that the first `most` records name and that is there, once."""
         tables = OwnTables(path, folder, TableEncoding("", lambda: iter(())))
+        if tables.has_no_files():
+            return
         with suppress(ReaderError):  # reading tells the problems, and those of all records
             for name, line in self._table_names(path, most):
                 with suppress(ReaderError):

@@ -51,6 +51,10 @@ class OwnTables:
             raise
         return table if names_header(value) else with_header(table, self._header_row), None
 
+    def has_no_files(self) -> bool:
+        """Whether there is no file that a question could name."""
+        return self._files.is_none_there()
+
     def file(self, name: str, line: int) -> Path | None:
         """The file of a table that the question in a line names; None for a sheet. ReaderError where there is none."""
         return None if name.casefold() in self._sheet_names else self._files.find(name, line)

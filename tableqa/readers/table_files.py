@@ -44,6 +44,10 @@ class TableFiles:
         self._suffixes = suffixes
         self._tables: LRUCache[str, Table] = LRUCache(CACHED_CELLS, _size)
 
+    def is_none_there(self) -> bool:
+        """Whether the folders contain nothing but the questions, so that no name leads to a file."""
+        return all(file == self._questions for folder in self._folders for file in folder.rglob("*"))
+
     def table(self, name: str, line: int) -> Table:
         """The table that a question names in its line; ReaderError."""
         if name not in self._tables:
