@@ -4,6 +4,7 @@ Each function makes a `figures.Figure`: chart, table, files and texts are of the
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from operator import itemgetter
 from typing import Any
@@ -28,7 +29,7 @@ from annotation.platform import display_text
 from tableqa.statistics import medians
 from tableqa.statistics.proportions import Proportion
 from tableqa.statistics.zero_width_intervals import interval_of
-from tableqa.typesetting.report_tables import Cell, Column
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column
 
 Statistics = Mapping[str, Any]
 """One figure of agreement as a snapshot holds it: value, low, high, units, raters, ratings, reason."""
@@ -51,8 +52,9 @@ def estimate(figure: Statistics, statistic: str, n: int | None = None) -> Cell:
 
 
 def share(proportion: Proportion) -> Cell:
-    """A share as a cell of a column of estimates, in percent."""
-    return estimate_cell(share_point(proportion), 1, unit="%")
+    """A share as a cell of a column of estimates, in percent, with a dash where it has no interval."""
+    cell = estimate_cell(share_point(proportion), 1, unit="%")
+    return cell if cell.number is None else replace(cell, detail=cell.detail or NOTHING)
 
 
 def median(estimate: medians.Estimate) -> Cell:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.charts import study_figures, svg
-from annotation.charts.fields import estimate_cell, integers, optional_texts, table
+from annotation.charts.fields import estimate_cell, integers, optional_texts, table, with_n
 from annotation.charts.series import (
     Axis,
     Bars,
@@ -24,6 +24,7 @@ from annotation.charts.series import (
 )
 from annotation.charts.svg import draw
 from config.csp import POLICY
+from tableqa.statistics.proportions import Proportion
 
 AXIS = Axis(0, 100, (0, 20, 40, 60, 80, 100))
 TWO = [
@@ -252,6 +253,14 @@ def test_an_estimate_without_an_interval_says_why() -> None:
     cell = estimate_cell(Point(50.0, n=1), 1, unit="%", no_interval="A single value.")
     assert (cell.text, cell.detail, cell.no_interval) == ("50.0 %", "", "A single value.")
     assert estimate_cell(None, 1).text == estimate_cell(Point(None), 1, unit="%").text == "–"
+
+
+def test_a_share_without_an_interval_has_a_dash_in_its_place() -> None:
+    cells = [study_figures.share(Proportion(hits, 2, hits / 2, None, None)) for hits in (1, 2)]
+    assert [(cell.text, cell.detail) for cell in cells] == [("50.0 %", "–"), ("100.0 %", "–")]
+    assert with_n(cells[0]).detail == "–; n = 2"
+    assert study_figures.share(Proportion(0, 0, None, None, None)).detail == ""
+    assert study_figures.share(Proportion(1, 2, 0.5, 0.1, 0.9)).detail == "10.0 to 90.0 %"
 
 
 def test_a_table_has_a_row_for_each_record_and_a_column_for_each_field() -> None:
