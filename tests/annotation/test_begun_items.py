@@ -311,5 +311,5 @@ def test_a_page_at_a_limit_says_one_thing(world: World) -> None:
     page = client.get(f"/batches/{batch.public_id}/annotate/").content.decode()
 
     assert page.count("Come back tomorrow.") == 1
-    assert "Every item is submitted" not in page
+    assert "No item of this batch is left" not in page
     assert "All caught up" not in page

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.accounts.next_batch import GROUPS, BatchAvailability, sort_batches
-from annotation.models import Batch, PersonBatchCounts
+from annotation.models import Batch, Exclusion, PersonBatchCounts
 from annotation.web.views.pages import kind_instruction
 from annotation.workflow import automatic_decisions
 from tasks.contract import task_types
@@ -94,6 +94,16 @@ def test_a_project_with_nothing_but_the_recommended_batch_is_named_once(world: W
     page = home(client, world)
     assert "All caught up" not in str(page["text"])
     assert str(page["text"]).count(world.project.name) == 1
+
+
+def test_the_end_page_holds_for_a_person_who_helped_to_make_all_items(world: World, client: Client) -> None:
+    batch = world.batch(size=1)
+    Exclusion.objects.create(item=batch.items.get(), person=world.ada)
+    client.force_login(world.ada)
+
+    page = text(client.get(f"/batches/{batch.public_id}/annotate/"))
+
+    assert "No item of this batch is left for you." in page
 
 
 def test_a_batch_at_its_limit_is_not_recommended(world: World, client: Client) -> None:

@@ -333,7 +333,7 @@ class TestAQualificationThatIsNotOpen:
             assert reverse("annotate", args=[work.public_id]) not in page.content.decode(), address
         page = client.get(reverse("annotate", args=[work.public_id]), follow=True)
         assert "Real work requires the qualification Entry test, which is not open yet" in text(page)
-        assert "Every item is submitted" not in text(page)
+        assert "No item of this batch is left" not in text(page)
 
     def test_one_that_is_open_comes_first_as_well(self, world: World) -> None:
         asked = entry_test(world, open=False)
