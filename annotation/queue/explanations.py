@@ -35,7 +35,8 @@ REASONS: Final = {
     "already_skipped": gettext_noop("The annotator has skipped this item."),
     "taken_back": gettext_noop("A manager took this item back from the annotator."),
     "already_returned": gettext_noop(
-        "The annotator returned this item. Under My work it can be opened again."
+        "The annotator returned this item, or the reservation ended. While a slot is free, it can be opened "
+        "again under My work."
     ),
     "helped_to_make": gettext_noop("The annotator helped to create what this item shows."),
     "has_read_responses": gettext_noop("The annotator has read the responses of others to this item."),

@@ -145,6 +145,15 @@ def expired(world: World) -> Batch:
     return batch
 
 
+def lost(world: World) -> Batch:
+    """Ada's reservation expired, and Bo has her slot."""
+    batch = world.batch(overlap=1)
+    expire(take(world, batch, "ada"))
+    for _ in range(4):
+        world.label(batch, "bo", "extraction")
+    return batch
+
+
 def moved(world: World) -> Batch:
     batch = world.batch(strategy="split", overlap=1)
     take(world, batch, "ada")
@@ -231,6 +240,7 @@ WORLDS: list[tuple[Callable[[World], Batch], str, set[str]]] = [
     (decided, "bo", {"decided", "served_next", "served_after"}),
     (reserved, "ada", {"reserved", "served_next"}),
     (expired, "bo", {"expired", "served_next", "served_after"}),
+    (lost, "ada", {"already_returned", "slots_taken"}),
     (moved, "ada", {"taken_back", "reserved"}),
     (everyone, "ada", {"already_submitted", "comes_again", "served_next", "served_after"}),
     (everyone, "bo", {"already_skipped", "served_next", "served_after"}),
@@ -330,6 +340,15 @@ def test_every_reason_is_a_sentence_in_english_and_german(world: World) -> None:
             assert all(sentence.endswith(".") for sentence in sentences)
     with translation.override("de"):
         assert all(translation.gettext(text) != text for text in explanations.REASONS.values())
+
+
+def test_nobody_is_said_to_have_returned_an_item_whose_reservation_expired(world: World) -> None:
+    batch = lost(world)
+
+    reasons = explained(world, batch, "ada")[batch.items.order_by("position")[0].pk].reasons
+
+    assert [reason.code for reason in reasons] == ["already_returned", "slots_taken"]
+    assert "or the reservation ended. While a slot is free" in reasons[0].message
 
 
 def test_reasons_come_in_the_order_in_which_they_apply(world: World) -> None:
