@@ -8,7 +8,7 @@ from typing import Final
 from django.db.models import QuerySet
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from annotation.access.authorization import Actor, projects_with_permission
+from annotation.access.authorization import BEING_RESTORED, Actor, projects_with_permission
 from annotation.access.roles import Permission
 from annotation.access.visibility import Fact, Visibility, why_no_counts, why_no_names
 from annotation.models import Assignment, Batch, Exclusion, Item, Person, PersonBatchCounts, Slot
@@ -26,6 +26,7 @@ MOST_SLOTS = 5_000
 
 REASONS: Final = {
     "no_account": gettext_noop("The account of this person is not active."),
+    "being_restored": BEING_RESTORED,
     "no_annotator": gettext_noop("This person is not an annotator. Add the role on the page People."),
     "no_task_type": gettext_noop("The task type of the batch is not installed. Install it on the server."),
     "batch_not_open": gettext_noop("The batch is not open. Open the batch."),
@@ -182,7 +183,9 @@ def _of_batch(
     """Why the person gets no item of the batch: no new one, or, with `is_held`, none that is in progress."""
     if not person.is_active:
         yield _reason("no_account")
-    if batch.project_id not in projects_with_permission(Actor(person), Permission.ANNOTATE):
+    if batch.project.restoring_at is not None:
+        yield _reason("being_restored")
+    elif batch.project_id not in projects_with_permission(Actor(person), Permission.ANNOTATE):
         yield _reason("no_annotator")
     if batch.installed_task() is None:
         yield _reason("no_task_type")

@@ -19,7 +19,7 @@ from django.utils import translation
 
 from annotation.access import authorization
 from annotation.access.roles import Permission, Role
-from annotation.models import Assignment, Batch, ConsentText, Exclusion, Item, Membership, Person
+from annotation.models import Assignment, Batch, ConsentText, Exclusion, Item, Membership, Person, Project
 from annotation.platform.refusals import ActionRefused
 from annotation.queue import allocation, explanations, reservations
 from annotation.queue.explanations import Explanation, explain
@@ -228,6 +228,12 @@ def left(world: World) -> Batch:
     return batch
 
 
+def restored(world: World) -> Batch:
+    batch = world.batch(overlap=1)
+    Project.objects.filter(pk=world.project.pk).update(restoring_at=NOON)
+    return batch
+
+
 WORLDS: list[tuple[Callable[[World], Batch], str, set[str]]] = [
     (nothing, "ada", {"served_next", "served_after"}),
     (in_progress, "ada", {"in_progress", "most_held", "served_next", "served_after"}),
@@ -253,6 +259,7 @@ WORLDS: list[tuple[Callable[[World], Batch], str, set[str]]] = [
     (qualification, "ada", {"comes_again", "served_next", "served_after"}),
     (inactive, "ada", {"no_account"}),
     (left, "ada", {"no_annotator"}),
+    (restored, "ada", {"being_restored"}),
     (nothing, "mara", {"no_annotator"}),
 ]
 
