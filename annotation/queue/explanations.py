@@ -52,7 +52,9 @@ REASONS: Final = {
     "gold_turn": gettext_noop("This is a gold item. Gold items come at random turns."),
     "comes_again": gettext_noop("The annotator had this item before. It comes again after all others."),
     "own_order": gettext_noop("Each annotator gets the items in a random order."),
-    "expired": gettext_noop("A reservation has expired. Its slot is freed after all other items."),
+    "expired": gettext_noop(
+        "A reservation has expired. Its slot is freed after all other items. The page Projects does not count it."
+    ),
     "served_next": gettext_noop("The annotator gets this item next."),
 }
 """Sentences by code, in the order in which the reasons apply; those of entry requirements and limits are the gates'."""
@@ -110,8 +112,10 @@ def explain(item: Item, person: Person, *, now: datetime) -> Explanation:
     names = ("items", "items_today", "project_items_today")
     later = replace(facts, **{name: getattr(facts, name) + ahead for name in names})
     for gate in entry_requirements.closed_gates(batch, later, holding=None):
-        message = gettext("After {number} more items: “{message}”").format(number=ahead, message=gate.message)
-        return Explanation(False, [Reason("limit_ahead", message)])
+        after = ngettext(
+            "After {number} more item: “{message}”", "After {number} more items: “{message}”", ahead
+        )
+        return Explanation(False, [Reason("limit_ahead", after.format(number=ahead, message=gate.message))])
     return _served(*_when(item, person, held_ids), ahead=len(held_ids) + ahead, is_exact=item.pk in walk)
 
 

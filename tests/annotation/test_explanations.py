@@ -349,6 +349,29 @@ def test_every_reason_is_a_sentence_in_english_and_german(world: World) -> None:
         assert all(translation.gettext(text) != text for text in explanations.REASONS.values())
 
 
+def test_a_limit_ahead_counts_one_item_in_the_singular(world: World) -> None:
+    found = list(explained(world, world.batch(overlap=3, caps={"items": 1}), "ada").values())
+
+    assert found[1].reasons[0].message.startswith("After 1 more item: “You have reached the limit")
+    assert found[2].reasons[0].message.startswith("After 2 more items: “You have reached the limit")
+
+
+def test_an_item_behind_an_expired_reservation_is_served_and_not_counted(
+    world: World, client: Client
+) -> None:
+    batch = world.batch(overlap=1, size=1)
+    expire(take(world, batch, "bo"))
+    client.force_login(world.ada)
+
+    (explanation,) = explained(world, batch, "ada").values()
+
+    assert explanation.is_served
+    assert "The page Projects does not count it." in explanation.reasons[0].message
+    assert "nothing left" in client.get("/").content.decode()
+    reservations.take_back_all(batch=batch, reason=reservations.TAKEN_BACK, now=NOON, actor=world.mara)
+    assert "nothing left" not in client.get("/").content.decode()
+
+
 def test_nobody_is_said_to_have_returned_an_item_whose_reservation_expired(world: World) -> None:
     batch = lost(world)
 
