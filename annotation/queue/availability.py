@@ -4,7 +4,7 @@ The predicates are those of the queue, and of `annotation.queue.explanations`, w
 `item` is the path from the rows of a query to the item.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -78,19 +78,22 @@ def returned_by(person: Person) -> QuerySet[Assignment]:
     )
 
 
-def expired_leases(batch: Batch) -> QuerySet[Assignment]:
-    """The leases of the batch that ran out and whose slots others may have.
+def expired_leases(batches: Collection[int]) -> QuerySet[Assignment]:
+    """The leases of these batches (ids) that ran out and whose slots others may have.
 
-    A person who withdrew a submission to change it keeps the place, without a limit (docs/decisions/0001); so does
-    a person with a reserved place. The places of gold are reserved for a person, too; where others get what ordinary items
+    A person who withdrew a submission to change it keeps the slot, without a limit (docs/decisions/0001); so does
+    a person with a reserved slot. The slots of gold are reserved for a person, too; where others get what ordinary items
     leave, they run out like these.
     """
     was_submitted = Annotation.objects.filter(assignment_id=OuterRef("pk"))
-    theirs_alone = Q(slot__reserved_for=F("person"))
-    if batch.strategy == "open" and not is_for_everybody(batch):
-        theirs_alone &= Q(item__is_gold=False)
+    runs_out = Q(batch__strategy="open", item__is_gold=True) & ~Q(batch__purpose=Batch.Purpose.QUALIFICATION)
+    theirs_alone = Q(slot__reserved_for=F("person")) & ~runs_out
     return Assignment.objects.filter(
-        ~Exists(was_submitted), ~theirs_alone, batch=batch, state=State.LEASED, leased_until__lt=Now()
+        ~Exists(was_submitted),
+        ~theirs_alone,
+        batch_id__in=batches,
+        state=State.LEASED,
+        leased_until__lt=Now(),
     )
 
 
@@ -100,10 +103,10 @@ def is_for_everybody(batch: Batch) -> bool:
 
 
 def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
-    """Items that each batch (by id) still has for the person, those in progress included; in seven queries.
+    """Items that each batch (by id) still has for the person, those in progress included; in eight queries.
 
-    Leases of others that ran out are not taken back for it: it is what `take_next` would find now. The gold items that
-    the person's turns will bring until then are among them, so that the number falls by one with each item, whatever it is.
+    Items behind leases of others that ran out are among them: `take_next` takes these back. So are the gold items that
+    the person's turns will bring until then: the number falls by one with each item, whatever it is.
     At most as many are left as one person may do. Where a required qualification is
     failed, or closed without a result, none are left.
     """
@@ -112,6 +115,8 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
     leases = Assignment.objects.filter(person=person, batch_id__in=batches, state=State.LEASED)
     everybodys = Q(batch__strategy="everyone") | Q(batch__purpose=Batch.Purpose.QUALIFICATION)
     free = open_to(person.pk, Slot.objects.filter(~everybodys, batch_id__in=batches, is_taken=False))
+    without_free = ~Exists(free.filter(item_id=OuterRef("item_id")))
+    expired = open_to(person.pk, Slot.objects.filter(~everybodys, assignments__in=expired_leases(batches)))
     undecided = Item.objects.filter(~is_decided(), everybodys)
     still = never_assigned(undecided.filter(batch_id__in=batches, is_gold=False), person.pk)
     again = returned_by(person).filter(everybodys, batch_id__in=batches)
@@ -119,6 +124,7 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
     for rows in (
         desk,
         free.values("batch_id").annotate(n=Count("item_id", distinct=True)),
+        expired.filter(without_free).values("batch_id").annotate(n=Count("item_id", distinct=True)),
         still.values("batch_id").annotate(n=Count("pk")),
         again.values("batch_id").annotate(n=Count("pk")),
     ):

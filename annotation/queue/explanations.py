@@ -52,9 +52,7 @@ REASONS: Final = {
     "gold_turn": gettext_noop("This is a gold item. Gold items come at random turns."),
     "comes_again": gettext_noop("The annotator had this item before. It comes again after all others."),
     "own_order": gettext_noop("Each annotator gets the items in a random order."),
-    "expired": gettext_noop(
-        "A reservation has expired. Its slot is freed after all other items. The page Projects does not count it."
-    ),
+    "expired": gettext_noop("A reservation has expired. Its slot is freed after all other items."),
     "served_next": gettext_noop("The annotator gets this item next."),
 }
 """Sentences by code, in the order in which the reasons apply; those of entry requirements and limits are the gates'."""
@@ -131,7 +129,7 @@ def upcoming(batch: Batch, person: Person) -> tuple[list[int], bool]:
     is_shuffled = batch.task().order == "shuffled"
     begin = draws.start_of(batch, person.pk) if is_shuffled else counts.cursor
     slots = _free(person, Slot.objects.filter(batch=batch, is_taken=False), begin)
-    is_cut, expired = len(slots) == MOST_SLOTS, availability.expired_leases(batch)
+    is_cut, expired = len(slots) == MOST_SLOTS, availability.expired_leases([batch.pk])
     remaining, again = dict[int, None](), list[int]()
     if everybodys := availability.is_for_everybody(batch):
         remaining = dict.fromkeys(_keys(availability.items_left(batch, person)))
@@ -230,7 +228,7 @@ def _of_item(item: Item, person: Person) -> Iterator[str]:
     elif everybodys:
         if is_decided:
             yield "decided"
-    elif not availability.expired_leases(item.batch).filter(item=item).exists():
+    elif not availability.expired_leases([item.batch_id]).filter(item=item).exists():
         yield "reserved" if free.exists() else "decided" if is_decided else "slots_taken"
 
 

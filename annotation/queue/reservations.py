@@ -456,7 +456,7 @@ def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
 
     A request of this moment keeps its assignment. Returns how many.
     """
-    leases = expired_leases(batch)
+    leases = expired_leases([batch.pk])
     with transaction.atomic():
         people = (
             PersonBatchCounts.objects.select_for_update(skip_locked=True, no_key=True)

@@ -21,7 +21,7 @@ from annotation.access import authorization
 from annotation.access.roles import Permission, Role
 from annotation.models import Assignment, Batch, ConsentText, Exclusion, Item, Membership, Person, Project
 from annotation.platform.refusals import ActionRefused
-from annotation.queue import allocation, explanations, reservations
+from annotation.queue import allocation, availability, explanations, reservations
 from annotation.queue.explanations import Explanation, explain
 from annotation.workflow import assignments, automatic_decisions, batches
 from tasks.contract import task_type
@@ -356,9 +356,7 @@ def test_a_limit_ahead_counts_one_item_in_the_singular(world: World) -> None:
     assert found[2].reasons[0].message.startswith("After 2 more items: “You have reached the limit")
 
 
-def test_an_item_behind_an_expired_reservation_is_served_and_not_counted(
-    world: World, client: Client
-) -> None:
+def test_an_item_behind_an_expired_reservation_is_served_and_counted(world: World, client: Client) -> None:
     batch = world.batch(overlap=1, size=1)
     expire(take(world, batch, "bo"))
     client.force_login(world.ada)
@@ -366,10 +364,18 @@ def test_an_item_behind_an_expired_reservation_is_served_and_not_counted(
     (explanation,) = explained(world, batch, "ada").values()
 
     assert explanation.is_served
-    assert "The page Projects does not count it." in explanation.reasons[0].message
-    assert "nothing left" in client.get("/").content.decode()
-    reservations.take_back_all(batch=batch, reason=reservations.TAKEN_BACK, now=NOON, actor=world.mara)
+    assert "A reservation has expired." in explanation.reasons[0].message
+    assert availability.left_for(world.ada, [batch.pk]) == {batch.pk: 1}
     assert "nothing left" not in client.get("/").content.decode()
+    assert take(world, batch, "ada").item == batch.items.get()
+
+
+def test_an_item_with_a_free_slot_and_an_expired_reservation_counts_once(world: World) -> None:
+    batch = world.batch(overlap=2, size=1)
+    expire(take(world, batch, "bo"))
+
+    assert availability.left_for(world.ada, [batch.pk]) == {batch.pk: 1}
+    assert availability.left_for(world.bo, [batch.pk]) == {batch.pk: 1}, "their own"
 
 
 def test_nobody_is_said_to_have_returned_an_item_whose_reservation_expired(world: World) -> None:
