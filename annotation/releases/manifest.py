@@ -1,16 +1,19 @@
 """The manifest of a release: each field is declared once, in `Manifest`.
 
-A declaration has the meaning of a field and how its value is computed when a release is written. Writing, reading,
-verifying and the table of docs/reference/release-format.md follow. A new field is optional (`absent`), or has the rules
-from which on releases have it (`since`): earlier releases verify without it.
+A declaration has the type of a field, its meaning and how its value is computed when a release is written. Writing,
+reading, the check of its presence and type, and the table of docs/reference/release-format.md follow; write the table with
+`./run manage reference`. `annotation.releases.verification` compares values with the records. A new field is optional
+(`absent`), or has the rules from which on releases have it (`since`): earlier releases verify without it.
 """
 
 import dataclasses
 import json
+import typing
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from types import NoneType, UnionType
 from typing import Any, Final
 
 from annotation.models import Batch, Release
@@ -27,6 +30,7 @@ Record = dict[str, Any]
 REQUIRED: Final = object()
 RULES_OF_CURRENT_COUNTS = 7
 RULES_OF_UNVERIFIED = 9
+JSON_TYPES: Final = {int: "a number", str: "a text", list: "a list", dict: "an object", NoneType: "null"}
 
 
 @dataclass(frozen=True)
@@ -193,8 +197,8 @@ class Manifest:
     def of_contents(cls, contents: Contents) -> "Manifest":
         """The manifest of a release that is written, without its files."""
         layout = DECLARATIONS["layout"].value(contents)
-        has_field = {name: field for name, field in DECLARATIONS.items() if field.layout in (None, layout)}
-        return cls(**{name: field.value(contents) for name, field in has_field.items()})
+        of_layout = {name: field for name, field in DECLARATIONS.items() if field.layout in (None, layout)}
+        return cls(**{name: field.value(contents) for name, field in of_layout.items()})
 
     def record(self) -> Record:
         """The manifest as JSON, without optional fields that are absent."""
@@ -233,10 +237,18 @@ DECLARATIONS: Final[Mapping[str, Declaration]] = {
     field.name: field.metadata["declaration"] for field in dataclasses.fields(Manifest)
 }
 """The declarations of the fields, by name."""
+TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    name: tuple(
+        typing.get_origin(allowed) or allowed
+        for allowed in (typing.get_args(hint) if type(hint) is UnionType else [hint])
+    )
+    for name, hint in typing.get_type_hints(Manifest).items()
+}
+"""The types of the fields as JSON, by name: `dict` and `NoneType` of `Record | None`."""
 
 
 def faults(record: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the fields of a manifest as JSON: which are missing, and which are not declared."""
+    """What is wrong with the fields of a manifest as JSON: missing, not declared, or of another type."""
     layout, rules = record["layout"], record.get("rules", 1)
     names = {name for name, field in DECLARATIONS.items() if field.is_in(layout, rules)}
     for name in sorted(record.keys() | names):
@@ -244,6 +256,8 @@ def faults(record: Mapping[str, Any]) -> Iterator[str]:
             yield f"the field {name!r} is not one of a manifest"
         elif name not in record and DECLARATIONS[name].is_required:
             yield f"the field {name!r} is missing"
+        elif name in record and type(record[name]) not in TYPES[name]:
+            yield f"the field {name!r} is not {' or '.join(JSON_TYPES[allowed] for allowed in TYPES[name])}"
 
 
 # -- values -----------------------------------------------------------------------------------------

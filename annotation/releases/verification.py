@@ -74,6 +74,8 @@ def _hint_on_rules(rules: int) -> str:
 def _verify(
     folder: Path, manifest: Manifest, record: Mapping[str, Any], progress: Callable[[int], None]
 ) -> dict[str, int]:
+    if fault := next(manifest_faults(record), None):
+        raise Difference(f"{MANIFEST}: {fault}")
     _check_files(folder, manifest)
     raw = load(folder)
     _check_formats(manifest)
@@ -82,8 +84,6 @@ def _verify(
         raise Difference(f"{what} {id} appears {times} times")
     if wrong := raw.out_of_turn():
         raise Difference(f"annotations.jsonl: {wrong}: 'newest' does not fit its revision")
-    if fault := next(manifest_faults(record), None):
-        raise Difference(f"{MANIFEST}: {fault}")
     _check_manifest(raw, manifest)
     for sha, table in raw.tables.items():
         if table.digest() != sha:
@@ -137,11 +137,7 @@ def _check_formats(manifest: Manifest) -> None:
     if manifest.layout == LAYOUT:
         if manifest.format not in benchmark_files.FORMATS:
             raise Difference(f"{MANIFEST}: unknown format {manifest.format!r}")
-    elif (
-        not isinstance(manifest.formats, list)
-        or len(manifest.formats) < 2
-        or manifest.formats != benchmark_files.sorted_formats(manifest.formats)
-    ):
+    elif len(manifest.formats) < 2 or manifest.formats != benchmark_files.sorted_formats(manifest.formats):
         raise Difference(
             f"{MANIFEST}: formats must be two or more of {', '.join(benchmark_files.FORMATS)}, in this order"
         )

@@ -9,7 +9,7 @@ import pytest
 from annotation.models import Project, Release
 from annotation.payments import data_statement
 from annotation.releases import raw_records
-from annotation.releases.manifest import DECLARATIONS, Contents, Manifest, faults
+from annotation.releases.manifest import DECLARATIONS, TYPES, Contents, Manifest, faults
 from tableqa.core.canonical_json import canonical
 from tableqa.core.release_rules import under
 from tests.annotation.cast import NOON
@@ -17,7 +17,7 @@ from tests.annotation.test_a_release_of_november import KEPT
 
 RECORD = raw_records.read_manifest(KEPT)
 MINIMAL: dict[str, Any] = {
-    name: None for name, field in DECLARATIONS.items() if field.is_required and field.layout != 2
+    name: TYPES[name][0]() for name, field in DECLARATIONS.items() if field.is_required and field.layout != 2
 } | {"layout": 1}
 
 
@@ -70,9 +70,13 @@ def test_the_fields_computed_from_stored_records_are_those_of_the_stored_manifes
         ({"unheard_of": 1}, "the field 'unheard_of' is not one of a manifest"),
         ({"formats": ["askew", "hf"]}, "the field 'formats' is not one of a manifest"),
         ({"layout": 2}, "the field 'format' is not one of a manifest"),
+        ({"mix": {}, "automatic": None}, None),
+        ({"mix": []}, "the field 'mix' is not an object or null"),
+        ({"rules": True}, "the field 'rules' is not a number"),
+        ({"purpose": None}, "the field 'purpose' is not a text"),
     ],
 )
-def test_a_field_is_one_that_releases_of_this_layout_and_these_rules_may_have(
+def test_a_field_is_declared_for_the_layout_and_rules_of_the_release_and_has_its_type(
     change: dict[str, Any], fault: str | None
 ) -> None:
     assert next(faults(MINIMAL | change), None) == fault

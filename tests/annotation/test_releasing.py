@@ -334,9 +334,9 @@ def test_a_folder_that_is_not_empty_is_left_alone(world: World, released: Path) 
         (("batches", 0, "settings"), {"at_most": 9}, "settings of batch"),
         (("batches", 0, "overlap"), 1, "above the number of slots"),
         (("surprise",), 1, "'surprise' is not one"),
-        (("batches",), None, "form of a release"),
-        (("agreement",), None, "form of a release"),
-        (("files",), None, "form of a release"),
+        (("batches",), None, "'batches' is not a list"),
+        (("agreement",), None, "'agreement' is not a list"),
+        (("files",), None, "'files' is not an object"),
     ],
 )
 def test_a_manifest_that_does_not_fit_its_records_is_found(

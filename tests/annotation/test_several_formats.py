@@ -138,15 +138,23 @@ def test_a_file_that_belongs_to_no_format_is_found(perturbed: World, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "formats", [["askew"], ["robut", "askew"], ["askew", "nonsense"], ["askew", "askew"], "askew", None]
+    ("formats", "fault"),
+    [
+        (["askew"], "formats must be two or more of"),
+        (["robut", "askew"], "formats must be two or more of"),
+        (["askew", "nonsense"], "formats must be two or more of"),
+        (["askew", "askew"], "formats must be two or more of"),
+        ("askew", "the field 'formats' is not a list"),
+        (None, "the field 'formats' is not a list"),
+    ],
 )
 def test_a_manifest_that_lists_formats_wrongly_is_named(
-    perturbed: World, tmp_path: Path, formats: list[str] | str | None
+    perturbed: World, tmp_path: Path, formats: list[str] | str | None, fault: str
 ) -> None:
     folder = release(perturbed, tmp_path / "release", ["askew", "robut"])
     rewrite_manifest(folder, formats=formats)
 
-    with pytest.raises(Difference, match=r"manifest\.json: formats must be two or more of"):
+    with pytest.raises(Difference, match=rf"manifest\.json: {fault}"):
         verification.verify(folder)
 
 
