@@ -8,8 +8,8 @@ from annotation.management.commands._escaping import BaseCommand
 
 class Command(BaseCommand):
     help = (
-        "Write the tables of docs/reference/ that list task types, decision rules, options and commands. "
-        "Run it after you add or change a task type, a decision rule or an option."
+        "Write the tables of docs/reference/ that list task types, decision rules, options, commands and the fields "
+        "of the release manifest. Run it after you add or change one of these."
     )
     requires_system_checks = []
 
