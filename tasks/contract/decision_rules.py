@@ -52,7 +52,8 @@ Decide = Callable[[DecisionMethods, Sequence[Any], Item, Mapping[str, Any]], Res
 class Rule:
     """A rule: what it does in a sentence, what it fits, its options as JSON Schema properties, and the function.
 
-    `name` is the rule in files and in the API, `title` on pages.
+    `name` is the rule in files and in the API, `title` on pages. Only a rule with the option `most` can ask for more
+    people: `max_responses` reads it. A scale can have any ends, and a number decimals.
     """
 
     name: str
@@ -428,13 +429,6 @@ RULES: Mapping[str, Rule] = {
     rule.name: rule
     for rule in (
         Rule(
-            "unanimous",
-            gettext_noop("unanimous"),
-            gettext_noop("All responses agree; otherwise the item goes to adjudication."),
-            ("labels", "scales", "sets", "edits"),
-            unanimous,
-        ),
-        Rule(
             "majority",
             gettext_noop("majority"),
             gettext_noop("The label of more than half of the annotators."),
@@ -532,9 +526,19 @@ RULES: Mapping[str, Rule] = {
             ("answers",),
             accept_given_answer,
         ),
+        Rule(
+            "unanimous",
+            gettext_noop("unanimous"),
+            gettext_noop("All responses agree; otherwise the item goes to adjudication."),
+            ("labels", "scales", "sets", "edits"),
+            unanimous,
+        ),
     )
 }
-"""Every rule by its name, with what it fits. `./run manage reference` writes their table, `messages` the catalogues."""
+"""Every rule by its name; for each form of responses the usual one first, which a project's task type has by default.
+
+After a change, `./run manage reference` writes the tables and the schema that follow, `messages` the catalogues.
+"""
 
 
 def mean_distance(task: DecisionMethods, responses: Sequence[Any], item: Item) -> float:

@@ -24,7 +24,7 @@ from tasks.contract import (
     Surroundings,
     decision_rules,
 )
-from tasks.contract.resolutions import Nature, Undecidable
+from tasks.contract.resolutions import Undecidable
 from tasks.contract.scores import mean
 from tasks.shared.declared_types import DeclaredTask
 from tasks.shared.form_fields import (
@@ -48,6 +48,7 @@ from tasks.shared.form_fields import (
 )
 from tasks.shared.schema_errors import schema_faults
 from tasks.shared.type_definitions import (
+    NATURES,
     OPTIONED,
     SCHEMA,
     BadDefinition,
@@ -60,20 +61,6 @@ from tasks.shared.type_definitions import (
     steps_of,
     value_of,
 )
-
-NATURES: Mapping[type[Question], Nature] = {
-    Choice: "labels",
-    AnswerChoice: "labels",
-    AnswerMultiChoice: "sets",
-    Rank: "labels",
-    AnswerRank: "labels",
-    Scale: "scales",
-    Number: "scales",
-    MultiChoice: "sets",
-    Cells: "sets",
-    Text: "texts",
-}
-
 
 MARK = TranslatedText("Mark the cells in the table.", {"de": "Markieren Sie die Zellen in der Tabelle."})
 """The help of a field of cells that has none of its own."""
@@ -389,7 +376,6 @@ def _make_task(name: str, data: Mapping[str, Any], version: int) -> DefinedTask:
     named = {field["name"]: field for field in data["fields"]}
     fields = tuple(_field(field, named) for field in data["fields"])
     decision = decision_of(data)
-    deciding = next(field for field in fields if field.name == decision["field"])
     response = dataclasses.make_dataclass(
         "Response",
         [(field.name, Any, dataclasses.field(default=field.empty)) for field in fields],
@@ -411,7 +397,7 @@ def _make_task(name: str, data: Mapping[str, Any], version: int) -> DefinedTask:
             "fields": fields,
             "response_type": response,
             "decides": decision["field"],
-            "compares": NATURES[type(deciding)],
+            "compares": NATURES[named[decision["field"]]["type"]],
             "rule": {key: value for key, value in decision.items() if key != "field"},
             "measures": tuple(_measures(fields, data)),
         },

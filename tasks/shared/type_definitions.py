@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tableqa.core.translation import gettext
+from tasks.contract import decision_rules
+from tasks.contract.resolutions import Nature
 from tasks.shared.form_fields import OPERATORS, Condition
 
 NAME: Final = "^[a-z][a-z0-9_]{0,39}$"
@@ -60,14 +62,19 @@ STATISTICS: Final[Mapping[str, Mapping[str, str]]] = {
 """By type of field: the names of agreement statistics in a definition, with those of `tableqa`."""
 OF_ANSWERS_NOT: Final = ("ac1",)
 """Statistics that need to know how many options there are, which differs from item to item."""
+NATURES: Final[Mapping[str, Nature]] = {
+    "choice": "labels",
+    "rank": "labels",
+    "scale": "scales",
+    "number": "scales",
+    "multi_choice": "sets",
+    "cells": "sets",
+    "text": "texts",
+}
+"""By type of the decided field: what the decision rules compare."""
 RULES: Final[Mapping[str, tuple[str, ...]]] = {
-    "choice": ("majority", "unanimous"),
-    "rank": ("majority", "unanimous"),
-    "scale": ("mean", "gap", "unanimous"),
-    "number": ("mean", "gap", "unanimous"),
-    "multi_choice": ("set_overlap", "unanimous"),
-    "cells": ("set_overlap", "unanimous"),
-    "text": ("each",),
+    field_type: tuple(rule.name for rule in decision_rules.RULES.values() if nature in rule.fits)
+    for field_type, nature in NATURES.items()
 }
 """By type of the decided field: the decision rules that fit, the usual one first."""
 FOR_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -127,6 +134,18 @@ def _text(longest: int, description: str) -> dict[str, Any]:
         "properties": {"en": text_schema, "de": text_schema},
         "required": ["en"],
         "additionalProperties": False,
+    }
+
+
+def _option_shapes() -> dict[str, Any]:
+    """The options of the rules, each with its types: `check_rule` knows their limits. Rules can share a name."""
+    types: dict[str, set[str]] = {}
+    for name in {rule for rules in RULES.values() for rule in rules}:
+        for option, shape in decision_rules.RULES[name].options.items():
+            types.setdefault(option, set()).add(shape.get("type", "string"))
+    return {
+        option: {"type": sorted(names) if len(names) > 1 else min(names)}
+        for option, names in sorted(types.items())
     }
 
 
@@ -206,12 +225,7 @@ SCHEMA: Final[dict[str, Any]] = {
             "properties": {
                 "field": {"type": "string"},
                 "rule": {"enum": sorted({rule for rules in RULES.values() for rule in rules})},
-                "most": {"type": "integer"},
-                "more_than": {"type": "number"},
-                "gap": {"type": "number"},
-                "then": {"type": "string"},
-                "least": {"type": "number"},
-                "merge": {"type": "boolean"},
+                **_option_shapes(),
             },
             "required": ["field"],
             "additionalProperties": False,

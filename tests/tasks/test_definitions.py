@@ -25,7 +25,7 @@ from tasks.contract import (
 )
 from tasks.contract.decision_rules import resolve
 from tasks.shared.defined_types import DefinedTask, task_of
-from tasks.shared.type_definitions import SCHEMA, BadDefinition, definition_faults
+from tasks.shared.type_definitions import RULES, SCHEMA, TYPES, BadDefinition, definition_faults
 
 MEDALS = Table(["Nation", "Gold"], [["India", "102"], ["Nepal", "32"]])
 ITEM = Item(Example("e-1", "who won more?", MEDALS, ["India"]))
@@ -552,3 +552,18 @@ def test_simulated_numbers_keep_the_limits(limits: dict[str, float]) -> None:
 
     for _ in range(20):
         defined.parse(defined.simulate(ITEM, rng, 0.5, rng), ITEM)
+
+
+def test_the_usual_rule_of_a_type_of_field_stays_when_a_rule_is_added() -> None:
+    """A definition without a rule has the first: a new entry of `decision_rules.RULES` comes after the usual one."""
+    usual = {field_type: RULES[field_type][0] for field_type in TYPES}
+
+    assert usual == {
+        "choice": "majority",
+        "multi_choice": "set_overlap",
+        "rank": "majority",
+        "scale": "mean",
+        "number": "mean",
+        "cells": "set_overlap",
+        "text": "each",
+    }
