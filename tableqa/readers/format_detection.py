@@ -29,12 +29,13 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "suc": ("title", "context", "query", "label", "caption"),
 }
 """Patterns for names of members, which all have to be in the sample."""
-_MARKS = {
+_PATTERNS = {
     "wtq": [r"\A\ufeff?id\tutterance\tcontext\ttargetValue\b"],
     "sqa": [r"\A\ufeff?id\tannotator\tposition\tquestion\ttable_file\b"],
     **{name: [rf'"{member}"\s*:' for member in members] for name, members in _NAMES.items()},
     "tabfact": [r'\A\ufeff?\s*\{\s*"[^"]+\.csv"\s*:\s*\[\s*\['],
 }
+_MARKS = {name: tuple(map(re.compile, patterns)) for name, patterns in _PATTERNS.items()}
 """Patterns that all have to be in the sample; the first reader that has them is taken."""
 _HF = ("dataset_info.json", "dataset_dict.json")
 
@@ -62,6 +63,4 @@ def detect_reader(path: Path) -> str:
             sample = file.read(SAMPLE).decode("utf-8", errors="replace")
     except OSError as error:
         raise cannot_open(path, error) from error
-    return next(
-        (name for name, marks in _MARKS.items() if all(re.search(mark, sample) for mark in marks)), OWN
-    )
+    return next((name for name, marks in _MARKS.items() if all(mark.search(sample) for mark in marks)), OWN)
