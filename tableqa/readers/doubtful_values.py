@@ -15,7 +15,7 @@ _BETWEEN = "\0"
 _PLACEHOLDER = re.compile(
     r"\0[ \t]*(nan|NaN|NAN|null|Null|NULL|None|NA|<NA>|NaT|\\N"
     r"|#(?:REF!|N/A|VALUE!|DIV/0!|NAME\?|NUM!|NULL!|SPILL!|CALC!)"
-    r"|=[A-Za-z$(+-][^\0]*)[ \t]*(?=\0)"
+    r"|=[A-Za-z$(+-][^\0]*+)[ \t]*+(?=\0)"
 )
 _ESCAPE = re.compile(r"\\[nt\"]")
 _NUMBER, _YEAR = re.compile(r"[-+\u2212]?\d[\d.,]*\s?%?"), re.compile(r"[12]\d{3}")

@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     r"|(?P<end>(?:,\s*dtype=(?:\w+|'[^']*')|,\s*)?\))"
 )
 _OF_DUCKDB = re.compile(
-    r"""'(?:[^'\\]|\\['\\])*+'|(?P<bare>[^\s'"\\,\[\]{}()=:](?:[^'"\\,\[\]{}()=:]|(?<=[0-9]):(?=[0-9]))*+)"""
+    r"""'(?:[^'\\]|\\['\\])*+'|(?P<rest>'[\s\S]*+)|(?P<bare>[^\s'"\\,\[\]{}()=:](?:[^'"\\,\[\]{}()=:]|(?<=[0-9]):(?=[0-9]))*+)"""
 )
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _SCALARS = re.compile(rf"{_SCALAR}|['\"][\s\S]*+")
@@ -63,6 +63,8 @@ def json_of_duckdb(text: str) -> str:
 
     def replaced(match: re.Match[str]) -> str:
         bare = match["bare"]
+        if match["rest"]:
+            return match[0]
         if bare and (bare != bare.strip() or "..." in bare):
             raise ValueError(f"DuckDB prints no {bare}")
         if bare and (bare in ("true", "false") or _NUMBER.fullmatch(bare)):
