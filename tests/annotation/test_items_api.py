@@ -10,6 +10,7 @@ from django.test import Client
 
 from annotation.access.roles import Permission, Role
 from annotation.models import Batch, Exclusion, Membership
+from annotation.web.api.explorer import ItemResponseShape, ItemsShape, ListedItemShape
 from annotation.workflow import automatic_decisions, projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_api import program
@@ -38,6 +39,15 @@ def test_items_have_their_responses_under_pseudonyms(batch: Batch, world: World)
         (names["Ada"], {"label": "reasoning"}),
         (names["Bo"], {"label": "neither"}),
     ]
+
+
+def test_the_answer_has_the_fields_of_the_schema(batch: Batch, world: World) -> None:
+    answer = program(world, "mara")("GET", f"{ITEMS}?pair=label:reasoning~neither").body
+
+    (item,) = answer["results"]
+    assert set(answer) == set(ItemsShape().fields)
+    assert set(item) == set(ListedItemShape().fields)
+    assert set(item["responses"][0]) == set(ItemResponseShape().fields)
 
 
 def test_a_day_is_the_same_by_api_as_on_the_page(world: World) -> None:

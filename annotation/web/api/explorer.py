@@ -57,12 +57,12 @@ class ListedItemShape(serializers.Serializer[Any]):
 
 
 class ItemsShape(serializers.Serializer[Any]):
-    """A page of items. `count` is at most 10,001; `behind` items are not in the search index yet."""
+    """A page of items. `count` is at most 10,001; `is_behind`: the newest work is not in the search index yet."""
 
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
     count = serializers.IntegerField()
-    behind = serializers.IntegerField()
+    is_behind = serializers.BooleanField()
     results = ListedItemShape(many=True)
 
 
