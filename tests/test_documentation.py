@@ -96,6 +96,13 @@ def test_the_page_of_the_api_lists_every_endpoint_and_every_field_of_a_release_r
     assert set(ReleaseRequest().fields) - set(re.findall(r'"(\w+)"', row)) == set()
 
 
+def test_what_the_page_of_the_api_calls_an_address_is_the_end_of_one() -> None:
+    ends = [path for path in re.findall(r"`([a-z_/]+/)`", API_PAGE) if not path.startswith("/")]
+    assert ends
+    known = list(endpoints(urls.urlpatterns, "/api/"))
+    assert [end for end in ends if not any(address.endswith("/" + end) for address in known)] == []
+
+
 def test_the_page_of_commands_lists_those_of_run() -> None:
     text = (DOCS / "reference" / "commands.md").read_text("utf-8")
     listed = set(re.findall(r"^\| `\./run (\w+)", text, re.MULTILINE))
