@@ -240,26 +240,19 @@ class Workbook:
     @cached_property
     def _marked_texts(self) -> dict[str, _Marked]:
         """The shared texts with superscripts or struck-out parts, by their numbers."""
-        from lxml import etree
-
-        part, marked = "xl/sharedStrings.xml", {}
+        part = "xl/sharedStrings.xml"
         data = self._archive.read(part) if part in self._archive.namelist() else b""
-        if b"vertAlign" in data or b"strike" in data:
-            texts = etree.iterparse(io.BytesIO(data), tag="{*}si", resolve_entities=False, no_network=True)
-            for index, (_, element) in enumerate(texts):
-                runs = list(map(_text_of_run, element.iterchildren("{*}r")))
-                if kinds := [kind for _, kind in runs if kind]:
-                    marked[str(index)] = "".join(text for text, _ in runs), kinds
-                element.clear()
-        return marked
+        return {str(index): marked for index, _, marked in _marked(data, "si")}
 
     def _cells(self, name: str) -> "_Cells":
         """The number formats of the cells of a sheet and its hidden rows; ReaderError for errors and lost results."""
         cells = _Cells(partial(self._fault, name), self._formats, self._marked_texts)
         part = self._parts.get(name, "")
         if part in self._archive.namelist():
-            _parse(self._archive.read(part), cells.begin, cells.text)
+            data = self._archive.read(part)
+            _parse(data, cells.begin, cells.text)
             cells.check_formula()
+            cells.texts |= {_position(cell): marked for _, cell, marked in _marked(data, "is") if cell}
         return cells
 
     def _text(
@@ -387,6 +380,19 @@ class _Cells:
             raise offering(error, "missing", "empty")
         if code := self._codes.get(attributes.get("s", "0")):
             self.formats[self._row, self._column] = code
+
+
+def _marked(data: bytes, tag: str) -> Iterator[tuple[int, str, _Marked]]:
+    """The texts of a part with superscripts or struck-out parts: number, name of the cell around it, and text."""
+    from lxml import etree
+
+    if b"vertAlign" in data or b"strike" in data:
+        texts = etree.iterparse(io.BytesIO(data), tag=f"{{*}}{tag}", resolve_entities=False, no_network=True)
+        for index, (_, element) in enumerate(texts):
+            runs = list(map(_text_of_run, element.iterchildren("{*}r")))
+            if kinds := [kind for _, kind in runs if kind]:
+                yield index, element.getparent().get("r", ""), ("".join(text for text, _ in runs), kinds)
+            element.clear()
 
 
 def _text_of_run(run: Any) -> tuple[str, str]:

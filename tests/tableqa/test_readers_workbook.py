@@ -214,6 +214,21 @@ def test_superscripts_and_struck_out_texts_are_read_as_in_html(tmp_path: Path) -
     assert (findings["struck"].number, findings["struck"].text) == (1, "3^ab5")
 
 
+def test_superscripts_within_cells_of_openpyxl_are_read_like_shared_ones(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", lambda *_: None, Questions=QUESTIONS, Cup=[["a", "b"], [1, 2]])
+    raised = b'<r><t>3</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>2</t></r>'
+    struck = b"<r><rPr><strike/></rPr><t>old</t></r><r><t>new</t></r>"
+    inline = b'<c r="A2" t="inlineStr"><is>%s</is></c><c r="B2" t="inlineStr"><is>%s</is></c>'
+    path = rewritten(path, b'<c r="A2"><v>1</v></c><c r="B2"><v>2</v></c>', inline % (raised, struck))
+
+    first, _ = READERS["own"](path)
+    findings = findings_of(path)
+
+    assert first.table.rows == (("3²", "new"),)
+    assert (findings["superscripts"].number, findings["superscripts"].line) == (1, 2)
+    assert (findings["struck"].number, findings["struck"].text) == (1, "new")
+
+
 def test_a_duration_is_written_in_hours_as_its_cell_shows_it(tmp_path: Path) -> None:
     def write(book: Any, sheets: dict[str, Any]) -> None:
         hours = book.add_format({"num_format": "[h]:mm:ss"})
