@@ -86,16 +86,19 @@ class OpenDocument(Workbook):
         sheet = next(sheet for sheet, _ in self._sheets if sheet.name == name)
         width = max(map(len, sheet.rows), default=0)
         rows = trim_rows([[*row, *[""] * (width - len(row))] for row in sheet.rows])
+        marked = list(sheet.marked)
         for i, row in enumerate(rows):
             for j, text in enumerate(row):
                 if text is _ERROR and not option("missing"):
                     mend = phrase("Correct the formula, or replace it by its value")
                     error = self._fault(name, i, j, phrase("the cell shows an error"), mend)
                     raise offering(error, "missing", "empty")
-            rows[i] = ["" if text is _ERROR else text for text in row]
+                if text is _ERROR:
+                    row[j] = ""
+                    marked.append(("missing", "", i + 1))
         hidden = [line for line in sheet.hidden_rows if line <= len(rows) and any(rows[line - 1])]
         columns = [at for at in sheet.hidden_columns if any(row[at - 1] for row in rows if at <= len(row))]
-        return Sheet(self.path, name, rows, sheet.merged, hidden, columns, sheet.dates, sheet.marked)
+        return Sheet(self.path, name, rows, sheet.merged, hidden, columns, sheet.dates, marked)
 
     def _read(self, event: str, kind: str, element: Any) -> None:
         if event == "start":

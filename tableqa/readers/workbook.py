@@ -354,11 +354,15 @@ class _Cells:
 
     def check_formula(self) -> None:
         # A formula whose result is an empty text has the type "str".
-        if self._awaits_value and self._type != "str" and not option("missing"):
+        if self._awaits_value and self._type != "str":
             mend = phrase("Open the file in Excel or LibreOffice and save it: then it holds the results")
-            what = phrase("the result of the formula is not in the file")
-            raise offering(self._fault(self._row, self._column, what, mend), "missing", "empty")
+            self._read_as_empty(phrase("the result of the formula is not in the file"), mend)
         self._awaits_value = False
+
+    def _read_as_empty(self, what: str, mend: str) -> None:
+        if not option("missing"):
+            raise offering(self._fault(self._row, self._column, what, mend), "missing", "empty")
+        self.texts[self._row, self._column] = "", ["missing"]
 
     def _cell(self, attributes: dict[str, str]) -> None:
         self.check_formula()
@@ -374,10 +378,9 @@ class _Cells:
             )
             raise self._fault(self._row, self._column, phrase("the sheet is too large"), mend)
         self._type = attributes.get("t", "")
-        if self._type == "e" and not option("missing"):
+        if self._type == "e":
             mend = phrase("Correct the formula, or replace it by its value")
-            error = self._fault(self._row, self._column, phrase("the cell shows an error"), mend)
-            raise offering(error, "missing", "empty")
+            self._read_as_empty(phrase("the cell shows an error"), mend)
         if code := self._codes.get(attributes.get("s", "0")):
             self.formats[self._row, self._column] = code
 

@@ -228,6 +228,7 @@ def test_an_error_is_refused_by_its_cell_or_empty_as_chosen(tmp_path: Path) -> N
     assert refused.value.ways == {"missing": ("empty",)}
     with reading_options({"missing": "empty"}):
         assert rows(path) == [["a"], [""]]
+        assert open_workbook(path).sheet("T").marked == [("missing", "", 2)]
 
 
 def test_a_comment_on_a_cell_is_not_read(tmp_path: Path) -> None:

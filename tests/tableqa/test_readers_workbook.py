@@ -311,6 +311,8 @@ def test_a_formula_that_was_never_calculated_is_refused(tmp_path: Path) -> None:
 
     assert "cell B2: the result of the formula is not in the file" in refused(script).what
 
+    assert findings_of(script, missing="empty")["missing"].number == 1
+
     first, _ = READERS["own"](rewritten(path, calculated, b'<c r="B2" t="str"><f>""</f><v></v></c>'))
     assert first.table.rows[0] == ("Ann", "")  # the result is an empty text
 
