@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from cachetools import LRUCache
 
@@ -65,7 +66,8 @@ class TableFiles:
 
     def find(self, name: str, line: int) -> Path:
         """The file of the table that a question names in its line; ReaderError."""
-        names = dict.fromkeys((name, name.removeprefix(self._prefix)))
+        forms = (name, normalize("NFC", name), normalize("NFD", name))  # systems write different ones
+        names = dict.fromkeys(part for form in forms for part in (form, form.removeprefix(self._prefix)))
         if self._suffixes and name:
             below = dict.fromkeys((*names, f"{self._prefix}{name}"))
             is_bare = not name.lower().endswith(tuple(self._suffixes))

@@ -73,6 +73,18 @@ def test_answers_in_two_objects_beside_that_of_the_question_are_not_guessed(tmp_
     assert example.answers == ()
 
 
+@pytest.mark.parametrize(("named", "stored"), [("K\u00f6ln", "Ko\u0308ln"), ("Ko\u0308ln", "K\u00f6ln")])
+def test_a_table_is_found_whose_file_has_its_name_in_another_unicode_form(
+    named: str, stored: str, tmp_path: Path
+) -> None:
+    text(tmp_path, f"tabs/{stored}.csv", "a,b\n1,2\n")
+    path = lines(tmp_path, {"question": "Who?", "table": f"tabs/{named}.csv"})
+
+    (example,) = read(path)
+
+    assert example.table.rows == (("1", "2"),)
+
+
 def test_a_german_spreadsheet_with_its_tables_beside_is_read(tmp_path: Path) -> None:
     text(tmp_path, "tables/städte.csv", "Ort;Höhe\nKöln;3,50\n", "cp1252")
     path = text(
