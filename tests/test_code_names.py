@@ -15,7 +15,18 @@ IRREGULAR = re.compile(
     "Begun|Bound|Built|Chosen|Cut|Done|Drawn|Found|Given|Gone|Held|Hidden|Kept|Known|Laid|Left|Lent|Lost"
     "|Made|Meant|Met|Paid|Put|Read|Said|Seen|Sent|Set|Shown|Spent|Spread|Taken|Taught|Thrown|Told|Worn|Written"
 )
-NOUNS = {"Encoding", "Finding", "Heading", "Need", "Ping", "Ranking", "Rating", "Reading", "Sampling", "Speed"}
+NOUNS = {
+    "Encoding",
+    "Finding",
+    "Heading",
+    "Need",
+    "Ping",
+    "Ranking",
+    "Rating",
+    "Reading",
+    "Sampling",
+    "Speed",
+}
 """Nouns that end as participles do."""
 
 

@@ -83,6 +83,18 @@ def upstream(test_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def terminal(demo: Demo, upstream: Path, tmp_path: Path) -> Terminal:
+    return terminal_beside(demo, upstream, tmp_path)
+
+
+@pytest.fixture
+def first_terminal(upstream: Path, tmp_path: Path) -> Iterator[Terminal]:
+    """Beside a demo of its own, in which no other test has made a project."""
+    running = Demo(tmp_path / "data")
+    yield terminal_beside(running, upstream, tmp_path)
+    running.stop(15)
+
+
+def terminal_beside(demo: Demo, upstream: Path, tmp_path: Path) -> Terminal:
     (tmp_path / "run").symlink_to(ROOT / "run")
     (tmp_path / "fixtures").mkdir()
     shutil.copy(ROOT / "fixtures" / "starter.yaml", tmp_path / "fixtures")
@@ -110,14 +122,14 @@ def test_the_five_lines_of_the_readme_work_as_printed(terminal: Terminal) -> Non
 
 
 @pytest.mark.slow
-def test_the_commands_of_the_first_study_print_what_the_page_shows(terminal: Terminal) -> None:
+def test_the_commands_of_the_first_study_print_what_the_page_shows(first_terminal: Terminal) -> None:
     page = (ROOT / "docs" / "first-study.md").read_text("utf-8")
     blocks = [block.split("\n    ") for block in re.findall(r"(?<=\n    )(\S.+(?:\n    .+)*)", page)]
     typed = [line for block in blocks for line in block if line.startswith(("./run ", "git ", "sed "))]
     shown = [line for block in blocks for line in block if line not in typed]
     assert typed.pop(0) == "./run demo"  # which runs meanwhile
 
-    printed = "".join(terminal.succeeds(line) for line in typed)
+    printed = "".join(first_terminal.succeeds(line) for line in typed)
 
     assert len(shown) > 10
     assert [line for line in shown if line not in printed] == []
