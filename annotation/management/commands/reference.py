@@ -9,8 +9,8 @@ from annotation.study_file import project_export
 
 class Command(BaseCommand):
     help = (
-        "Write docs/study.schema.json and the tables of docs/reference/ that list task types, decision rules, options, "
-        "commands and the fields of the release manifest. Run it after you add or change one of these."
+        "Write docs/study.schema.json and the tables of docs/reference/. Run it after you change task types, "
+        "decision rules, options, commands or fields of the manifest."
     )
     requires_system_checks = []
 
