@@ -388,8 +388,8 @@ def require_no_open_work(person: Person, project: Project) -> None:
 
 
 def require_nothing_to_judge(person: Person, release: Release) -> None:
-    """The files of a release say under which pseudonym each response was given, also of items that are not final: whoever
-    may be the one to decide about such an item gets the files afterwards.
+    """The files of a release say under which pseudonym each response was given, also of items that are not final. A
+    person who may have to decide such an item gets the files afterwards.
     """
     if release.project_id not in projects_with_permission(Actor(person), Permission.ADJUDICATE):
         return

@@ -464,8 +464,8 @@ def _refused(code: str, *sentences: str) -> ActionRefused:
 
 
 def _require_crowd_account(entry: CrowdEntry) -> None:
-    """Raises ActionRefused (crowd_taken) unless the account belongs to this project's crowd only: whoever holds the link,
-    the manager who made it included, could otherwise sign in to what is not the manager's.
+    """Raises ActionRefused (crowd_taken) unless the account belongs to this project's crowd only. Otherwise a
+    person with the link, such as the manager who made it, could sign in to other projects of the account.
 
     Locks the account inside a transaction, so that it is not registered meanwhile.
     """

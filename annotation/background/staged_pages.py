@@ -65,7 +65,7 @@ class Pages:
 
     @contextmanager
     def page(self, records: int = 0) -> Iterator[None]:
-        """A transaction of its own, with so many of all records. Raises JobCancelled."""
+        """A transaction of its own, with this number of the records. Raises JobCancelled."""
         self.progress(max(0, min(self.done, self.total - 1)), self.total)
         began = time.monotonic()
         with transaction.atomic():

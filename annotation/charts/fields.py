@@ -129,7 +129,7 @@ def integer(value: int | None, address: str = "") -> Cell:
 
 
 def decimal(value: float | Decimal | None, digits: int = 2) -> Cell:
-    """A number with so many decimals, or that there is none."""
+    """A number with this number of decimals, or a dash for none."""
     if value is None:
         return text(NOTHING)
     return Cell(display_text.decimal(float(value), digits), round(float(value), 6))

@@ -78,7 +78,7 @@ def grouped(value: int) -> str:
 
 
 def by_kind(seconds: Mapping[str, float], unit: int, digits: int) -> str:
-    """Times on submissions, skips and returns, in a unit of so many seconds; "" where all are on submissions."""
+    """Times on submissions, skips and returns, in a unit of this number of seconds; "" where all are on submissions."""
     if not any(value for kind, value in seconds.items() if kind != "submitted"):
         return ""
     times = {kind: decimal(value / unit, digits) for kind, value in seconds.items()}

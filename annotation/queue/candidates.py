@@ -111,7 +111,7 @@ def by_letter(item: Item, responses: Iterable[T]) -> list[T]:
 
 
 def letters(number: int) -> list[str]:
-    """The names of so many responses: A to Z, then AA, AB and so on, as a spreadsheet names its columns."""
+    """The names of this number of responses: A to Z, then AA, AB and so on, as a spreadsheet names its columns."""
     names = (name for length in count(1) for name in product(ascii_uppercase, repeat=length))
     return ["".join(name) for name in islice(names, number)]
 

@@ -193,7 +193,7 @@ def _widen(batch: Batch, items: Sequence[int], overlap: int) -> None:
 def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> None:
     """Bring the planned places of the items down to `overlap`, as far as they are free. What is left keeps its number."""
     slots_by_item: dict[int, list[Slot]] = {}
-    # Locked, so that nobody takes one that goes; whoever is taking one now is waited for.
+    # Locked, so that no person takes one that goes. A transaction that is taking one ends first.
     locked = Slot.objects.select_for_update().filter(item__in=items)
     for slot in locked.order_by("pk"):
         slots_by_item.setdefault(slot.item_id, []).append(slot)

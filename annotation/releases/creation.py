@@ -339,7 +339,7 @@ def write_release(
 
     Each attempt writes into a folder of its own: a worker that was taken for lost may still be at it, and what it has
     begun goes. Where nothing comes of an attempt, nothing is left of it. With `packed` the archive is there, too, when the
-    release becomes visible: whoever downloads it does not wait for that. Raises ActionRefused, also `still_writing` where a
+    release becomes visible: a download does not wait for it. Raises ActionRefused, also `still_writing` where a
     transaction does not end (`audit_log.wait_for_writers`).
     """
     if release.ready_at is not None:

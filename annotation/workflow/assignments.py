@@ -311,8 +311,8 @@ def ping(*, assignment: Assignment, now: datetime) -> bool:
 def resume(*, assignment: Assignment, now: datetime) -> Assignment:
     """Open an assignment from My work: one that was returned is taken again where its place is free.
 
-    Raises ActionRefused: batch_closed, batch_paused, place_taken, and what a gate says that is shut. Neither limits nor a
-    pause stand before what is still on the desk.
+    Raises ActionRefused: batch_closed, batch_paused, place_taken, and what a gate says that is shut. Limits and a
+    pause do not apply to items in progress.
     """
     if assignment.state == State.RETURNED:
         reservations.take_again(assignment, now=now)

@@ -614,7 +614,7 @@ def _accept_merged(
 
 
 def _scores(task: DecisionMethods, responses: Sequence[Any]) -> dict[str, list[int | float]]:
-    """What people said on every dimension, by dimension; whoever says nothing on one is left out there."""
+    """What people said on every dimension, by dimension, without people who say nothing on it."""
     scores_by_name: dict[str, list[int | float]] = {}
     for response in responses:
         for name, score in task.scores(response).items():

@@ -312,12 +312,14 @@ def test_an_adjudicator_sees_what_was_said_of_a_response_that_comes_again(world:
     world.answer(held, {"label": "unanswerable"}, now=LATER)
     automatic_decisions.resolve_batch(batch=batch, now=LATER)
 
-    found = {one.letter: one for one in candidates.of_item(resolutions.waiting(batch).get())}
+    by_letter = {
+        candidate.letter: candidate for candidate in candidates.of_item(resolutions.waiting(batch).get())
+    }
 
     assert len(letters) == 2, "while it is away there are two"
-    assert found["B"].annotation.assignment_id == back.assignment_id
-    assert found["B"].sent_back == ("Look at the years again.",)
-    assert found["A"].sent_back == ()
+    assert by_letter["B"].annotation.assignment_id == back.assignment_id
+    assert by_letter["B"].sent_back == ("Look at the years again.",)
+    assert by_letter["A"].sent_back == ()
 
 
 def test_nothing_goes_back_that_nobody_could_write_anew(world: World) -> None:

@@ -36,7 +36,7 @@ from tableqa.statistics.proportions import Proportion
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
 
 USUAL = 0.05
-"""The half-width of an interval that is asked for first."""
+"""The half-width of an interval at the first visit of the page."""
 
 
 class WithinForm(forms.Form):

@@ -62,7 +62,7 @@ class ColumnSplit:
 
 
 def split(cells: Sequence[str], way: Way, part_count: int | None = None) -> ColumnSplit:
-    """Cut every cell. With `part_count`, only cells with so many parts split; without, the most common number of parts
+    """Cut every cell. With `part_count`, only cells with as many parts split. Without it, the most common number of parts
     counts (the smaller of two that are as common). SplitError for a number out of range.
     """
     if part_count is not None and not 2 <= part_count <= MOST_PARTS:
