@@ -19,6 +19,13 @@ def test_the_mutants_of_a_set_differ(name, number):
 
 
 @pytest.mark.parametrize("name", list(mutants.SETS))
+def test_the_mutants_of_a_set_apply(name):
+    drawn = mutants.load(name)
+    gone = [(mutant["file"], mutant["old"]) for mutant in drawn if not mutants.located(mutants.ROOT, mutant)]
+    assert len(gone) <= len(drawn) / 20, gone
+
+
+@pytest.mark.parametrize("name", list(mutants.SETS))
 def test_the_tests_of_a_set_exist(name):
     named = {
         test for mutant in mutants.load(name) for test in mutant.get("tests", []) + mutant.get("also", [])
