@@ -4,6 +4,7 @@ docs/reference/readers.md describes the forms and what is decided for each.
 """
 
 import dataclasses
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -206,10 +207,16 @@ class OwnData(TolerantReader):
             of_tables = self._table_encoding(questions, folder).sentence()
         return joined([form, of_tables, about_columns(columns)])
 
-    def records_count(self, path: Path, tables: str | Path | None, most: int) -> int:
-        """How many records there are, up to `most`; ReaderError."""
+    def records_count(self, path: Path, tables: str | Path | None, seconds: float) -> tuple[int, bool]:
+        """How many records so much processor time counts, in hundreds, and whether these are all; ReaderError."""
+        count, until = 0, time.process_time() + seconds
         with self._opened(path, tables) as (questions, _):
-            return sum(1 for _ in islice(self._each_record(questions), most))
+            records = self._each_record(questions)
+            while hundred := sum(1 for _ in islice(records, 100)):
+                count += hundred
+                if time.process_time() > until:
+                    return count, False
+        return count, True
 
     def _texts_of_answers(self, path: Path, part: str = "answers") -> Iterator[str]:
         """The answers of each record that has a text for them, or their alternatives."""

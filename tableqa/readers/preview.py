@@ -30,8 +30,8 @@ MOST_ROWS = 8
 """Rows of the table of an example."""
 MOST_READ = 100
 """Records that are read for them and for the report."""
-MOST_COUNTED = 50_000
-"""Records of a person's own data that are counted."""
+SECONDS_COUNTED = 0.3
+"""Processor time in which records of a person's own data are counted."""
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,7 @@ def _first_outcomes(
                 examples.append(outcome)
     report = notes.report(good, len(problems))
     if report.records == MOST_READ and isinstance(read, OwnData):
-        report.records = read.records_count(path, tables, MOST_COUNTED)
-        report.is_counted = report.records < MOST_COUNTED
+        report.records, report.is_counted = read.records_count(path, tables, SECONDS_COUNTED)
     elif next(outcomes, None) is not None:
         report.records, report.is_counted = report.records + 1, False
     return tuple(problems), tuple(examples), report

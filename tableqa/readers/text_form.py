@@ -2,13 +2,14 @@
 
 import codecs
 import csv
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice, takewhile, tee
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from tableqa.core.translation import gettext_noop, grouped, joined, phrase, word
 from tableqa.readers.encoding_detection import SEVERAL_BYTES, SINGLE_BYTE, Guess, encoding_by_letters
@@ -192,8 +193,7 @@ def is_unicode(path: Path) -> bool:
     with opened(path) as file:
         if _encoding_of_mark(file.read(START)):
             return True
-        file.seek(0)
-        if _first_fault(file) is not None:
+        if _first_fault(path, os.fstat(file.fileno())) is not None:
             return False
         file.seek(0)
         return any(not block.isascii() for block in iter(partial(file.read, _BLOCK), b""))
@@ -213,8 +213,7 @@ def encoding_or_sample(path: Path, is_page: bool = False) -> Guess | bytes:
             check_is_text(path, start)
         if marked := _encoding_of_mark(start):
             return Guess(marked, True)
-        file.seek(0)
-        fault = _first_fault(file)
+        fault = _first_fault(path, os.fstat(file.fileno()))
         if fault is None:
             return Guess("utf-8", True)
         line, at = fault
@@ -260,21 +259,32 @@ def _encoding_of_mark(start: bytes) -> str:
     return ""
 
 
-def _first_fault(file: BinaryIO) -> tuple[int, int] | None:
-    """Line and byte offset of the first byte that is not UTF-8; None where all are."""
+def _first_fault(path: Path, state: os.stat_result) -> tuple[int, int] | None:
+    """Line and byte offset of the first byte that is not UTF-8; None where all are. A large file is read once."""
+    if state.st_size > _BLOCK:
+        return _fault_of_file(path, state.st_size, state.st_mtime_ns)
+    return _fault_of_file.__wrapped__(path, 0, 0)
+
+
+@lru_cache(maxsize=64)
+def _fault_of_file(path: Path, size: int, changed: int) -> tuple[int, int] | None:
     decode = codecs.getincrementaldecoder("utf-8")()
-    line, offset = 1, 0
-    while True:
-        block = file.read(_BLOCK)
-        pending = len(decode.getstate()[0])
-        try:
-            decode.decode(block, final=not block)
-        except UnicodeDecodeError as error:
-            return line + block.count(b"\n", 0, max(0, error.start - pending)), offset + error.start - pending
-        if not block:
-            return None
-        line += block.count(b"\n")
-        offset += len(block)
+    offset = 0
+    with path.open("rb") as file:
+        while True:
+            block = file.read(_BLOCK)
+            pending = len(decode.getstate()[0])
+            try:
+                if pending or not block or not block.isascii():
+                    decode.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                at = offset + error.start - pending
+                file.seek(0)
+                blocks = (file.read(min(_BLOCK, at - begin)) for begin in range(0, at, _BLOCK))
+                return 1 + sum(block.count(b"\n") for block in blocks), at
+            if not block:
+                return None
+            offset += len(block)
 
 
 def words_beyond_ascii(lines: Iterable[str], most: int = 3) -> list[str]:

@@ -10,6 +10,7 @@ import pandas
 import pytest
 import xlsxwriter
 
+import tableqa.readers.preview
 from tableqa.data.examples import Example
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers.ingestion import ReadRequest, read_all
@@ -17,6 +18,7 @@ from tableqa.readers.preview import MOST_READ, preview
 from tableqa.readers.report import KINDS, Report, in_english
 from tests.tableqa.reports import findings_of, report_of
 
+BYTES_READ = Path("/proc/self/io")
 TABLE = [["Name", "Wins"], ["Ann", "3"]]
 
 
@@ -241,6 +243,32 @@ def test_a_preview_reports_the_first_records_and_counts_all(tmp_path: Path) -> N
 
     assert (report.records, report.examined, report.is_counted) == (252, MOST_READ, True)
     assert [(each.text, each.number, each.line) for each in report.findings] == [("NULL", 1, 51)]
+
+
+def test_a_preview_counts_records_for_a_while_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tableqa.readers.preview, "SECONDS_COUNTED", 0.0)
+
+    report = preview(ReadRequest("own", str(lines(tmp_path, *[{}] * 250)), str(tmp_path / "rows"))).report
+
+    assert (report.records, report.examined, report.is_counted) == (100, MOST_READ, False)
+
+
+@pytest.mark.skipif(not BYTES_READ.exists(), reason="needs the counters of Linux")
+def test_a_preview_reads_a_large_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tableqa.readers.preview, "SECONDS_COUNTED", 0.0)
+    path = lines(tmp_path, *[{"notes": "x" * 8_000}] * 2_000)
+    before = bytes_read()
+
+    preview(ReadRequest("own", str(path), str(tmp_path / "rows")))
+
+    assert bytes_read() - before < 2.5 * path.stat().st_size
+
+
+def bytes_read() -> int:
+    """Bytes that this process has read so far."""
+    return int(BYTES_READ.read_text().split()[1])
 
 
 def test_a_preview_of_another_reader_says_that_there_are_more_records(tmp_path: Path) -> None:

@@ -198,6 +198,14 @@ def test_a_file_beyond_the_first_block_is_looked_at_whole(tmp_path: Path) -> Non
     assert text_form(path).encoding == "cp1252"
 
 
+def test_a_fault_far_behind_is_named_by_its_line(tmp_path: Path) -> None:
+    lines = "Müller;Köln\n".encode() * 200_000
+    path = tmp_path / "people.csv"
+    path.write_bytes(b"name;city\n" + lines + b"M\xff;K\n" + lines)
+
+    assert refused(path).line == 200_002
+
+
 def test_a_separator_that_cannot_be_known_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("City;Lat, Lon\nUlm;1, 2\n", "utf-8")
