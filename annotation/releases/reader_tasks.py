@@ -1,14 +1,16 @@
 """Tasks of `tableqa.readers.worker_process` on releases. They need Django's models as classes, and have no database."""
 
+import posixpath
 import zipfile
 from collections.abc import Callable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from annotation.releases.record_files import MOST_BYTES
 from tableqa.readers.archive import UNREADABLE, is_archive
 from tableqa.readers.ingestion import ReadRequest
 from tableqa.readers.preview import preview
+from tableqa.readers.workbook import names_in_archive
 
 
 def check_release(request: ReadRequest, progress: Callable[[int], None]) -> Any:
@@ -32,17 +34,12 @@ def preview_upload(request: ReadRequest, progress: Callable[[int], None]) -> Any
 def manifest_in(path: Path) -> bytes:
     """The manifest of an archive that is a release; b"" for other files, whose preview says what is wrong with them."""
     try:
-        if not is_archive(path):
+        names = names_in_archive(path) if is_archive(path) else ()
+        manifest = min((name for name in names if posixpath.basename(name) == "manifest.json"), default="")
+        if not manifest or posixpath.join(posixpath.dirname(manifest), "annotations.jsonl") not in names:
             return b""
-        with zipfile.ZipFile(path) as members:
-            names = set(members.namelist())
-            manifest = min(
-                (name for name in names if PurePosixPath(name).name == "manifest.json"), default=""
-            )
-            if not manifest or str(PurePosixPath(manifest).parent / "annotations.jsonl") not in names:
-                return b""
-            with members.open(manifest) as file:
-                content = file.read(MOST_BYTES + 1)
+        with zipfile.ZipFile(path) as members, members.open(manifest) as file:
+            content = file.read(MOST_BYTES + 1)
     except UNREADABLE:
         return b""
     return content if len(content) <= MOST_BYTES else b""

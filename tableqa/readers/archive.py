@@ -19,7 +19,7 @@ from typing import IO
 from tableqa.core.translation import grouped, phrase, reason_of, with_texts
 from tableqa.readers.interface import FETCH, START, ReaderError, check_is_text, is_excel
 from tableqa.readers.table_kinds import SUFFIXES
-from tableqa.readers.workbook import is_workbook
+from tableqa.readers.workbook import is_workbook, names_in_archive
 
 MOST_UNPACKED = 1024 * 1024 * 1024
 MOST_MEMBERS = 200_000
@@ -176,8 +176,7 @@ def unpack_file(path: Path, packed: IO[bytes] | gzip.GzipFile, target: Path, rem
 def has_many_tables(path: Path) -> bool:
     """Whether an archive has enough tables that `partly_unpacked` is worth it; False for what is no archive."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            return len(archive.namelist()) > MANY_FILES
+        return len(names_in_archive(path)) > MANY_FILES
     except (OSError, *UNREADABLE):
         return False
 
@@ -188,7 +187,7 @@ def partly_unpacked(path: Path, folder: Path) -> Iterator[None]:
 
     ReaderError as for `unpack`, as far as it was read.
     """
-    later: dict[Path, zipfile.ZipInfo] = {}
+    later: dict[str, zipfile.ZipInfo] = {}
     with ExitStack() as stack:
         with _zip_errors_translated(path):
             archive = stack.enter_context(_open_zip(path))
@@ -198,19 +197,18 @@ def partly_unpacked(path: Path, folder: Path) -> Iterator[None]:
                 (folder / inner).mkdir(parents=True, exist_ok=True)
             remaining_bytes = MOST_UNPACKED
             for name, member in members.items():
-                target = folder / name
-                if posixpath.dirname(name) in crowded and target.suffix.lower() in _TABLES:
-                    later[target] = member
+                if posixpath.dirname(name) in crowded and posixpath.splitext(name)[1].lower() in _TABLES:
+                    later[f"{folder}/{name}"] = member
                 else:
-                    remaining_bytes = unpack_file(path, archive.open(member), target, remaining_bytes)
+                    remaining_bytes = unpack_file(path, archive.open(member), folder / name, remaining_bytes)
         before = FETCH.get()
 
         def fetch(target: Path) -> None:
             before(target)
-            if target in later:
+            if str(target) in later:
                 with _zip_errors_translated(path):
-                    unpack_file(path, archive.open(later[target]), target, MOST_UNPACKED)
-                del later[target]
+                    unpack_file(path, archive.open(later[str(target)]), target, MOST_UNPACKED)
+                del later[str(target)]
 
         token = FETCH.set(fetch)
         try:

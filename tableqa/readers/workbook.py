@@ -429,8 +429,7 @@ def is_workbook(path: Path) -> bool:
     try:
         if not starts_as_zip(path):
             return False
-        state = path.stat()
-        return is_open_document(path) or _has_a_book(path, state.st_size, state.st_mtime_ns)
+        return is_open_document(path) or "xl/workbook.xml" in names_in_archive(path)
     except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
         return False
 
@@ -447,10 +446,16 @@ def starts_as_zip(path: Path) -> bool:
         return file.read(START).startswith(b"PK")
 
 
-@lru_cache(maxsize=64)
-def _has_a_book(path: Path, size: int, changed: int) -> bool:
+def names_in_archive(path: Path) -> frozenset[str]:
+    """The names of all members of a zip archive; OSError, and what Python's zipfile raises."""
+    state = path.stat()
+    return _names_in_archive(path, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _names_in_archive(path: Path, size: int, changed: int) -> frozenset[str]:
     with zipfile.ZipFile(path) as archive:  # an archive of many tables takes 0.1 s
-        return "xl/workbook.xml" in archive.namelist()
+        return frozenset(archive.namelist())
 
 
 def cell_name(row: int, column: int) -> str:
