@@ -46,6 +46,13 @@ print(json.dumps(sorted(set(sys.modules) & set(json.loads(sys.argv[1])))))
 """
 
 
+START_READER = """
+import json, sys
+import tableqa.readers.worker_process
+print(json.dumps(sorted({"yaml", "tableqa.programs", *json.loads(sys.argv[1])} & set(sys.modules))))
+"""
+
+
 def in_a_new_process(code: str, tmp_path: Path) -> str:
     environment = {**os.environ, "SECRET_KEY": "k" * 60, "ASKEW_DATA_DIR": str(tmp_path)}
     environment |= {"DJANGO_SETTINGS_MODULE": "config.settings"}
@@ -74,3 +81,7 @@ def test_a_web_process_imports_all_task_types_before_its_first_request(tmp_path:
 
     assert loaded >= TASK_TYPES
     assert loaded & SLOW == set()
+
+
+def test_a_process_that_reads_files_imports_what_few_files_need_only_for_them(tmp_path: Path) -> None:
+    assert json.loads(in_a_new_process(START_READER, tmp_path)) == ["tableqa.operations"]

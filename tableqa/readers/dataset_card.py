@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tableqa.core import guarded_yaml
 from tableqa.core.translation import phrase
 from tableqa.readers.interface import ReaderError, read_text
 from tableqa.readers.json_values import kind
@@ -26,6 +25,8 @@ def front_matter(folder: Path) -> Mapping[str, Any]:
     marks = [index for index, line in enumerate(lines) if line.rstrip(" \t") == "---"][:2]
     if len(marks) < 2 or marks[0] > 0:
         return {}
+    from tableqa.core import guarded_yaml
+
     try:
         card = guarded_yaml.read("\n".join(lines[1 : marks[1]])).value
     except guarded_yaml.YamlError as error:

@@ -15,7 +15,6 @@ from tableqa.core.disk_collections import Shelf
 from tableqa.core.translation import gettext_noop, joined, phrase
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
-from tableqa.programs import ProgramError, program_of, run
 from tableqa.readers.archive import is_archive, unpacked, with_archive_name
 from tableqa.readers.example_parts import example, table_of
 from tableqa.readers.interface import (
@@ -249,6 +248,8 @@ def _sql(sql: Fields, table: Table) -> dict[str, Any]:
 
 def _denotation(sql: Mapping[str, Any], table: Table) -> tuple[list[str], dict[str, Any] | None]:
     """What the logical form gives on the table, and its program; nothing of both where it gives nothing."""
+    from tableqa.programs import ProgramError, program_of, run
+
     try:
         program = program_of(sql, table)
         return run(program, table), program.to_dict()

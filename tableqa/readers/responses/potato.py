@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tableqa.core import guarded_yaml
 from tableqa.core.foreign_values import decimal
 from tableqa.core.translation import gettext_noop, phrase
 from tableqa.readers.interface import ReaderError
@@ -89,6 +88,8 @@ def tasks(path: Path) -> Iterator[Task]:
 
 def _schemes(folder: Path) -> dict[str, _Scheme]:
     """The schemas of the project's configuration by name; ReaderError."""
+    from tableqa.core import guarded_yaml
+
     schemes: dict[str, _Scheme] = {}
     for file in sorted(candidate for candidate in folder.rglob("*.y*ml") if candidate.is_file()):
         if "annotation_schemes" not in (text := file.read_text("utf-8", errors="replace")):
