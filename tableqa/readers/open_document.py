@@ -11,7 +11,15 @@ from tableqa.core.translation import phrase
 from tableqa.readers.html_tables import superscript
 from tableqa.readers.interface import ReaderError
 from tableqa.readers.reading_options import offering, option
-from tableqa.readers.workbook import MAX_SHEET_CELLS, Sheet, Workbook, date_text, is_open_document, trim_rows
+from tableqa.readers.workbook import (
+    ERROR,
+    MAX_SHEET_CELLS,
+    Sheet,
+    Workbook,
+    date_text,
+    is_open_document,
+    trim_rows,
+)
 
 _DATE_PARTS = {
     "year": "yyyy",
@@ -84,18 +92,16 @@ class OpenDocument(Workbook):
     def sheet(self, name: str) -> Sheet:
         """A sheet by its name; ReaderError for a cell that shows an error."""
         sheet = next(sheet for sheet, _ in self._sheets if sheet.name == name)
-        width = max(map(len, sheet.rows), default=0)
-        rows = trim_rows([[*row, *[""] * (width - len(row))] for row in sheet.rows])
         marked = list(sheet.marked)
-        for i, row in enumerate(rows):
+        for i, row in enumerate(sheet.rows):
             for j, text in enumerate(row):
-                if text is _ERROR and not option("missing"):
+                if text == ERROR and not option("missing"):
                     mend = phrase("Correct the formula, or replace it by its value")
                     error = self._fault(name, i, j, phrase("the cell shows an error"), mend)
                     raise offering(error, "missing", "empty")
-                if text is _ERROR:
-                    row[j] = ""
+                if text == ERROR:
                     marked.append(("missing", "", i + 1))
+        rows = trim_rows(list(sheet.rows))
         hidden = [line for line in sheet.hidden_rows if line <= len(rows) and any(rows[line - 1])]
         columns = [at for at in sheet.hidden_columns if any(row[at - 1] for row in rows if at <= len(row))]
         return Sheet(self.path, name, rows, sheet.merged, hidden, columns, sheet.dates, marked)
@@ -172,11 +178,7 @@ class OpenDocument(Workbook):
                 return date_text(datetime.datetime.fromisoformat(attributes["date-value"]), code)
             if kind == "float" and float(display_text.replace(",", ".")) == float(attributes["value"]):
                 return display_text.replace(",", ".")  # 1,5 in German is 1.5; 1,200 is not 1.2
-        return _ERROR if kind == "error" else display_text
-
-
-_ERROR = str(b"\0error", "ascii")
-"""The text of a cell that shows an error, until its sheet is read."""
+        return ERROR if kind == "error" else display_text
 
 
 def open_workbook(path: Path) -> Workbook:

@@ -10,6 +10,7 @@ import io
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -49,6 +50,8 @@ _DATE_SIGN = re.compile(r"[ymdhs]", re.IGNORECASE)
 _DATE_PARTS = {"y": "%Y", "my": "%Y-%m", "dm": "%m-%d", "m": "%B", "d": "%d"}
 """How a date is written of which a format without a time shows only these parts."""
 _BUILT_IN_OTHER = re.compile(r"number \d+ of Excel")
+ERROR = "\0error"
+"""The text of a cell that shows an error or has lost its result, until its sheet is trimmed."""
 _Marked = tuple[str, list[str]]
 """A text with superscripts or without struck-out parts, and the kinds of findings that it has."""
 _DATES = datetime.date, datetime.time, datetime.timedelta
@@ -76,8 +79,8 @@ class Sheet:
     def note_doubts(self) -> None:
         """Note hidden rows and columns and dates of a sheet that is read."""
         location = f"{self.path.name}, {self.name}"
-        for kind, text, row in self.marked:
-            note(kind, text, line=row)
+        for (kind, text, row), count in Counter(self.marked).items():
+            note(kind, text, count, line=row)
         for kind, rows in (("hidden_rows", self.hidden_rows), ("dates", self.dates)):
             if rows:
                 note(kind, location, len(rows), line=rows[0])
@@ -178,11 +181,20 @@ class Workbook:
             ]
             for i, row in enumerate(values)
         ]
+        for (i, j), (text, _) in cells.texts.items():
+            if text == ERROR:  # of a formula, it may lie behind all values
+                rows += [[] for _ in range(i + 1 - len(rows))]
+                rows[i] += [""] * (j + 1 - len(rows[i]))
+                rows[i][j] = ERROR
         rows = trim_rows(rows)
         hidden = [row + 1 for row in cells.hidden_rows if row < len(rows) and any(rows[row])]
         columns = [at + 1 for at in cells.hidden_columns if any(row[at] for row in rows if at < len(row))]
         dates = [i for i, row in enumerate(values, start=1) for value in row if isinstance(value, _DATES)]
-        marked = [(kind, text, at[0] + 1) for at, (text, kinds) in cells.texts.items() for kind in kinds]
+        marked = [
+            (kind, text.replace(ERROR, ""), at[0] + 1)
+            for at, (text, kinds) in cells.texts.items()
+            for kind in kinds
+        ]
         return Sheet(self.path, name, rows, merged, hidden, columns, dates, marked)
 
     def _check_sizes(self) -> None:
@@ -362,7 +374,7 @@ class _Cells:
     def _read_as_empty(self, what: str, mend: str) -> None:
         if not option("missing"):
             raise offering(self._fault(self._row, self._column, what, mend), "missing", "empty")
-        self.texts[self._row, self._column] = "", ["missing"]
+        self.texts[self._row, self._column] = ERROR, ["missing"]
 
     def _cell(self, attributes: dict[str, str]) -> None:
         self.check_formula()
@@ -507,8 +519,13 @@ def date_text(value: object, code: str) -> str:
 
 
 def trim_rows(rows: list[list[str]]) -> list[list[str]]:
-    """The rows without empty ones and empty columns at the end: cells that only have a format."""
+    """The rows, all of one length, without empty ones and empty columns at the end: cells that only have a format.
+
+    Cells with an ERROR are not empty, and become so.
+    """
     while rows and not any(rows[-1]):
         rows.pop()
     width = max((j + 1 for row in rows for j, text in enumerate(row) if text), default=0)
-    return [row[:width] for row in rows]
+    return [
+        ["" if text == ERROR else text for text in (*row[:width], *[""] * (width - len(row)))] for row in rows
+    ]

@@ -12,6 +12,7 @@ from tableqa.readers import READERS, ReaderError
 from tableqa.readers.open_document import OpenDocument, open_workbook
 from tableqa.readers.reading_options import reading_options
 from tableqa.readers.workbook import MAX_SHEET_CELLS, is_workbook
+from tests.tableqa.reports import findings_of
 
 _NAMES = "".join(
     f' xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
@@ -229,6 +230,13 @@ def test_an_error_is_refused_by_its_cell_or_empty_as_chosen(tmp_path: Path) -> N
     with reading_options({"missing": "empty"}):
         assert rows(path) == [["a"], [""]]
         assert open_workbook(path).sheet("T").marked == [("missing", "", 2)]
+
+
+def test_several_errors_of_a_row_are_counted_one_by_one(tmp_path: Path) -> None:
+    errors = cell("Err:502", "error") * 2
+    path = document(tmp_path / "q.ods", QUESTIONS, sheet("T", cell("a") + cell("b"), errors))
+
+    assert findings_of(path, missing="empty")["missing"].number == 2
 
 
 def test_a_comment_on_a_cell_is_not_read(tmp_path: Path) -> None:

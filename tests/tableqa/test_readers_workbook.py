@@ -16,6 +16,7 @@ import xlsxwriter
 from tableqa import Span
 from tableqa.readers import READERS, FormReportingReader, ReaderError
 from tableqa.readers.number_formats import number_text
+from tableqa.readers.own_data import OwnData
 from tableqa.readers.workbook import MAX_SHEET_CELLS, Workbook, cell_name
 from tests.tableqa.reports import findings_of
 
@@ -315,6 +316,24 @@ def test_a_formula_that_was_never_calculated_is_refused(tmp_path: Path) -> None:
 
     first, _ = READERS["own"](rewritten(path, calculated, b'<c r="B2" t="str"><f>""</f><v></v></c>'))
     assert first.table.rows[0] == ("Ann", "")  # the result is an empty text
+
+
+def test_rows_of_errors_at_the_end_stay_and_each_of_their_cells_is_counted(tmp_path: Path) -> None:
+    def add(book: Any, sheets: dict[str, Any]) -> None:
+        for row in (3, 4):
+            sheets["Cup"].write_formula(row, 0, "=1/0", None, "#DIV/0!")
+            sheets["Cup"].write_formula(row, 2, "=1+2", None, 3)
+
+    path = workbook(tmp_path / "made.xlsx", add, Questions=QUESTIONS, Cup=CUP)
+    for cell in (b"C4", b"C5"):
+        old = b'<c r="%s"><f>1+2</f><v>3</v></c>' % cell
+        path = rewritten(path, old, b'<c r="%s"><f>1+2</f><v></v></c>' % cell).rename(
+            tmp_path / cell.decode()
+        )
+
+    first, _ = OwnData(fields={"missing": "empty"})(path)
+    assert first.table.rows == (("Ann", "3", ""), ("Bob", "4", ""), ("", "", ""), ("", "", ""))
+    assert findings_of(path, missing="empty")["missing"].number == 4
 
 
 SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>%s</sheetData></worksheet>'
