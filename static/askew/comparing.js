@@ -22,7 +22,7 @@ export class Comparing extends Mode {
 
   constructor(grid, { whole = false, tools = [] } = {}) {
     super(grid);
-    this.changes = grid.edits.changes?.() ?? changesIn(grid.edits, grid.turned);
+    this.changes = grid.edits.changes?.() ?? changesIn(grid.edits);
     this.#further = tools;
     this.#all = grid.edits.state;
     this.#cut = !whole && this.#all.rows.length > WHOLE;
@@ -145,7 +145,7 @@ export function withRuns(rows, isSpecial, opened) {
 }
 
 /* Where each operation shows, in the order of the table: [{row, column, words}]. */
-function changesIn(edits, turned) {
+function changesIn(edits) {
   const { base, operations, state } = edits;
   const [firstColumn] = state.columns;
   if (!firstColumn) return [];

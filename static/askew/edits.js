@@ -150,7 +150,7 @@ export class Edits extends Shown {
    in what was typed. New lines end as all lines of `old` do. */
 function withLineEnds(old, text) {
   if (!old.includes("\r") || text.includes("\r")) return text;
-  const parts = old.match(/\r\n|[^]/gu); // one for each character of the field
+  const parts = old.match(/\r\n|./gsu); // one for each character of the field
   const before = parts.map((part) => (/^\r/.test(part) ? "\n" : part));
   const now = [...text];
   let head = 0;

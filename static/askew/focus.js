@@ -8,7 +8,6 @@ const FOCUSABLE = "button, input:not([type=hidden]), select, textarea, a[href], 
 const REMOVALS = { childList: true, subtree: true, attributes: true, attributeFilter: ["hidden", "inert", "disabled", "open"] };
 
 export class Focus {
-  #page;
   #start;
   #path = []; // what had the focus last, and what it is in
   #next = null; // what gets the focus, between two events
@@ -16,7 +15,6 @@ export class Focus {
 
   /* start() moves the focus to where an item begins. */
   constructor(page, start) {
-    this.#page = page;
     this.#start = start;
     page.addEventListener("focusin", ({ target }) => {
       this.#next = null;

@@ -8,13 +8,11 @@ const DISMISSED = "askew:break"; // the keys of the days whose reminder was dism
 const REMEMBERED = 50;
 
 export class Session {
-  #page;
   #url;
   #asking = null;
   #day = "";
 
   constructor(page, url) {
-    this.#page = page;
     this.#url = url;
     this.line = page.querySelector("[data-session]");
     this.checks = document.querySelector("[data-checks]"); // both in the status line of the header

@@ -3,7 +3,7 @@
 
 import { t } from "./language.js";
 import { same } from "./draft.js";
-import { count, describe } from "./words.js";
+import { describe } from "./words.js";
 
 const MAX_LISTED = 20; // entries of one field (changes, marked cells) that are listed one by one
 const IN_TABLE = ["operations", "cells"]; // kinds of fields that the merged table shows

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { VOTES, openGrid } from "./grid.js";
+import { openGrid } from "./grid.js";
 
 const FORMS = {
   header: ["", "2019", "2018"],

@@ -1,0 +1,116 @@
+"""Types and lint of the scripts: tsc reads their JSDoc comments, Biome has the rules of biome.jsonc.
+
+    .venv/bin/python -m tests.scripts types
+    .venv/bin/python -m tests.scripts lint
+
+Without Node.js nothing is checked; with CI=true this is a failure. `any` and `@ts-expect-error` turn a check off: all
+scripts together may have as many as MAX_UNCHECKED.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMANDS = {
+    "types": ["typescript/bin/tsc", "--pretty", "false"],
+    "lint": [
+        "@biomejs/biome/bin/biome",
+        "lint",
+        "--error-on-warnings",
+        "--colors=off",
+        "static/askew",
+        "tasks",
+        "tests/modules",
+    ],
+}
+MAX_UNCHECKED = 50
+UNCHECKED = re.compile(r"@ts-expect-error|(?<=[{<(,:|=])\s*any\b(?=\s*[}>),;|\[])")
+FORBIDDEN = re.compile(r"@ts-(?:nocheck|ignore)")
+LOCATED = re.compile(r"([^\s(][^(]*)\(\d+,\d+\): error ")
+UNTYPED = (
+    "node_modules/typescript/lib/lib.dom.d.ts", "static/askew/adjudicate.js",
+    "static/askew/adjudication-draft.js", "static/askew/all-keys.js", "static/askew/annotate.js",
+    "static/askew/answers.js", "static/askew/api.js", "static/askew/begun.js", "static/askew/browser.js",
+    "static/askew/cells.js", "static/askew/changing.js", "static/askew/checklist.js",
+    "static/askew/clipboard.js", "static/askew/columns.js", "static/askew/commits.js",
+    "static/askew/comparing.js", "static/askew/comparison-keys.js", "static/askew/comparison.js",
+    "static/askew/conditions.js", "static/askew/contract.js", "static/askew/copying.js",
+    "static/askew/display.js", "static/askew/draft.js", "static/askew/editing.js", "static/askew/editor.js",
+    "static/askew/edits.js", "static/askew/examples.js", "static/askew/explorer.js",
+    "static/askew/figure-menu.js", "static/askew/find.js", "static/askew/focus.js", "static/askew/folds.js",
+    "static/askew/grid-keys.js", "static/askew/grid.js", "static/askew/guard.js",
+    "static/askew/guidelines-search.js", "static/askew/guidelines-terms.js", "static/askew/guidelines.js",
+    "static/askew/history.js", "static/askew/icons.js", "static/askew/keys.js", "static/askew/laid-out.js",
+    "static/askew/language.js", "static/askew/long-choices.js", "static/askew/long-question.js",
+    "static/askew/menus.js", "static/askew/merged.js", "static/askew/modes.js",
+    "static/askew/operations.js", "static/askew/own-response.js", "static/askew/painting.js",
+    "static/askew/past.js", "static/askew/pointed.js", "static/askew/pointer.js",
+    "static/askew/prediction.js", "static/askew/programs.js", "static/askew/proposals.js",
+    "static/askew/reading-pane.js", "static/askew/renames.js", "static/askew/select-all.js",
+    "static/askew/selecting.js", "static/askew/selection.js", "static/askew/session.js",
+    "static/askew/shown-if.js", "static/askew/shown.js", "static/askew/steps.js",
+    "static/askew/structuring.js", "static/askew/tables.js", "static/askew/ticks.js",
+    "static/askew/time-zone.js", "static/askew/tools.js", "static/askew/upload.js",
+    "static/askew/variants.js", "static/askew/versions.js", "static/askew/wording.js",
+    "static/askew/words.js", "static/askew/zoom.js", "tasks/column_adding/static/column_adding/form.js",
+    "tasks/column_extension/static/column_extension/form.js",
+    "tasks/column_masking/static/column_masking/form.js",
+    "tasks/metric_failure/static/metric_failure/form.js",
+    "tasks/perturbation_rating/static/perturbation_rating/form.js",
+    "tasks/question_paraphrase/static/question_paraphrase/form.js",
+    "tasks/question_type/static/question_type/form.js",
+    "tasks/relevant_cells/static/relevant_cells/form.js", "tasks/short_table/static/short_table/form.js",
+    "tasks/value_change/static/value_change/form.js",
+)  # fmt: skip
+
+
+def main(check: str) -> int:
+    """Run one check and give its exit status; findings are printed."""
+    node = shutil.which("node")
+    if not node or not (ROOT / "node_modules" / "typescript").is_dir():
+        print(
+            "Node.js 20 or newer, or node_modules, is missing: scripts are not checked (./run test installs packages)"
+        )
+        return 1 if os.environ.get("CI", "").lower() in ("1", "true") else 0
+    program, *arguments = COMMANDS[check]
+    result = subprocess.run(
+        [node, ROOT / "node_modules" / program, *arguments], cwd=ROOT, text=True, capture_output=True
+    )
+    if check == "lint":
+        print(result.stdout, result.stderr)
+        return result.returncode
+    findings = [*typed(result.stdout.splitlines()), *unchecked()]
+    print(*findings, result.stderr, sep="\n")
+    return 1 if findings or result.stderr else 0
+
+
+def typed(lines: list[str]) -> Iterator[str]:
+    """The errors of tsc, without those in files that have no types yet."""
+    is_typed = True
+    for line in lines:
+        if location := LOCATED.match(line):
+            is_typed = location[1] not in UNTYPED
+        if is_typed:
+            yield line
+
+
+def unchecked() -> Iterator[str]:
+    """Scripts that turn checks off, where they are more than allowed."""
+    files = [*ROOT.glob("static/askew/*.[jt]s"), *ROOT.glob("tasks/*/static/**/*.js")]
+    texts = {file.relative_to(ROOT): file.read_text(encoding="utf-8") for file in files}
+    yield from (
+        f"{file}: remove {found[0]}" for file, text in texts.items() for found in FORBIDDEN.finditer(text)
+    )
+    counts = {file: len(UNCHECKED.findall(text)) for file, text in texts.items()}
+    if sum(counts.values()) > MAX_UNCHECKED:
+        yield f"{sum(counts.values())} `any` and `@ts-expect-error`, at most {MAX_UNCHECKED} are allowed:"
+        yield from (f"  {count} in {file}" for file, count in sorted(counts.items()) if count)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
