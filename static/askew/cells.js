@@ -24,11 +24,13 @@ const DATE_NUMBERS = whole("[0-9]{4}([-/.])[0-9]{1,2}\\1[0-9]{1,2}|[0-9]{1,2}([-
 const TIME = whole("[0-9]{1,3}(?::[0-9]{2}){1,2}(?:\\.[0-9]+)?(?: ?[AaPp]\\.?[Mm]\\.?)?");
 const NONE = whole("[\\s\\x1c-\\x1f\\x85\\u200b\\ufeff]*|[-–—−?.…]+|n\\/?a|N\\/?A|none|None|nan|NaN|tbd|TBD|TBA");
 
+/** @param {string} pattern */
 function whole(pattern) {
   return new RegExp(`^(?:${pattern})$`, "u");
 }
 
 /* {kind: none | number | date | time | text, mask, prefix, suffix, mark, decimals, size, minus}. */
+/** @param {string} text @returns {TextFormat} */
 export function formatOf(text) {
   let known = remembered.get(text);
   if (!known) {
@@ -39,8 +41,10 @@ export function formatOf(text) {
   return known;
 }
 
+/** @type {Map<string, TextFormat>} */
 const remembered = new Map();
 
+/** @param {string} given @returns {TextFormat} */
 function readFormat(given) {
   if ([...given].length > LONGEST) return format("text");
   if (NONE.test(given)) return format("none");
@@ -61,10 +65,12 @@ function readFormat(given) {
   });
 }
 
+/** @param {TextFormat["kind"]} kind @param {Partial<TextFormat>} more @returns {TextFormat} */
 function format(kind, more = {}) {
   return { kind, mask: "", prefix: "", suffix: "", mark: "", decimals: 0, size: 0, minus: "", ...more };
 }
 
+/** @param {Record<string, string | undefined>} groups */
 function bracketsMatch({ open, openInside, close, sign, signInside }) {
   const opened = [open, openInside].filter(Boolean).length;
   const signs = [sign, signInside].filter(Boolean).length;
@@ -72,12 +78,14 @@ function bracketsMatch({ open, openInside, close, sign, signInside }) {
 }
 
 /* One year, two years; 1st, 2nd, 3rd: the same way of writing. */
+/** @param {string} text */
 function suffixOf(text) {
   if (["st", "nd", "rd", "th"].includes(strip(text))) return "th";
   return [...strip(text)].length > 3 ? text.replace(/s$/, "") : text;
 }
 
 /* Days and months have one or two digits without being written differently. */
+/** @param {string} text */
 function dateMask(text) {
   return text
     .replace(new RegExp(`\\b(?:${MONTHS})\\b`, "g"), "Month")
@@ -88,6 +96,7 @@ function dateMask(text) {
 }
 
 /* Whether `text`, in place of `old` (null in a new row), is written as its column is. */
+/** @param {string | null} old @param {string} text @param {readonly string[]} column */
 export function sameFormat(old, text, column) {
   const { texts, forms: others, hasNone } = formatsOf(column);
   if (text === old || texts.has(text)) return true;
@@ -104,6 +113,7 @@ export function sameFormat(old, text, column) {
 }
 
 /* The text to name when `text` is not written as it should be, or null. */
+/** @param {string | null} old @param {string} text @param {readonly string[]} column */
 export function modelFor(old, text, column) {
   const { first, large } = formatsOf(column);
   const before = formatOf(old ?? "");
@@ -113,11 +123,13 @@ export function modelFor(old, text, column) {
 
 /* The texts and ways of writing that a column has, each once, whether it has cells that say nothing, and the first cell
    that says anything, and the first number of four digits and more. */
+/** @param {readonly string[]} column @returns {ColumnFormats} */
 function formatsOf(column) {
   if (!columns.has(column)) {
     const all = column.map(formatOf);
     const says = all.filter(({ kind }) => kind !== "none");
     const forms = [...new Map(says.map((form) => [Object.values(form).join("\u0000"), form])).values()];
+    /** @param {(form: TextFormat) => boolean} isSo */
     const cell = (isSo) => column[all.findIndex(isSo)] ?? null;
     columns.set(column, {
       texts: new Set(column), forms, hasNone: says.length < all.length,
@@ -127,10 +139,13 @@ function formatsOf(column) {
   return columns.get(column);
 }
 
+/** @type {WeakMap<readonly string[], ColumnFormats>} */
+/** @type {WeakMap<readonly string[], ColumnFormats>} */
 const columns = new WeakMap();
 
 /* A number may have as many decimals as the one that it replaces, or as one of its unit has. A year above a column of
    amounts does not show how an amount is written. */
+/** @param {TextFormat} fresh @param {TextFormat} before @param {readonly TextFormat[]} forms */
 function alike(fresh, before, forms) {
   if (fresh.kind !== "number") return forms.some((form) => masks(form).some((mask) => masks(fresh).includes(mask)));
   const amounts = forms.filter((form) => likeAYear(fresh) || !likeAYear(form) || form === before);
@@ -140,17 +155,21 @@ function alike(fresh, before, forms) {
     && thousandsAlike(fresh, forms) && minusAlike(fresh, forms);
 }
 
+/** @param {TextFormat} form */
 const likeAYear = ({ prefix, suffix, mark, decimals, size, minus }) => size === 4 && !prefix && !suffix && !mark && !decimals && !minus;
 
 /* May is the long and the short name of its month. */
+/** @param {TextFormat} form */
 const masks = ({ mask }) => [mask.replaceAll("May", "Month"), mask.replaceAll("May", "Mon")];
 
 /* Numbers of four digits and more show whether a column parts thousands; without one, both ways are fine. */
+/** @param {TextFormat} fresh @param {readonly TextFormat[]} numbers */
 function thousandsAlike(fresh, numbers) {
   const large = numbers.filter(({ size }) => size > 3);
   return fresh.size <= 3 || !large.length || large.some(({ mark }) => mark === fresh.mark);
 }
 
+/** @param {TextFormat} fresh @param {readonly TextFormat[]} numbers */
 function minusAlike(fresh, numbers) {
   const signed = numbers.filter(({ minus }) => minus);
   return !fresh.minus || !signed.length || signed.some(({ minus }) => minus === fresh.minus);

@@ -10,6 +10,7 @@ import { columnName, count, describe, strip, visible } from "./words.js";
 const SHAPE_CHANGING = ["remove_row", "insert_row", "remove_column", "insert_column", "split_column", "transpose"];
 
 /* [{code, message, level}]: what `contract` does not allow of `operations` on `table`. */
+/** @param {Contract} contract @param {Table} table @param {readonly Operation[]} operations @returns {Violation[]} */
 export function check(contract, table, operations, reason = "") {
   const base = withIds(table);
   let edited;
@@ -32,6 +33,7 @@ export function check(contract, table, operations, reason = "") {
   if (cells(base) && !cells(edited) && contract.table !== "gone") {
     violations.push(violation("table_empty", t`The table now has ${shape(edited)}. Restore at least one row and one column.`));
   }
+  /** @param {Violation[]} found */
   const add = (found) => found.forEach((each) => violations.push(each)); // as arguments they would be too many
   if (contract.allowed) add(allowed(contract.allowed, base, edited, net));
   const limit = contract.at_most ?? null;
@@ -47,20 +49,25 @@ export function check(contract, table, operations, reason = "") {
 }
 
 /* Whether header and rows are equal but for blanks and invisible characters. */
+/** @param {WholeTable} base @param {WholeTable} edited */
 function looksTheSame(base, edited) {
+  /** @param {readonly string[]} one @param {readonly string[]} other */
   const alike = (one, other) => one.length === other.length && one.every((text, at) => text === other[at] || visible(text) === visible(other[at]));
   return base.rows.length === edited.rows.length && alike(base.header, edited.header) && base.rows.every((line, at) => alike(line, edited.rows[at]));
 }
 
 /* Texts that changed in blanks or invisible characters alone, which nobody can see and hardly anybody meant. */
+/** @param {WholeTable} base @param {readonly Operation[]} net */
 function blanks(base, net) {
   return net
-    .filter(({ op, old, new: now }) => (op === "set_cell" || op === "rename_header") && visible(old) === visible(now))
+    .filter((operation) => (operation.op === "set_cell" || operation.op === "rename_header") && visible(operation.old) === visible(operation.new))
     .map((operation) => violation("blanks_changed", t`${describe(operation, base)}. Restore the old text.`, "warning"));
 }
 
+/** @param {string} code @param {string} message @param {Violation["level"]} level @returns {Violation} */
 const violation = (code, message, level = "error") => ({ code, message, level });
 
+/** @param {readonly string[]} names @param {WholeTable} base @param {WholeTable} edited @param {readonly Operation[]} net */
 function allowed(names, base, edited, net) {
   const violations = Object.keys(SPOKEN)
     .filter((name) => !names.includes(name) && net.some(({ op }) => op === name))
@@ -73,9 +80,12 @@ function allowed(names, base, edited, net) {
   return violations;
 }
 
+/** @param {WholeTable} table */
 const cells = ({ rows, header }) => rows.length * header.length;
+/** @param {WholeTable} table */
 const shape = ({ rows, header }) => t`${count(rows.length, "row")} and ${count(header.length, "column")}`;
 
+/** @type {Record<string, string>} */
 const SPOKEN = {
   set_cell: t("Changing a cell"),
   remove_row: t("Removing a row"),
@@ -90,6 +100,7 @@ const SPOKEN = {
   mask_cells: t("Masking cells"),
 };
 
+/** @param {WholeTable} base @param {WholeTable} edited @param {string} row @param {string} column */
 function protectedCell(base, edited, row, column) {
   const before = cell(base, row, column);
   const after = cell(edited, row, column);
@@ -99,6 +110,7 @@ function protectedCell(base, edited, row, column) {
 }
 
 /* Where a cell is, in words. */
+/** @param {WholeTable} table @param {string} row @param {string} column */
 function cellPlace(table, row, column) {
   const at = table.column_ids.indexOf(column);
   if (row === table.header_id) return t`header of column ${at < 0 ? column : at + 1}`;
@@ -107,6 +119,7 @@ function cellPlace(table, row, column) {
 }
 
 /* The text of a cell; after a transposition the same cell stands at (column, row). */
+/** @param {WholeTable} table @param {string} row @param {string} column */
 function cell(table, row, column) {
   for (const [first, second] of [[row, column], [column, row]]) {
     const place = placesOf(table.column_ids).get(second);
@@ -118,6 +131,7 @@ function cell(table, row, column) {
   return null;
 }
 
+/** @param {WholeTable} base @param {WholeTable} edited @param {readonly Operation[]} net @param {Violation["level"]} level */
 function formats(base, edited, net, level) {
   return oddlyWritten(base, edited, net).map(({ row, column, text, like }) => {
     const where = t`Row ${placesOf(edited.row_ids).get(row) + 1}, ${columnName(edited, column)}`;
@@ -126,17 +140,20 @@ function formats(base, edited, net, level) {
 }
 
 /* [{row, column, text, like}]: the new texts that are not written as their columns are, and what they are held against. */
+/** @param {WholeTable} base @param {WholeTable} edited @param {readonly Operation[]} net */
 export function oddlyWritten(base, edited, net) {
   if (base.header_id !== edited.header_id) return []; // transposed: columns are rows, and no column has a format
   const columns = edited.column_ids.filter((id) => base.column_ids.includes(id));
   const places = net.some(({ op }) => op === "set_cell" || op === "insert_row") ? placesOf(edited.row_ids) : new Map();
+  /** @type {OddText[]} */
   const odd = [];
+  /** @param {string} row @param {string} column @param {string | null} old @param {string} text */
   const look = (row, column, old, text) => {
     const like = unlike(base, column, old, text);
     if (like !== null) odd.push({ row, column, text, like });
   };
   for (const operation of net) {
-    if (!places.has(operation.row)) continue;
+    if (!("row" in operation && places.has(operation.row))) continue;
     if (operation.op === "set_cell" && columns.includes(operation.column)) {
       look(operation.row, operation.column, operation.old, operation.new);
     } else if (operation.op === "insert_row") {
@@ -148,6 +165,7 @@ export function oddlyWritten(base, edited, net) {
 }
 
 /* What `text` should be written like in this column of `base`, in words, or null where it is. */
+/** @param {WholeTable} base @param {string} column @param {string | null} old @param {string} text */
 export function unlike(base, column, old, text) {
   const others = columnOf(base.rows, base.column_ids.indexOf(column));
   if (sameFormat(old, text, others)) return null;
@@ -156,6 +174,7 @@ export function unlike(base, column, old, text) {
 }
 
 /* The cells of a column, the same list every time: what is known of it is kept by the list. */
+/** @param {WholeTable["rows"]} rows @param {number} place */
 function columnOf(rows, place) {
   if (!columns.has(rows)) columns.set(rows, new Map());
   const known = columns.get(rows);
@@ -165,6 +184,7 @@ function columnOf(rows, place) {
 
 const columns = new WeakMap();
 
+/** @param {string} text */
 function quoted(text) {
   if (!strip(text)) return text ? t("(whitespace)") : t("(empty)");
   const characters = [...text];

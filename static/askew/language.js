@@ -10,17 +10,21 @@
 const known = globalThis.django;
 const CAPITALS = ["de"]; // languages that write a noun with a capital wherever it stands
 
+/** @param {string | TemplateStringsArray} message @param {...(string | number | null)} values */
 export function t(message, ...values) {
   const id = typeof message === "string" ? message : message.reduce((all, part, at) => `${all}{${at - 1}}${part}`);
   return filled(known?.gettext ? known.gettext(id) : id, values);
 }
 
+/** @param {number} number @param {string} one @param {string} many */
 export function counted(number, one, many) {
   const words = known?.ngettext ? known.ngettext(one, many, number) : number === 1 ? one : many;
   return filled(words, [number]);
 }
 
 /* What begins a sentence, said within one. */
+/** @param {string} text */
 export const within = (text) => (CAPITALS.includes((document.documentElement.lang || "en").slice(0, 2)) ? text : text.toLowerCase());
 
+/** @param {string} words @param {(string | number | null)[]} values */
 const filled = (words, values) => (values.length ? words.replace(/\{(\d+)\}/g, (place, at) => (at < values.length ? String(values[at]) : place)) : words);

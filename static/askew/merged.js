@@ -7,6 +7,7 @@ import { equal, placesOf, weave } from "./tables.js";
 /* {columns, rows, header, cells} of variants that share the ids of `base`, or null if one of them exchanged rows and
    columns. A column or row is {id, base, places, moved}; cells are {texts, changes}, with a text for each column and, in
    `changes`, column -> the texts of the variants where one of them differs. */
+/** @param {WholeTable} base @param {readonly WholeTable[]} variants @returns {MergedTable | null} */
 export function merge(base, variants) {
   if (variants.some((variant) => variant.header_id !== base.header_id)) return null;
   const rowIds = variants.map((variant, number) => uniqueIds(base.row_ids, variant.row_ids, number));
@@ -28,35 +29,45 @@ export function merge(base, variants) {
   };
 }
 
+/** @param {MergedLine} line */
 export const removedBy = ({ base, places }) => (base === null ? [] : numbersWhere(places, (place) => place === null));
+/** @param {MergedLine} line */
 export const insertedBy = ({ base, places }) => (base === null ? numbersWhere(places, (place) => place !== null) : []);
 
 /* Whether a variant changes a row itself: its place, its existence or a cell that the base has. */
+/** @param {MergedTable} merged @param {number} at */
 export function hasChanges(merged, at) {
   const { base, places, moved } = merged.rows[at];
   if (base === null || moved.length || places.includes(null)) return true;
   return [...merged.cells[at].changes.keys()].some((column) => merged.columns[column].base !== null);
 }
 
+/** @template T @param {readonly T[]} list @param {(part: T) => boolean} holds */
 const numbersWhere = (list, holds) => list.flatMap((part, number) => (holds(part) ? [number] : []));
 
 /* New lines get the number of their variant, as variants call different lines by the same name. */
+/** @param {readonly string[]} base @param {readonly string[]} ids @param {number} number */
 function uniqueIds(base, ids, number) {
   const known = placesOf(base);
   return ids.map((id) => (known.has(id) ? id : `${number}:${id}`));
 }
 
+/** @param {readonly string[]} columnIds @param {WholeTable} variant */
 function textsOfRows(columnIds, variant) {
   const places = columnIds.map((id) => variant.column_ids.indexOf(id));
+  /** @param {number} at */
   return (at) => JSON.stringify(places.map((place) => (place < 0 ? null : variant.rows[at][place])));
 }
 
+/** @param {readonly string[]} rowIds @param {WholeTable} variant */
 function textsOfColumns(rowIds, variant) {
   const known = placesOf(variant.row_ids);
+  /** @param {number} at */
   return (at) => JSON.stringify([variant.header[at], ...rowIds.map((id) => (known.has(id) ? variant.rows[known.get(id)][at] : null))]);
 }
 
 /* New lines of several variants with equal texts behind the same line of the base get one id: that of the first. */
+/** @param {readonly string[]} base @param {string[][]} ids @param {((place: number) => string)[]} texts */
 function joinEqual(base, ids, texts) {
   const known = placesOf(base);
   const joined = new Map();
@@ -77,6 +88,7 @@ function joinEqual(base, ids, texts) {
   });
 }
 
+/** @param {readonly string[]} base @param {readonly (readonly string[])[]} variants @returns {MergedLine[]} */
 function lines(base, variants) {
   const known = placesOf(base);
   const places = variants.map((ids) => placesOf(ids));
@@ -95,6 +107,7 @@ function lines(base, variants) {
   }));
 }
 
+/** @param {readonly MergedLine[]} columns @param {readonly string[] | null} old @param {readonly (readonly string[] | null)[]} variants @returns {MergedCells} */
 function cellsOf(columns, old, variants) {
   const same = old !== null && columns.length === old.length && variants.every((cells) => cells === old);
   if (same && columns.every(({ base }, at) => base === at)) return { texts: old, changes: NONE };

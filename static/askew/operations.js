@@ -9,6 +9,7 @@ import { equal, placesOf, withIds } from "./tables.js";
 export { withIds };
 
 export class OperationError extends Error {
+  /** @param {string} code @param {string} message @param {number | null} index */
   constructor(code, message, index = null) {
     super(message);
     this.name = "OperationError";
@@ -18,6 +19,7 @@ export class OperationError extends Error {
 }
 
 /* The table that `operations`, done in order, make of `table`. Throws OperationError where one does not fit. */
+/** @param {Table} table @param {readonly Operation[]} operations @returns {WholeTable} */
 export function replay(table, operations) {
   const sheet = new Sheet(withIds(table));
   operations.forEach((operation, index) => sheet.act(operation, index));
@@ -25,9 +27,12 @@ export function replay(table, operations) {
 }
 
 /* The net operations, in a fixed order: what `operations` come to on `table` without what was done and undone. */
+/** @param {readonly Operation[]} operations @param {Table} table @returns {Operation[]} */
 export function normalise(operations, table) {
+  /** @type {Operation[]} */
   let result = [];
   let begin = withIds(table);
+  /** @type {string[]} */
   let created = [];
   const sheet = new Sheet(begin);
   operations.forEach((operation, index) => {
@@ -45,6 +50,7 @@ export function normalise(operations, table) {
 }
 
 /* The mask with only the cells that it changes, null where it changes none. */
+/** @param {MaskCells} mask @param {WholeTable} before @returns {MaskCells | null} */
 function tellingMask(mask, before) {
   const rows = new Map(before.row_ids.map((id, place) => [id, before.rows[place]]));
   const cells = mask.cells.filter(([row, column]) => rows.get(row)[before.column_ids.indexOf(column)] !== mask.with);
@@ -56,6 +62,7 @@ const WHOLE = new Set(["split_column", "transpose", "mask_cells"]); // say more 
 // --- replaying ---------------------------------------------------------------------------------------------------
 
 class Sheet {
+  /** @param {WholeTable} table */
   constructor(table) {
     this.source = table;
     this.above = table.header_rows;
@@ -79,42 +86,49 @@ class Sheet {
     };
   }
 
+  /** @param {Operation} operation @param {number} index */
   act(operation, index) {
     const act = Object.hasOwn(ACTS, String(operation?.op)) ? ACTS[operation.op] : null;
     try {
       if (!act) throw new OperationError("bad_operation", `there is no operation ${operation?.op}`);
-      act(this, operation);
+      act(this, /** @type {never} */ (operation));
     } catch (error) {
       if (error instanceof OperationError) throw new OperationError(error.code, `operation ${index + 1}: ${error.message}`, index);
       throw new OperationError("bad_operation", `operation ${index + 1}: it is not well formed`, index);
     }
   }
 
+  /** @param {string} id */
   row(id) {
     if (id === this.headerId) throw new OperationError("bad_operation", `${id} is the header row; use rename_header for its names`);
     if (!this.rows.has(id)) throw new OperationError("unknown_row", `there is no row ${id}`);
     return this.rows.get(id);
   }
 
+  /** @param {string} id */
   column(id) {
     const place = this.columns.indexOf(id);
     if (place < 0) throw new OperationError("unknown_column", `there is no column ${id}`);
     return place;
   }
 
+  /** @param {string} id @param {number} place @param {string} text */
   write(id, place, text) {
     this.rows.set(id, this.rows.get(id).with(place, text));
   }
 
+  /** @param {string} id */
   newRow(id) {
     const taken = this.rows.has(id) || id === this.headerId || this.above.some((_, index) => id === `h${index}`);
     if (taken) throw new OperationError("duplicate_id", `there is a row ${id} already`);
   }
 
+  /** @param {string} id */
   newColumn(id) {
     if (this.columns.includes(id)) throw new OperationError("duplicate_id", `there is a column ${id} already`);
   }
 
+  /** @param {string} id @param {string | null} after */
   putRow(id, after) {
     if (after !== null && !this.rows.has(after)) {
       throw new OperationError("unknown_row", `there is no row ${after} to put it after (null puts it on top)`);
@@ -122,11 +136,13 @@ class Sheet {
     this.order.insert(id, after);
   }
 
+  /** @param {string} id */
   takeRow(id) {
     this.rows.delete(id);
     this.order.remove(id);
   }
 
+  /** @param {number} place @param {string} id @param {readonly string[]} above @param {string} header @param {readonly string[]} cells */
   putColumn(place, id, above, header, cells) {
     this.columns = this.columns.toSpliced(place, 0, id);
     this.header = this.header.toSpliced(place, 0, header);
@@ -134,6 +150,7 @@ class Sheet {
     this.order.ids.forEach((row, index) => this.rows.set(row, this.rows.get(row).toSpliced(place, 0, cells[index])));
   }
 
+  /** @param {number} place */
   takeColumn(place) {
     this.columns = this.columns.toSpliced(place, 1);
     this.header = this.header.toSpliced(place, 1);
@@ -141,6 +158,7 @@ class Sheet {
     for (const row of this.order.ids) this.rows.set(row, this.rows.get(row).toSpliced(place, 1));
   }
 
+  /** @param {number} place */
   columnCells(place) {
     return this.order.ids.map((id) => this.rows.get(id)[place]);
   }
@@ -149,21 +167,26 @@ class Sheet {
 /* Ids in an order, as a linked list from the first change on: inserting and removing take the same time however many there
    are. `ids` is the list itself as long as nothing came or went. */
 class Order {
+  /** @type {readonly string[] | null} */
   #ids;
-  #next = null;
-  #previous = null;
+  /** @type {Links} */
+  #next = new Map();
+  /** @type {Links} */
+  #previous = new Map();
 
+  /** @param {readonly string[]} ids */
   constructor(ids) {
     this.#ids = ids;
   }
 
   get ids() {
     if (this.#ids) return this.#ids;
-    this.#ids = [];
-    for (let id = this.#next.get(null); id !== null; id = this.#next.get(id)) this.#ids.push(id);
-    return this.#ids;
+    const ids = [];
+    for (let id = this.#next.get(null); id !== null; id = this.#next.get(id)) ids.push(id);
+    return (this.#ids = ids);
   }
 
+  /** @param {string} id @param {string | null} after */
   insert(id, after) {
     this.#link();
     const below = this.#next.get(after);
@@ -171,25 +194,26 @@ class Order {
     this.#join(id, below);
   }
 
+  /** @param {string} id */
   remove(id) {
     this.#link();
     this.#join(this.#previous.get(id), this.#next.get(id));
   }
 
   /* What stands directly before an id, null before the first. */
+  /** @param {string} id @returns {string | null} */
   before(id) {
     this.#link();
     return this.#previous.get(id);
   }
 
   #link() {
-    if (!this.#next) {
-      [this.#next, this.#previous] = [new Map(), new Map()];
-      [null, ...this.#ids].forEach((id, place) => this.#join(id, this.#ids[place] ?? null));
-    }
+    const ids = this.#ids;
+    if (ids && !this.#next.size) [null, ...ids].forEach((id, place) => this.#join(id, ids[place] ?? null));
     this.#ids = null;
   }
 
+  /** @param {string | null} above @param {string | null} below */
   #join(above, below) {
     this.#next.set(above, below);
     this.#previous.set(below, above);
@@ -198,33 +222,40 @@ class Order {
 
 /* The rows of a sheet by id: those of its table and, over them, what was written since (null: taken out). */
 class Rows {
+  /** @param {Pick<WholeTable, "row_ids" | "rows">} table */
   constructor(table) {
     this.table = table;
     this.places = placesOf(table.row_ids);
+    /** @type {Map<string, readonly string[] | null>} */
     this.written = new Map();
     this.size = table.rows.length;
   }
 
+  /** @param {string} id */
   has(id) {
     return this.written.has(id) ? this.written.get(id) !== null : this.places.has(id);
   }
 
+  /** @param {string} id */
   get(id) {
     const written = this.written.get(id);
-    return written ?? (written === null ? undefined : this.table.rows[this.places.get(id)]);
+    return written ?? this.table.rows[written === null ? -1 : this.places.get(id)];
   }
 
+  /** @param {string} id @param {readonly string[]} cells */
   set(id, cells) {
     if (!this.has(id)) this.size += 1;
     this.written.set(id, cells);
   }
 
+  /** @param {string} id */
   delete(id) {
     this.written.set(id, null);
     this.size -= 1;
   }
 
   /* Rows that nothing was written to are those of the table, the very same. */
+  /** @param {readonly string[]} ids */
   inOrder(ids) {
     if (ids !== this.table.row_ids) return ids.map((id) => this.get(id));
     if (!this.written.size) return this.table.rows;
@@ -236,6 +267,7 @@ class Rows {
   }
 }
 
+/** @param {string} what @param {unknown} found @param {unknown} old */
 function expect(what, found, old) {
   if (!equal(found, old)) {
     const made = `${what} contains ${JSON.stringify(found)}, but the operation expects ${JSON.stringify(old)}`;
@@ -243,10 +275,12 @@ function expect(what, found, old) {
   }
 }
 
+/** @param {readonly unknown[]} values @param {number} number @param {string} what @param {string} of */
 function expectNumber(values, number, what, of) {
   if (values.length !== number) throw new OperationError("bad_operation", `there are ${values.length} ${what} for ${number} ${of}`);
 }
 
+/** @type {{ [O in Operation as O["op"]]: (sheet: Sheet, operation: O) => void }} */
 const ACTS = {
   set_cell(sheet, { row, column, old, new: text }) {
     const cells = sheet.row(row);
@@ -291,6 +325,7 @@ const ACTS = {
     const place = sheet.column(column);
     const goal = after === null ? -1 : sheet.column(after);
     if (column === after) throw new OperationError("bad_operation", `the column ${column} cannot be put after itself`);
+    /** @type {[id: string, above: string[], header: string, cells: string[]]} */
     const moved = [column, sheet.above.map((line) => line[place]), sheet.header[place], sheet.columnCells(place)];
     sheet.takeColumn(place);
     sheet.putColumn(after === null ? 0 : goal + (goal < place ? 1 : 0), ...moved);
@@ -327,12 +362,16 @@ const ACTS = {
 // --- the net of a list -------------------------------------------------------------------------------------------
 
 /* The operations between two tables that share their ids; new rows and columns in the order of `created`. */
+/** @param {WholeTable} base @param {WholeTable} edited @param {readonly string[]} created @returns {Operation[]} */
 function difference(base, edited, created) {
   const columns = shared(base.column_ids, edited.column_ids);
   const sameRows = base.row_ids === edited.row_ids;
-  const places = sameRows ? null : placesOf(edited.row_ids);
+  const places = placesOf(edited.row_ids);
+  /** @param {string} row @param {number} at */
   const now = (row, at) => (sameRows ? edited.rows[at] : edited.rows[places.get(row) ?? -1]);
+  /** @type {Operation[]} */
   const operations = [];
+  /** @type {RemoveRow[]} */
   const removed = [];
   for (const [column, at, to] of columns) {
     if (base.header[at] !== edited.header[to]) {
@@ -343,7 +382,7 @@ function difference(base, edited, created) {
     const before = base.rows[at];
     const after = now(row, at);
     if (before === after) return;
-    if (after === undefined) {
+    if (!after) {
       removed.push({ op: "remove_row", row, at, old: before });
       return;
     }
@@ -372,7 +411,7 @@ function difference(base, edited, created) {
   }
   const turnedRows = changesOfOrder(base.row_ids, edited.row_ids, created);
   for (const [row, after] of turnedRows.moves) operations.push({ op: "move_row", row, after });
-  const below = turnedRows.insertions.length ? placesBelow(base, edited) : null;
+  const below = turnedRows.insertions.length ? placesBelow(base, edited) : new Map();
   for (const [row, after] of turnedRows.insertions) {
     operations.push({ op: "insert_row", row, after, at: below.get(row), cells: edited.rows[places.get(row)] });
   }
@@ -380,12 +419,14 @@ function difference(base, edited, created) {
 }
 
 /* [id, place in one, place in the other] of what both lists hold, in the order of the first. */
+/** @param {readonly string[]} ids @param {readonly string[]} others @returns {[id: string, place: number, other: number][]} */
 function shared(ids, others) {
   const places = new Map(others.map((id, place) => [id, place]));
   return ids.flatMap((id, place) => (places.has(id) ? [[id, place, places.get(id)]] : []));
 }
 
 /* Where each new row would stand in the base: below the nearest row above it that the base has. */
+/** @param {WholeTable} base @param {WholeTable} edited @returns {Places} */
 function placesBelow(base, edited) {
   const known = placesOf(base.row_ids);
   const places = new Map();
@@ -398,27 +439,34 @@ function placesBelow(base, edited) {
 }
 
 /* The fewest moves, and the insertions, that turn `before`, less what is gone, into `after`: [[id, after], ...]. */
+/** @param {readonly string[]} before @param {readonly string[]} after @param {readonly string[]} created @returns {{ moves: Moved[], insertions: Moved[] }} */
 export function changesOfOrder(before, after, created) {
   if (before === after || equal(before, after)) return { moves: [], insertions: [] };
   const places = placesOf(before);
   const kept = after.filter((id) => places.has(id));
   const stay = longestRising(kept.map((id) => places.get(id)));
+  /** @type {Moved[]} */
   const moves = kept.flatMap((id, index) => (stay.has(places.get(id)) ? [] : [[id, index ? kept[index - 1] : null]]));
   const turns = new Map(created.map((id, turn) => [id, turn]));
+  /** @param {string} id */
   const turn = (id) => turns.get(id) ?? created.length;
   const fresh = after.filter((id) => !places.has(id)).sort((one, other) => turn(one) - turn(other));
   const order = new Order(after);
   const insertions = fresh.reverse().map((id) => { // taken out again last first, each one's neighbour is what it was put after
     const above = order.before(id);
     order.remove(id);
-    return [id, above];
+    return /** @type {Moved} */ ([id, above]);
   });
   return { moves, insertions: insertions.reverse() };
 }
 
+/** @param {readonly number[]} places @returns {Set<number>} */
 function longestRising(places) {
+  /** @type {number[]} */
   const tails = [];
+  /** @type {number[]} */
   const ends = [];
+  /** @type {number[]} */
   const previous = [];
   places.forEach((place, index) => {
     let length = 0;

@@ -9,7 +9,8 @@ import { columnName } from "./words.js";
 
 export class Shown {
   operations = [];
-  #memory = new Map();
+  /** @type {MarkedMemory} */
+  #memory = { shape: "", rows: new Map() };
 
   constructor(table) {
     this.base = withIds(table);

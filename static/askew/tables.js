@@ -4,8 +4,9 @@
    ... and c0, c1, ... and h. No table is ever changed, and nothing here touches the page. */
 
 /* The table with every id spelt out: the same one for the same table. */
+/** @param {Table} table @returns {WholeTable} */
 export function withIds(table) {
-  if (table.row_ids && table.column_ids && table.header_id && table.header_rows) return table;
+  if (table.row_ids && table.column_ids && table.header_id && table.header_rows) return /** @type {WholeTable} */ (table);
   let known = spelt.get(table);
   if (!known) {
     known = {
@@ -20,9 +21,11 @@ export function withIds(table) {
   return known;
 }
 
+/** @type {WeakMap<Table, WholeTable>} */
 const spelt = new WeakMap();
 
 /* id -> place, of a list that is never changed. */
+/** @param {readonly string[]} ids @returns {Places} */
 export function placesOf(ids) {
   let places = placesKnown.get(ids);
   if (!places) {
@@ -32,6 +35,7 @@ export function placesOf(ids) {
   return places;
 }
 
+/** @type {WeakMap<readonly string[], Places>} */
 const placesKnown = new WeakMap();
 
 /* The edited table with its changes marked, removed rows and columns still in their places:
@@ -39,7 +43,8 @@ const placesKnown = new WeakMap();
    ids of both (columnIds, rowIds: the same list as long as nothing comes, goes or moves), where
    `old` of a row maps a column's position to what stood there. Rows without a change are the same objects as long as
    the base and the columns are, so a page can tell by identity which to paint again. */
-export function marked(base, edited, memory = new Map()) {
+/** @param {WholeTable} base @param {WholeTable} edited @param {MarkedMemory} memory @returns {MarkedTable} */
+export function marked(base, edited, memory = { shape: "", rows: new Map() }) {
   const columnIds = weave(base.column_ids, edited.column_ids);
   const rowIds = weave(base.row_ids, edited.row_ids);
   const columns = columnIds.map((id) => {
@@ -50,22 +55,23 @@ export function marked(base, edited, memory = new Map()) {
     return { id, name, old, removed: to < 0, inserted: from < 0, from, to };
   });
   const shape = columns.map(({ id, from, to }) => `${id}:${from}:${to}`).join();
-  if (memory.get("shape") !== shape) memory.clear();
-  memory.set("shape", shape);
+  if (memory.shape !== shape) memory.rows.clear();
+  memory.shape = shape;
   const before = placesOf(base.row_ids);
   const after = placesOf(edited.row_ids);
   const rows = rowIds.map((id) => {
     const was = before.has(id) ? base.rows[before.get(id)] : null;
     const is = after.has(id) ? edited.rows[after.get(id)] : null;
-    const known = memory.get(id);
+    const known = memory.rows.get(id);
     if (known && known.was === was && known.is === is) return known.row;
     const row = markedRow(id, was, is, columns, before.has(id) ? before.get(id) + 1 : null);
-    memory.set(id, { was, is, row });
+    memory.rows.set(id, { was, is, row });
     return row;
   });
   return { columns, rows, columnIds, rowIds };
 }
 
+/** @param {string} id @param {readonly string[] | null} was @param {readonly string[] | null} is @param {readonly MarkedColumn[]} columns @param {number | null} number @returns {MarkedRow} */
 function markedRow(id, was, is, columns, number) {
   const old = new Map();
   const cells = columns.map(({ from, to }, place) => {
@@ -78,6 +84,7 @@ function markedRow(id, was, is, columns, number) {
 }
 
 /* The order of `after`, with what only `before` has put below what it followed there. */
+/** @template {string | null} T @param {readonly T[]} before @param {readonly T[]} after @returns {readonly T[]} */
 export function weave(before, after) {
   if (before === after) return after;
   const present = new Set(after);
@@ -93,6 +100,7 @@ export function weave(before, after) {
   return equal(order, before) ? before : order; // nothing came or moved: what is gone keeps its place
 }
 
+/** @param {unknown} one @param {unknown} other @returns {boolean} */
 export function equal(one, other) {
   if (one === other) return true;
   if (!Array.isArray(one) || !Array.isArray(other)) return false;
