@@ -9,13 +9,17 @@ import json
 import shutil
 import subprocess
 import unicodedata
+from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tableqa import Table
+from tableqa.cells import ColumnFormats, format_of, model_for, same_format, visible
 from tableqa.cells.columns import holds_numbers
 from tableqa.operations import (
     OPERATIONS,
@@ -31,6 +35,7 @@ from tableqa.operations import (
     normalise,
     replay,
 )
+from tableqa.operations.merged_tables import Line, merge
 from tableqa.perturbations.contracts import Contract, structure
 from tests.plugin import ROOT, missing
 from tests.tableqa.strategies import edits, rich_tables, texts
@@ -48,15 +53,14 @@ def in_javascript(function: str, cases: list[Any]) -> list[Any]:
     result = subprocess.run(
         [node, "--import", str(FOLDER / "hooks.js"), str(FOLDER / "twins.js"), function],
         cwd=ROOT,
-        input=json.dumps(cases),
+        input="".join(f"{json.dumps(case)}\n" for case in cases),
         text=True,
         encoding="utf-8",
         capture_output=True,
         timeout=600,
     )
     assert result.returncode == 0, result.stderr
-    results: list[Any] = json.loads(result.stdout)
-    return results
+    return [json.loads(line) for line in result.stdout.split("\n") if line]
 
 
 def drawn(strategy: st.SearchStrategy[Any], number: int = ENOUGH) -> list[Any]:
@@ -88,32 +92,112 @@ contracts = st.builds(
 )
 
 
-def test_any_edit_is_replayed_made_net_judged_and_described_as_in_python() -> None:
-    examples = drawn(st.tuples(edits(), contracts, st.sampled_from(["", "because"])))
+PIECES = (
+    *(
+        "1",
+        "23",
+        "456",
+        "2019",
+        "1,234",
+        "0",
+        ".",
+        ",",
+        "%",
+        " ",
+        "\u00a0",
+        "$",
+        "EUR",
+        "km",
+        "(",
+        ")",
+        "-",
+        "−",
+        "+",
+    ),
+    *("May", "Mar.", "March", "/", ":", "30", "st", "th", "n/a", "–", "", "x", "\u200b", "pm", "#", "'"),
+)
+near_formats = st.lists(st.sampled_from(PIECES), max_size=5).map("".join)
+
+
+@st.composite
+def twin_inputs(draw: st.DrawFn) -> tuple[Table, list[list[Operation]], Contract, str, list[str], list[str]]:
+    """A table, variants of it, a contract with a reason, texts, and a column that they could be in."""
+    table, operations = draw(edits())
+    others = draw(st.lists(edits(st.just(table), most=4).map(lambda edit: edit[1]), max_size=2))
+    reason = draw(st.sampled_from(["", "because"]))
+    new = draw(st.lists(near_formats | texts, min_size=2, max_size=3))
+    column = draw(st.lists(near_formats | texts, max_size=4))
+    return table, [operations, *others], draw(contracts), reason, new, column
+
+
+@pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_scripts_give_the_results_of_python_for_all_inputs(number: int) -> None:
+    """Replay, net operations, contracts, sentences, merged tables and formats of cells."""
+    examples = drawn(twin_inputs(), number)
     cases = [
         {
             "table": _wire(table),
-            "operations": [operation.to_dict() for operation in operations],
+            "variants": [[operation.to_dict() for operation in operations] for operations in variants],
             "contract": contract.to_dict(),
             "reason": reason,
+            "texts": new,
+            "column": column,
         }
-        for (table, operations), contract, reason in examples
+        for table, variants, contract, reason, new, column in examples
     ]
-    results = in_javascript("edit", cases)
-    for ((table, operations), contract, reason), result in zip(examples, results, strict=True):
-        edited = replay(table, operations)
-        rows = [list(row) for row in edited.rows]
-        above = [list(row) for row in edited.header_rows]
-        ids = [list(edited.row_ids), list(edited.column_ids)]
-        assert result["edited"] == [list(edited.header), rows, *ids, above]
-        assert result["net"] == [operation.to_dict() for operation in normalise(operations, table)]
-        assert result["violations"] == [
-            violation.to_dict() for violation in structure(contract, table, operations, reason)
-        ]
-        words = [describe(operation, table) for operation in operations]
-        if all(unicodedata.category(character) != "Cn" for character in "".join(words)):
-            # Node and Python may know the direction of unassigned characters differently.
-            assert result["words"] == words
+    results = in_javascript("twins", cases)
+    assert len(results) == len(examples) >= number
+    differences = [
+        f"{key} of {case}:\n{result[key]}\n{value}"
+        for example, case, result in zip(examples, cases, results, strict=True)
+        for key, value in in_python(*example).items()
+        if json.loads(json.dumps(value)) != result[key] and (key != "words" or _is_assigned(value))
+    ]
+    assert not differences, f"{len(differences)} differences:\n" + "\n".join(differences[:5])
+
+
+def in_python(
+    table: Table,
+    variants: list[list[Operation]],
+    contract: Contract,
+    reason: str,
+    new: list[str],
+    column: list[str],
+) -> dict[str, Any]:
+    """What tableqa makes of an input, in the form of twins.js."""
+    operations, formats = variants[0], ColumnFormats(column)
+    edited = replay(table, operations)
+    merged = merge(table, [replay(table, variant) for variant in variants])
+    return {
+        "edited": [edited.header, edited.rows, edited.row_ids, edited.column_ids, edited.header_rows],
+        "net": [operation.to_dict() for operation in normalise(operations, table)],
+        "violations": [each.to_dict() for each in structure(contract, table, operations, reason)],
+        "words": [describe(operation, table) for operation in operations],
+        "merged": merged
+        and {
+            "lines": [[_line(line) for line in lines] for lines in (merged.columns, merged.rows)],
+            "cells": [
+                [cells.texts, sorted(cells.changes.items())]
+                for cells in (*merged.above, merged.header, *merged.cells)
+            ],
+            "changed": [merged.has_changes(row) for row in range(len(merged.rows))],
+        },
+        "formats": [asdict(format_of(text)) for text in new],
+        "same": [
+            [same_format(old, text, formats), same_format(None, text, formats), model_for(old, text, formats)]
+            for old, text in pairwise(new)
+        ],
+        "visible": [visible(text) for text in (*new, *column)],
+    }
+
+
+def _line(line: Line) -> list[Any]:
+    return [line.id, line.base, line.places, line.moved, line.removed, line.inserted]
+
+
+def _is_assigned(sentences: list[str]) -> bool:
+    """Node and Python may know the direction of unassigned characters differently."""
+    return all(unicodedata.category(character) != "Cn" for character in "".join(sentences))
 
 
 def test_operations_on_another_table_are_refused_with_the_same_code() -> None:

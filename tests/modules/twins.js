@@ -1,16 +1,19 @@
-/* Runs shared modules for test_twins.py: `node --import ./hooks.js twins.js FUNCTION` reads cases as JSON and prints the results. */
+/* Runs shared modules for test_twins.py: `node --import ./hooks.js twins.js FUNCTION` reads a case in
+   each line, as JSON, and prints a line for each result. */
 
 import { readFileSync } from "node:fs";
 
 globalThis.document = { documentElement: { lang: "en" } }; // the language of the sentences
 
+const { formatOf, modelFor, sameFormat } = await import("/static/askew/cells.js");
 const { fromText, toText } = await import("/static/askew/clipboard.js");
 const { check } = await import("/static/askew/contract.js");
 const { Edits } = await import("/static/askew/edits.js");
 const { History } = await import("/static/askew/history.js");
-const { normalise, replay } = await import("/static/askew/operations.js");
+const { hasChanges, insertedBy, merge, removedBy } = await import("/static/askew/merged.js");
+const { normalise, replay, withIds } = await import("/static/askew/operations.js");
 const { holdsNumbers } = await import("/static/askew/painting.js");
-const { describe } = await import("/static/askew/words.js");
+const { describe, visible } = await import("/static/askew/words.js");
 const { applyConditions, lackOf } = await import("/static/askew/conditions.js");
 
 const FUNCTIONS = {
@@ -26,14 +29,27 @@ const FUNCTIONS = {
     });
   },
 
-  /* {table, operations, contract, reason} -> the edited table, net operations, violations and sentences. */
-  edit({ table, operations, contract, reason }) {
+  /* {table, variants, contract, reason, texts, column} -> what each twin makes of it; operations are those of the first variant. */
+  twins({ table, variants, contract, reason, texts, column }) {
+    const base = withIds(table);
+    const [operations] = variants;
     const edited = replay(table, operations);
+    const merged = merge(base, variants.map((variant) => replay(base, variant)));
+    const line = (each) => [each.id, each.base, each.places, each.moved, removedBy(each), insertedBy(each)];
+    const cells = ({ texts: shown, changes }) => [shown, [...changes].sort(([one], [other]) => one - other)];
     return {
       edited: [edited.header, edited.rows, edited.row_ids, edited.column_ids, edited.header_rows],
       net: normalise(operations, table),
       violations: check(contract, table, operations, reason),
       words: operations.map((operation) => describe(operation, table)),
+      merged: merged && {
+        lines: [merged.columns.map(line), merged.rows.map(line)],
+        cells: [...merged.above, merged.header, ...merged.cells].map(cells),
+        changed: merged.rows.map((_, at) => hasChanges(merged, at)),
+      },
+      formats: texts.map((text) => formatOf(text)),
+      same: texts.slice(1).map((text, at) => [sameFormat(texts[at], text, column), sameFormat(null, text, column), modelFor(texts[at], text, column)]),
+      visible: [...texts, ...column].map(visible),
     };
   },
 
@@ -146,5 +162,5 @@ function restored(table, operations) {
   return edits;
 }
 
-const cases = JSON.parse(readFileSync(0, "utf8"));
-process.stdout.write(JSON.stringify(cases.map((each) => FUNCTIONS[process.argv[2]](each))));
+const cases = readFileSync(0, "utf8").split("\n").filter(Boolean);
+process.stdout.write(cases.map((each) => `${JSON.stringify(FUNCTIONS[process.argv[2]](JSON.parse(each)))}\n`).join(""));
