@@ -388,7 +388,11 @@ def compare(
             of = [pair for pair in kinds[kind] if pair[0].instance.source in sources]
             first, second = _by_question([pair[0] for pair in of]), _by_question([pair[1] for pair in of])
             estimates = {
-                figure: _difference(_parts(first, figure), _parts(second, figure), figure, replicates)
+                figure: _interval_of_comparison(
+                    kind,
+                    figure,
+                    _difference(_parts(first, figure), _parts(second, figure), figure, replicates),
+                )
                 for figure in FIGURES
             }
             differences.append(Difference(kind, name, sum(map(len, first.values())), estimates))
@@ -412,6 +416,13 @@ def _difference(first: Parts, second: Parts, figure: str, replicates: int) -> Es
         return estimate
     reason = nothing.format(sources=", ".join(left_out))
     return replace(estimate, reason=reason, undefined=sum(len(first[source]) for source in left_out))
+
+
+def _interval_of_comparison(kind: str, figure: str, estimate: Estimate) -> Estimate:
+    """An estimate without interval if it compares originals with themselves: its value follows from the definition."""
+    if kind == ORIGINAL and figure in _COMPARISONS:
+        return replace(estimate, low=None, high=None)
+    return estimate
 
 
 def _bounds(figure: str) -> tuple[float, float]:
@@ -443,6 +454,8 @@ _ABOVE: dict[str, Callable[[bool, bool], float]] = {
     "r_acc": lambda before, after: before and after,
 }
 """What a pair adds above the line; below it is 1, and for R-ACC whether it was right before."""
+_COMPARISONS = ("emd", "vp", "r_acc")
+"""The figures that compare a reply after the perturbation with the one before."""
 
 
 def _rows(judged: Sequence[JudgedInstance], replicates: int) -> list[Row]:
@@ -484,8 +497,12 @@ def _row(kind: str, name: str, judged: Sequence[JudgedInstance], replicates: int
         by_seed.setdefault(result.instance.seed, []).append(result)
     seeds = {seed: _by_question(by_seed[seed]) for seed in sorted(by_seed)}
     estimates = {
-        figure: (ratio_where_defined if figure == "r_acc" else ratio)(
-            _parts(pairs, figure), replicates=replicates, nothing=_nothing(figure), bounds=_bounds(figure)
+        figure: _interval_of_comparison(
+            kind,
+            figure,
+            (ratio_where_defined if figure == "r_acc" else ratio)(
+                _parts(pairs, figure), replicates=replicates, nothing=_nothing(figure), bounds=_bounds(figure)
+            ),
         )
         for figure in _ABOVE
     }

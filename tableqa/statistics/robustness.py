@@ -51,7 +51,8 @@ class Estimate:
     """A figure with its interval, or the reason why there is none.
 
     value      the figure; None with a `reason` where it is undefined
-    low, high  ends of the percentile bootstrap interval over examples; None where there is no value
+    low, high  ends of the percentile bootstrap interval over examples; None where there is no value, or where it follows
+               from the definition, as that of originals compared with themselves
     n          examples that entered
     reason     beside a value: in which sources the figure is undefined, which are left out of it
     undefined  examples that could not enter: a correlation without spread, a source that divides by nothing
@@ -129,16 +130,21 @@ def _is_narrow(low: float | None, high: float | None) -> bool:
 
 def _bounded(
     named: Mapping[str, Sequence[tuple[float, float]]], bounds: tuple[float, float]
-) -> tuple[float, float]:
-    """The mean over sources of the intervals of questions that are all alike; a question with nothing below is none."""
-    ends = []
+) -> tuple[float | None, float | None]:
+    """The mean over sources of the intervals of questions that are all alike; a question with nothing below is none.
+
+    None where a source has no interval.
+    """
+    lows, highs = [], []
     for pairs in named.values():
         above, below = (math.fsum(parts) for parts in zip(*pairs, strict=True))
         value, n = above / below, sum(part > 0 for _, part in pairs)
         interval = honest_interval(value, value, value, n, bounds=bounds)
-        ends.append((interval.low or 0.0, interval.high or 0.0))
-    low, high = (math.fsum(end) / len(ends) for end in zip(*ends, strict=True))
-    return low, high
+        if interval.low is None or interval.high is None:
+            return None, None
+        lows.append(interval.low)
+        highs.append(interval.high)
+    return math.fsum(lows) / len(lows), math.fsum(highs) / len(highs)
 
 
 def ratio_where_defined(
@@ -224,11 +230,12 @@ def gap(
     common_length = min(len(drawn), len(drawn_against))
     low, high = _interval(drawn[:common_length] - drawn_against[:common_length])
     if _is_narrow(low, high):
-        ends = [
+        (low, high), (low_against, high_against) = (
             _bounded({name: list(of.values()) for name, of in side.items()}, (0.0, 1.0))
             for side in (first, second)
-        ]
-        low, high = ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]
+        )
+        if low is not None and high is not None and low_against is not None and high_against is not None:
+            low, high = low - high_against, high - low_against
     return Estimate(value - against, low, high, n)
 
 

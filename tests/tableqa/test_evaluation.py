@@ -71,6 +71,18 @@ def test_the_average_over_questions_stands_beside_that_over_sources() -> None:
     assert [row.source for row in alone.rows] == [MACRO, MACRO], "of one source both are the same"
 
 
+def test_originals_compared_with_themselves_have_figures_without_an_interval() -> None:
+    judged = of_sources(large=[(True, True)] * 9 + [(False, False)], small=[(True, False)] * 2)
+    found = figures(judged, replicates=10)
+    for original in (row for row in found.rows if row.kind == ORIGINAL):
+        figures_by_value = {0.0: (original.emd, original.vp), 1.0: (original.r_acc,)}
+        for value, estimates in figures_by_value.items():
+            for estimate in estimates:
+                assert (estimate.value, estimate.low, estimate.high) == (value, None, None)
+        assert original.after.low is not None
+    assert row(found.rows, "transpose").emd.low is not None
+
+
 def test_the_n_of_r_acc_counts_the_questions_that_were_correct_before() -> None:
     judged = of_sources(a=[(True, True)] * 2 + [(False, False)] * 3 + [(False, True)])
 
@@ -422,8 +434,8 @@ def test_models_with_the_same_answers_do_not_differ_and_the_interval_has_a_width
     instances = questions("wtq", 30, "row_shuffle", [33, 16])
     judged = judge(instances, said(instances, {"q1", "q2~33", "q1~16", "q5"}))
     for found in compare(judged, judged, replicates=100):
-        for estimate in found.figures.values():
-            if estimate.value is None:
+        for name, estimate in found.figures.items():
+            if estimate.value is None or (found.kind == ORIGINAL and name in ("emd", "vp", "r_acc")):
                 assert (estimate.low, estimate.high) == (None, None)
             else:
                 assert estimate.value == 0
