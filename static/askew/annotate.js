@@ -2,7 +2,7 @@
 
    It takes over a form that works without it. #assignment holds the item as JSON; [data-show] are filled from it;
    [data-field] are what a person enters, as data-kind choice, flag, text, lines or operations. While somebody
-   enters something it is saved (draft.js), checked for structure at once (contract.js) and by the server a moment
+   enters something it is saved (item.js), checked for structure at once (contract.js) and by the server a moment
    later. Submit, skip, flag and undo go to the API; one further item is always fetched ahead and shown at once.
 
    A kind may bring elements of its own (<key>/form.js): one with data-show gets `shown(value, assignment)`, one with
@@ -20,10 +20,12 @@ import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
 import { applyConditions, empty, lackOf, offerAnswers, offerRanks, swapRanks } from "./conditions.js";
-import { Draft, LocalDraft, NoDraft, copyOf, digest, same, waitAfter } from "./draft.js";
+import { copyOf, digest, forget, same } from "./draft.js";
 import { Focus } from "./focus.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
+import { FormItem, Item, PracticeItem } from "./item.js";
+import { SLOT_GONE } from "./item-state.js";
 import { Keys, outside, writes } from "./keys.js";
 import { growWithPage } from "./long-choices.js";
 import { LongQuestion } from "./long-question.js";
@@ -37,21 +39,16 @@ const SETTLED = 600; // ms without a change until what holds is read out
 
 class AskewAnnotate extends HTMLElement {
   #current = null;
-  #waiting = [];
-  #fetching = null;
   #fetchedAt = 0; // when the waiting item came
   #done = []; // annotations submitted here, newest last
   #answered = new Set(); // answers to questions that this page has shown
   #readAnswers = []; // of these, those that were beside the current item, whole
-  #sending = false;
+  #isGuarded = false; // while something is on its way that needs the whole page
   #handed = false;
   #changing = false;
   #progress = null;
   #server = null; // violations and answer of the last saved draft
   #lastActive = Date.now();
-  #lost = false;
-  #unanswered = null; // the response of a submission that got no answer
-  #wish = null; // {response, tries} of a submission that waits for the server
   #counting = null; // timer of the seconds until the next try
   #said = ""; // message beside the progress bar that stays until something is entered
   #held = new Map(); // what was said of each line of the contract
@@ -87,13 +84,7 @@ class AskewAnnotate extends HTMLElement {
     const onTable = this.operationsField ?? this.cellsField;
     this.checklist = new Checklist(this.places.checklist[0] ?? null, this.places.holds, this.places.ready[0] ?? null, onTable, (field) => (field === onTable ? this.#toTable() : this.#focusField(field)));
     this.practice = this.dataset.practice ?? this.dataset.hands ?? null;
-    this.draft = this.practice ? new ("itemId" in this.dataset ? LocalDraft : NoDraft)() : new Draft({
-      saving: () => this.#wish ?? this.#state(t("Saving…")),
-      saved: (reply, response) => this.#onSaved(reply, response),
-      failing: (problem, seconds) => this.#onFailing(problem, seconds),
-      refused: (problem) => this.#onRefused(problem),
-      stale: (draft) => this.#onStale(draft),
-    });
+    this.item = this.practice ? new ("itemId" in this.dataset ? FormItem : PracticeItem)() : new Item(this.#pageOfItem());
     this.keys = new Keys(this, [
       { name: "submit", key: "Enter", label: t("Submit"), run: () => this.submit() },
       { name: "skip", key: "s", label: t("Skip this item"), run: () => this.#openPanel("skip") },
@@ -171,8 +162,6 @@ class AskewAnnotate extends HTMLElement {
     const again = this.#tellSameQuestion(first ? null : this.#current, assignment);
     this.#current = assignment;
     this.begun.begin();
-    this.#lost = false;
-    this.#unanswered = null;
     this.#confirmed = [];
     this.#server = null;
     this.#setUnsure(false);
@@ -180,7 +169,6 @@ class AskewAnnotate extends HTMLElement {
     this.#setProgress(assignment.progress, assignment.annotation ? 0 : 1);
     this.#closePanels();
     if (!first && !isBack && !this.#home) this.#forgetNotes();
-    if (!isBack && !this.#home) this.#wish = null;
     this.#silence();
     this.guidelines.begin(assignment.progress?.submitted ?? 0); // before the table is fitted to the room that is left
     this.checklist.begin();
@@ -193,7 +181,7 @@ class AskewAnnotate extends HTMLElement {
     const revision = held?.revision ?? 0;
     const isOvertaken = copy?.response?.base === assignment.base && copy.revision > revision; // saved after this page was made
     const onServer = isOvertaken ? (copy.saved ? copy.response : null) : held?.response ?? this.#envelope(empty);
-    this.draft.open(assignment.id, this.#url("draft"), isOvertaken ? copy.revision : revision, onServer, unheard);
+    if (!this.#home) this.item.hear({ type: "open", id: assignment.id, revision: isOvertaken ? copy.revision : revision, stored: onServer, unheard, isBack });
     const equal = same(copy?.response?.data, stored) && Boolean(copy?.response?.unsure) === Boolean(held?.response?.unsure);
     const kept = copy && copy.response?.base === assignment.base && !equal && (isOvertaken || !copy.saved) ? copy : null;
     const conflict = kept !== null && Boolean(held) && kept.revision < held.revision && !unheard.includes(digest(held.response));
@@ -209,7 +197,7 @@ class AskewAnnotate extends HTMLElement {
       if (!kept.saved) this.#notice(t("Your unsaved changes were restored."), "note");
       this.#changed();
     } else {
-      if (!kept) this.draft.forget();
+      if (!kept && !this.practice && !this.#home) forget(assignment.id);
       this.#refresh();
       if (held && fits) this.#askVerdict(held);
     }
@@ -229,7 +217,7 @@ class AskewAnnotate extends HTMLElement {
     if (first) this.commits.arranged();
     else this.commits.shown();
     if (assignment.suggests === "before" && !this.practice) this.#askSuggestions(assignment.id);
-    this.#fetchAhead();
+    if (!this.practice && !this.#home) this.item.hear({ type: "fetchAhead" });
   }
 
   /* Why the last item was skipped, and what was about to be written to the managers, is nothing about this one. */
@@ -270,7 +258,7 @@ class AskewAnnotate extends HTMLElement {
     if (this.practice || this.#home || !this.#asksServer()) return;
     const { id } = this.#current;
     const data = this.#collect(); // as the form has it: a withdrawn response is stored as the server writes it
-    const reply = await this.draft.check(response);
+    const reply = await this.item.check(response);
     if (!reply || id !== this.#current.id || this.#server || !same(this.#collect(), data)) return;
     this.#take(reply, { data });
     this.#refresh();
@@ -369,7 +357,7 @@ class AskewAnnotate extends HTMLElement {
         this.#act(form.dataset.action);
       });
     }
-    this.commits = new Commits(this, (group) => !this.#sending && this.#isWritten() && this.#commit(group));
+    this.commits = new Commits(this, (group) => !this.#isSending && this.#isWritten() && this.#commit(group));
     this.form.addEventListener("focusin", ({ target }) => { if (target.matches(".ranks select")) this.#rank = target.value; });
     this.form.addEventListener("input", ({ target }) => {
       if (!target.matches(".ranks select")) return;
@@ -412,7 +400,7 @@ class AskewAnnotate extends HTMLElement {
     let before = "";
     for (const kind of ["keydown", "beforeinput", "input", "click", "paste"]) {
       this.addEventListener(kind, (event) => {
-        if (!this.#sending || (kind === "input" && !event.inputType)) return;
+        if (!this.#isSending || (kind === "input" && !event.inputType)) return;
         if (kind === "beforeinput") before = event.target.value;
         if (kind === "input") event.target.value = before;
         event.preventDefault();
@@ -665,7 +653,7 @@ class AskewAnnotate extends HTMLElement {
 
   /* Resolves when the draft is saved, or cannot be at the moment. */
   async saved() {
-    await this.draft.flush();
+    await this.item.flush();
   }
 
   #envelope(data) {
@@ -700,11 +688,10 @@ class AskewAnnotate extends HTMLElement {
     this.#confirmed = [];
     this.#clearNotices("submit");
     this.#clearNotices("key");
-    this.#giveUp(); // what was to be submitted is what was here before
     this.#unsay();
     this.#announce("");
     if (this.dataset.practice) this.bar.querySelector("[data-feedback]").hidden = true; // it was about what was here before
-    this.draft.change(this.#envelope(this.#collect()));
+    this.item.change(this.response);
     this.#refresh();
     this.#tellChecked(); // back at what the server has seen: it is not sent again
     this.#tell("response-entered", {});
@@ -859,11 +846,48 @@ class AskewAnnotate extends HTMLElement {
 
   // --- drafts ------------------------------------------------------------------------------------------------------
 
+  /* What item.js asks of this page. */
+  #pageOfItem() {
+    return {
+      tell: {
+        saving: () => this.item.isWished || this.#state(t("Saving…")),
+        saved: ({ reply, response }) => this.#onSaved(reply, response),
+        failing: ({ problem, seconds }) => this.#onFailing(problem, seconds),
+        refused: ({ problem }) => this.#onRefused(problem),
+        stale: ({ draft }) => this.#onStale(draft),
+        answering: () => setTimeout(() => this.#carryOut()),
+        ending: () => this.#clearNotices("submit"),
+        ended: ({ action, reply }) => this.#onEnded(action, reply),
+        notEnded: ({ problem }) => this.#onNotEnded(problem),
+        waiting: ({ problem, seconds }) => this.#onWaiting(problem, seconds),
+        givenUp: ({ isUnsaved }) => this.#onGivenUp(isUnsaved),
+        withdrawn: ({ draft }) => this.#onWithdrawn(draft),
+        lost: ({ problem }) => this.#onLost(problem),
+        next: ({ assignment, latest, said }) => this.#onNext(assignment, latest, said),
+      },
+      end: async (action, id, body) => {
+        await this.querySelector("askew-proposals")?.told;
+        return send("POST", this.#url(action, id), body, { part: action === "submit" ? "annotation" : null });
+      },
+      withdraw: async (id) => {
+        const { annotation } = await send("GET", this.#url("response", id));
+        const { draft } = await send("POST", `${this.dataset.api}annotations/${annotation}/undo/`, {});
+        return draft;
+      },
+      fetchNext: async (id) => {
+        const assignment = await send("POST", `${this.dataset.api}batches/${this.#current.batch.id}/next/`, { holding: [id] });
+        this.#fetchedAt = Date.now();
+        return assignment;
+      },
+      urlOf: (id, action) => this.#url(action, id),
+      redraw: () => this.#drawBusy(),
+    };
+  }
+
   #onSaved(reply, response) {
     this.#current = { ...this.#current, draft: { revision: reply.revision, response, saved_at: reply.saved_at } };
-    if (this.#wish) setTimeout(() => this.#carryOut());
-    else {
-      this.#state(this.draft.unsaved ? t("Saving…") : t`Saved ${clock(reply.saved_at)}`);
+    if (!this.item.isWished) {
+      this.#state(this.item.isUnsaved ? t("Saving…") : t`Saved ${clock(reply.saved_at)}`);
       this.#clearNotices("connection");
     }
     if (reply.closed) this.#notice(t("This batch is closed. Your draft is saved under “My work” and cannot be submitted."), "problem", "closed");
@@ -872,42 +896,38 @@ class AskewAnnotate extends HTMLElement {
     this.#refresh();
   }
 
-  #onFailing(problem, seconds, retry = () => this.draft.flush()) {
-    if (this.#wish) return true; // its own next try saves the response as well
+  #onFailing(problem, seconds) {
     const words = problem.signedOut
       ? t("You are signed out. Your entries are stored in this browser. Sign in again in another tab, then saving resumes here.")
       : t`${problem.message} Your entries are stored in this browser and saved as soon as possible.`;
-    this.#countDown(t("Not saved"), words, seconds, retry);
-    return true;
+    this.#countDown(t("Not saved"), words, seconds);
   }
 
   /* A submission got no answer. It stays what the person wants until the response is changed: it is sent again, and until the
      server has answered the page says that it is not submitted. */
-  #submitLater(response, problem) {
-    const tries = this.#wish?.tries ?? 0;
-    this.#wish = { response, tries: tries + 1 };
+  #onWaiting(problem, seconds) {
     remember(WISH, [this.#current.id]);
     const words = problem.signedOut
       ? t("You are signed out. Your response is stored in this browser. Sign in again in another tab, then it is submitted.")
       : t`${problem.message} Your response is stored in this browser and submitted as soon as the server answers.`;
-    this.#countDown(t("Saved, not submitted"), words, waitAfter(tries), () => this.#carryOut());
+    this.#countDown(t("Saved, not submitted"), words, seconds);
   }
 
+  /* Do what waits for the server, as soon as nothing else is on its way. */
   #carryOut() {
-    if (!this.#wish || this.#home || this.#lost) return;
-    if (this.#sending) setTimeout(() => this.#carryOut(), 1000);
-    else this.#send(this.#wish.response);
+    if (this.#home) return;
+    if (this.#isGuarded) setTimeout(() => this.#carryOut(), 1000);
+    else this.item.retry();
   }
 
-  #giveUp() {
-    if (!this.#wish) return;
-    this.#wish = null;
+  #onGivenUp(isUnsaved) {
     this.#clearNotices("connection");
-    this.#state(this.draft.unsaved ? t("Not saved") : t("Saved, not submitted"), true);
+    this.#state(isUnsaved ? t("Not saved") : t("Saved, not submitted"), true);
   }
 
   /* Say what has failed, count down the seconds until it is tried again, and try. Only the words are read out. */
-  #countDown(state, words, seconds, retry) {
+  #countDown(state, words, seconds) {
+    const retry = () => this.#carryOut();
     this.#state(state, true);
     this.#notice(words, "problem", "connection", retry, t("Try now"));
     const button = this.notices.querySelector("[data-topic=connection] > button");
@@ -927,33 +947,25 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #onRefused(problem) {
-    if (problem.code === "already_submitted" && this.#unanswered) {
-      if (this.#wish) setTimeout(() => this.#carryOut()); // answered like the first one
-      else this.#withdraw();
-      return true;
-    }
     this.#state(t("Not saved"), true);
-    if (PLACE_GONE.has(problem.code)) this.#lose(problem);
-    else this.#notice(t`${problem.message} Your entries are still here and stored in this browser.`, "problem", problem.passing ? "connection" : "submit");
-    return false;
+    this.#notice(t`${problem.message} Your entries are still here and stored in this browser.`, "problem", problem.passing ? "connection" : "submit");
   }
 
   #onStale(draft) {
-    this.#giveUp();
     this.#state(t("Not saved: this item was changed in another window"), true);
-    this.#choose(this.#envelope(this.#collect()), draft);
+    this.#choose(this.response, draft);
   }
 
   /* Two versions of one response: the person chooses. Until then both exist, here and on the server. */
   async #choose(mine, draft) {
     const choice = await chooseVersion({ fields: this.fields, grid: this.grid, mine: mine.data, other: draft.response.data, savedAt: clock(draft.saved_at) });
     if (choice === "other") {
-      this.draft.rebase(draft);
+      this.item.hear({ type: "rebase", draft });
       this.#show({ ...this.#current, draft }, { isBack: true }); // as a page that is opened now: what a program gave for the dropped version goes
     } else {
       this.#setUnsure(Boolean(mine.unsure));
       if (!same(this.#collect(), mine.data)) this.put(mine.data);
-      this.draft.rebase(draft, mine);
+      this.item.hear({ type: "rebase", draft, response: mine });
       this.#refresh();
     }
     if (document.activeElement === document.body) this.#focusStart(); // the cell that had it was painted anew
@@ -967,11 +979,11 @@ class AskewAnnotate extends HTMLElement {
     else if (action === "flag") this.flag();
     else if (action === "ask") this.ask();
     else if (action === "undo") this.undo();
-    else if (action === "save") this.draft.flush();
+    else if (action === "save") this.item.flush();
   }
 
   async submit() {
-    if (this.#sending || this.#lost || this.#home) return;
+    if (this.#isSending || this.item.isLost || this.#home) return;
     if (this.#changing) this.#changed();
     const onward = this.#onward();
     if (onward) {
@@ -979,7 +991,7 @@ class AskewAnnotate extends HTMLElement {
       return;
     }
     const unfinished = await this.#settle();
-    if (this.#lost) return;
+    if (this.item.isLost) return;
     if (this.#changing) this.#changed(); // by what was waited for
     if (unfinished) {
       this.#notice(t`Not submitted yet. ${unfinished}`, "problem", "submit");
@@ -995,12 +1007,13 @@ class AskewAnnotate extends HTMLElement {
       if (!blocking.length) this.#focusField(missing[0]);
       return;
     }
-    const response = this.#envelope(this.#collect());
+    const { response } = this;
     const refused = await this.#refusedByServer(response.data);
-    if (this.#lost || document.querySelector("dialog[open]")) return; // the place is gone, or two versions differ
+    if (this.item.isLost || document.querySelector("dialog[open]")) return; // the place is gone, or two versions differ
     if (refused.length) return this.#onInvalid({ body: { violations: refused } });
     if ("hands" in this.dataset) this.#hand(response);
-    else await (this.practice ? this.#practise(response) : this.#send(response));
+    else if (this.practice) await this.#practise(response);
+    else this.item.hear({ type: "submit", response, confirmed: this.#confirmed });
   }
 
   /* Wait for the elements that are still working out a part of the response. Resolves to what the person has to finish
@@ -1016,7 +1029,7 @@ class AskewAnnotate extends HTMLElement {
      to check, it is asked first: what a person must mend is then no failed submission. */
   async #refusedByServer(data) {
     if (this.practice) return [];
-    if (this.#asksServer()) await this.#guard(() => this.draft.flush());
+    if (this.#asksServer()) await this.#guard(() => this.item.flush());
     const seen = this.#server && same(this.#server.data, data);
     return seen ? this.#server.violations.filter(({ level }) => level !== "warning") : [];
   }
@@ -1069,35 +1082,27 @@ class AskewAnnotate extends HTMLElement {
     });
   }
 
-  async #send(response) {
-    await this.#leave("submit", { response, confirmed: this.#confirmed }, (answer) => {
-      this.#done.push(answer.annotation.id);
+  #onEnded(action, reply) {
+    const isSubmitted = action === "submit";
+    if (isSubmitted) {
+      this.#done.push(reply.annotation.id);
       this.guidelines.count();
       remember(this.#store(), this.#done);
-      this.#advance(t("Previous item submitted."), answer.next, 1);
-      this.#workChanged();
-    });
+    }
+    this.#advance(isSubmitted ? t("Previous item submitted.") : t("Previous item skipped."), reply?.next, isSubmitted ? 1 : 0);
+    this.#workChanged();
   }
 
-  /* A submission that got no answer had arrived, and the person has chosen something else since: the later choice holds. What
-     is submitted becomes the draft again, what is here now is saved over it, and `then` does what had been refused. */
-  #withdraw(then = () => {}) {
-    const withdraw = async () => {
-      const { annotation } = await send("GET", this.#url("response"));
-      const { draft } = await send("POST", `${this.dataset.api}annotations/${annotation}/undo/`, {});
-      this.#unanswered = null;
-      this.#clearNotices("connection");
-      this.draft.rebase(draft, this.#envelope(this.#collect()));
-      if (!this.draft.unsaved) this.#onSaved(draft, draft.response);
-      setTimeout(then);
-    };
-    this.#wish = null;
-    setTimeout(() => this.#guard(withdraw, (problem) => {
-      if (problem.passing) return this.#onFailing(problem, waitAfter(0), () => this.#withdraw(then));
-      this.#unanswered = null;
-      if (!PLACE_GONE.has(problem.code)) this.draft.resume();
-      return PLACE_GONE.has(problem.code) && this.#lose(problem);
-    }));
+  #onNotEnded(problem) {
+    if (problem.code === "invalid_response") this.#onInvalid(problem);
+    else if (problem.code === "unmet_conditions") this.#askToConfirm(problem);
+    else this.#say(problem);
+  }
+
+  /* A submission that got no answer had arrived, and the person has chosen something else since: it is the draft again. */
+  #onWithdrawn(draft) {
+    this.#clearNotices("connection");
+    if (!this.item.isUnsaved) this.#onSaved(draft, draft.response);
   }
 
   async skip() {
@@ -1107,10 +1112,7 @@ class AskewAnnotate extends HTMLElement {
       this.#notice(t("Choose or write a reason for skipping this item."), "problem", "submit");
       return;
     }
-    await this.#leave("skip", { reason }, (answer) => {
-      this.#advance(t("Previous item skipped."), answer?.next, 0);
-      this.#workChanged();
-    });
+    if (!this.#isSending) this.item.hear({ type: "skip", reason });
   }
 
   async flag() {
@@ -1152,12 +1154,12 @@ class AskewAnnotate extends HTMLElement {
       return;
     }
     await this.#guard(async () => {
-      await this.draft.flush();
+      await this.item.flush();
       const assignment = await send("POST", `${this.dataset.api}annotations/${last}/undo/`, {});
       this.#done.pop();
       remember(this.#store(), this.#done);
-      if (assignment.id !== this.#current.id) this.#waiting.unshift(this.#current);
-      this.draft.close();
+      if (assignment.id !== this.#current.id) this.item.hear({ type: "shelve", assignment: this.#current });
+      this.item.close();
       this.#show(assignment, { said: t("Undone. This is your last submission.") });
       this.#workChanged();
     }, (problem) => {
@@ -1244,12 +1246,11 @@ class AskewAnnotate extends HTMLElement {
     await this.#guard(async () => {
       if (!this.#home) {
         if (this.#changing) this.#changed();
-        await this.draft.flush();
-        this.#home = { item: this.#current, draft: this.draft, id: this.#current.id };
-        this.draft.close();
-        this.draft = new NoDraft();
+        await this.item.flush();
+        this.#home = this.#current;
+        this.item.close();
       }
-      this.#show(asPast(item, this.#home.item), { said: t`Submitted ${clock(item.ended_at)}` });
+      this.#show(asPast(item, this.#home), { said: t`Submitted ${clock(item.ended_at)}` });
       this.#readOnly(true);
       shown = true;
     });
@@ -1259,8 +1260,7 @@ class AskewAnnotate extends HTMLElement {
   /* Go on with the current item, with what was entered in it. */
   comeBack() {
     if (!this.#home) return;
-    const { item } = this.#leavePast();
-    this.#show(item, { isBack: true });
+    this.#show(this.#leavePast(), { isBack: true });
     this.#carryOut();
   }
 
@@ -1271,7 +1271,7 @@ class AskewAnnotate extends HTMLElement {
       const assignment = await send("POST", `${this.dataset.api}annotations/${annotation}/undo/`, {});
       this.#done = this.#done.filter((id) => id !== annotation);
       remember(this.#store(), this.#done);
-      this.#waiting.unshift(this.#leavePast().item);
+      this.item.hear({ type: "shelve", assignment: this.#leavePast() });
       this.#show(assignment, { said: t("Response withdrawn.") });
       this.#notice(t("Change your response and submit it again."), "note");
     }, (problem) => {
@@ -1284,9 +1284,8 @@ class AskewAnnotate extends HTMLElement {
   #leavePast() {
     const home = this.#home;
     this.#home = null;
-    this.draft = home.draft;
     this.#readOnly(false);
-    this.#current = { ...this.#current, guidelines: home.item.guidelines };
+    this.#current = { ...this.#current, guidelines: home.guidelines };
     return home;
   }
 
@@ -1295,41 +1294,20 @@ class AskewAnnotate extends HTMLElement {
     for (const part of [...this.panel.children, ...this.bar.children]) part.inert = on;
   }
 
-  /* Send what ends an item, once, and only when no draft is on its way. */
-  async #leave(action, body, then) {
-    await this.#guard(async () => {
-      await this.draft.settle();
-      await this.querySelector("askew-proposals")?.told;
-      await this.#fetching;
-      const holding = this.#waiting.map(({ id }) => id);
-      const answer = await send("POST", this.#url(action), { ...body, next: true, holding }, { part: action === "submit" ? "annotation" : null });
-      this.draft.close();
-      this.draft.forget();
-      then(answer);
-    }, (problem) => {
-      if (problem.code === "already_submitted" && this.#unanswered) {
-        this.#withdraw(() => this.#leave(action, body, then));
-        return true;
-      }
-      this.draft.resume();
-      if (action === "submit" && problem.passing) {
-        this.#unanswered ??= body.response;
-        this.#submitLater(body.response, problem);
-        return true;
-      }
-      if (action === "submit") this.#giveUp();
-      if (problem.code === "invalid_response") this.#onInvalid(problem);
-      else if (problem.code === "unmet_conditions") this.#askToConfirm(problem);
-      else if (PLACE_GONE.has(problem.code)) this.#lose(problem);
-      else return false;
-      return true;
-    });
+  /* Whether something is on its way that ends the item or needs the whole page. */
+  get #isSending() {
+    return this.#isGuarded || this.item.isBusy;
+  }
+
+  #drawBusy() {
+    if (this.#isSending) this.form.setAttribute("aria-busy", "true");
+    else this.form.removeAttribute("aria-busy");
   }
 
   async #guard(work, handled = () => false) {
-    if (this.#sending) return;
-    this.#sending = true;
-    this.form.setAttribute("aria-busy", "true");
+    if (this.#isSending) return;
+    this.#isGuarded = true;
+    this.#drawBusy();
     this.#clearNotices("submit");
     try {
       await work();
@@ -1337,8 +1315,8 @@ class AskewAnnotate extends HTMLElement {
       if (!(problem instanceof Problem)) throw problem;
       if (!handled(problem)) this.#say(problem);
     } finally {
-      this.#sending = false;
-      this.form.removeAttribute("aria-busy");
+      this.#isGuarded = false;
+      this.#drawBusy();
     }
   }
 
@@ -1377,16 +1355,11 @@ class AskewAnnotate extends HTMLElement {
   }
 
   /* The place was given to somebody else, or the batch or item was closed: what was entered stays a draft. */
-  async #lose(problem) {
-    if (this.#lost) return;
-    this.#lost = true;
-    this.#giveUp();
-    if (problem.code === "batch_closed") this.#waiting = [];
+  async #onLost(problem) {
     const { id } = this.#current;
-    this.draft.change(this.#envelope(this.#collect()));
-    const kept = await this.draft.flush();
+    this.item.change(this.response);
+    const kept = await this.item.flush();
     if (id !== this.#current.id || this.#home) return; // another item is shown by now
-    this.draft.close();
     if (!kept) this.#state(t("Not saved"), true);
     const where = kept ? t("Your draft is saved under “My work”.") : t("Your entries are stored in this browser.");
     // Why a place is gone the server knows, and says where the draft is.
@@ -1399,29 +1372,19 @@ class AskewAnnotate extends HTMLElement {
   #advance(said, next, submitted) {
     this.#confirmAnswers();
     this.#setProgress({ ...this.#progress, submitted: this.#progress.submitted + submitted });
-    if (next && !this.#waiting.some(({ id }) => id === next.id)) this.#waiting.push(next);
-    const ahead = this.#waiting.shift();
-    if (ahead) {
+    this.item.hear({ type: "goOn", next, said });
+  }
+
+  #onNext(assignment, latest, said) {
+    if (assignment) {
       // A waiting item was counted when it was fetched; what was submitted since is known here.
-      const counted = next?.progress ?? { ...ahead.progress, submitted: this.#progress.submitted };
+      const counted = latest?.progress ?? { ...assignment.progress, submitted: this.#progress.submitted };
       // So do answers to questions: they may have come since the item was fetched.
-      this.#show({ ...ahead, progress: counted, answers: next?.answers ?? ahead.answers }, { said });
+      this.#show({ ...assignment, progress: counted, answers: latest?.answers ?? assignment.answers }, { said });
       if (Date.now() - this.#fetchedAt > PING) setTimeout(() => this.#ping()); // nothing has renewed its lease since
     } else {
       location.assign(this.dataset.done || location.href);
     }
-  }
-
-  #fetchAhead() {
-    if (this.practice || this.#home || this.#waiting.length || this.#fetching) return;
-    const holding = [this.#current.id];
-    this.#fetching = send("POST", `${this.dataset.api}batches/${this.#current.batch.id}/next/`, { holding })
-      .then((assignment) => {
-        this.#fetchedAt = Date.now();
-        if (assignment && assignment.id !== this.#current.id) this.#waiting.push(assignment);
-      })
-      .catch(() => {}) // the next submit asks again
-      .finally(() => { this.#fetching = null; });
   }
 
   // --- the lease ---------------------------------------------------------------------------------------------------
@@ -1434,15 +1397,16 @@ class AskewAnnotate extends HTMLElement {
 
   async #ping() {
     const idle = Date.now() - this.#lastActive > ACTIVE;
-    if (idle || document.visibilityState === "hidden" || this.#lost || this.#sending) return;
+    if (idle || document.visibilityState === "hidden" || this.item.isLost || this.#isSending) return;
     const { id } = this.#home ?? this.#current;
     try {
       const reply = await send("POST", `${this.dataset.api}assignments/${id}/ping/`, {});
       this.#tellAnswers(reply?.answers);
       if (id === this.#current.id && reply?.lease) this.#tellLease(reply.lease);
     } catch (problem) {
-      if (this.#home?.id === id && PLACE_GONE.has(problem.code)) this.comeBack();
-      if (id === this.#current.id && PLACE_GONE.has(problem.code)) this.#lose(problem);
+      if (!SLOT_GONE.has(problem.code)) return;
+      if (this.#home?.id === id) this.comeBack();
+      if (id === this.#current.id) this.item.hear({ type: "lose", problem });
     }
   }
 
@@ -1451,7 +1415,7 @@ class AskewAnnotate extends HTMLElement {
     this.#current = { ...this.#current, lease };
     if (lease.seconds) this.#clearNotices("lease");
     else this.#notice(t("This item is no longer reserved for you. You can submit it as long as no other annotator has taken it."), "problem", "lease", () => this.#guard(async () => {
-      await this.draft.flush();
+      await this.item.flush();
       this.#advance("", null, 0);
     }), t("Go to the next item"));
   }
@@ -1551,8 +1515,8 @@ class AskewAnnotate extends HTMLElement {
     for (const input of document.querySelectorAll(`input[type=hidden][name=${name}]`)) input.value = value;
   }
 
-  #url(action) {
-    return `${this.dataset.api}assignments/${this.#current.id}/${action}/`;
+  #url(action, id = this.#current.id) {
+    return `${this.dataset.api}assignments/${id}/${action}/`;
   }
 
   #store() {
@@ -1579,7 +1543,6 @@ const PAST = "askew:past"; // whether the strip of earlier items was left open i
 const WISH = "askew:not-submitted"; // the item whose submission has got no answer
 const ANSWER = "answer-"; // topics of notices with answers to questions
 const LISTED = 100; // changes that are listed one by one
-const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "already_submitted"]);
 const LOST = {
   batch_closed: t("This batch is closed."),
   decided: t("This item is already decided."),
