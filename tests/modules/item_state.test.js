@@ -342,15 +342,18 @@ class Walk {
       this.typed += 1;
       this.texts.set(this.id, `text ${this.typed}`);
       this.wishes.set(this.id, null);
+      this.hasChanged = true;
       this.hear({ type: "change", response: this.entered });
     } else if (pick < 0.75) {
       if (isLost(this.state)) return this.hear({ type: "goOn", next: null });
+      this.hasChanged = false;
       this.pressed.add(JSON.stringify(this.entered));
       this.wishes.set(this.id, this.entered);
       this.hear({ type: "submit", response: this.entered });
     } else if (pick < 0.8) {
       if (isLost(this.state)) return;
       if (!this.state.wish) this.wishes.set(this.id, null);
+      this.hasChanged = false;
       this.hear({ type: "skip", reason: "unclear" });
     } else if (pick < 0.86) this.hear({ type: "due" });
     else if (pick < 0.92) this.hear({ type: "retry" });
@@ -441,7 +444,9 @@ class Walk {
       assert.ok((this.ends.get(id) ?? 0) <= 1 + item.undone, "said to be done more than once");
       if (id !== this.id || isLost(this.state)) continue;
       const { stage, savesDrafts, entered } = this.state;
-      if (stage !== "open" || !savesDrafts || !entered || item.submitted) continue;
+      if (stage !== "open" || !savesDrafts || !entered) continue;
+      if (this.hasChanged) assert.equal(item.submitted, null, "what was changed since is submitted");
+      if (item.submitted) continue;
       assert.ok([this.texts.get(id), OTHER].includes(item.draft?.data.text), "the last draft is not saved");
     }
   }

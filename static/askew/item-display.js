@@ -1,0 +1,82 @@
+/* What an item shows: its question, table, answers and context, always as text. */
+
+import { empty, offerAnswers, offerRanks } from "./conditions.js";
+import { element } from "./elements.js";
+import { outside } from "./keys.js";
+import { t } from "./language.js";
+
+export class ItemDisplay {
+  /** @param {import("./annotate.js").AskewAnnotate} page */
+  constructor(page) {
+    this.page = page;
+  }
+
+  instruction() {
+    const words = this.page.querySelector(".instruction").textContent;
+    return words.endsWith("?") ? words : `${words}.`;
+  }
+
+  asked() {
+    return [...this.page.querySelectorAll(".asked > :is(h2, p)")].map(({ textContent }) => textContent).join(": ");
+  }
+
+  /* Where several answers to one question are rated, say which of them this is. It moves in when it takes the place of
+     another one, as nothing else on the page would change. Returns the words for who does not see that, or "". */
+  tellSameQuestion(before, { same_question: answers, shows, base }) {
+    const place = this.page.querySelector("[data-same-question]");
+    if (!place) return "";
+    const { number, total } = answers ?? { number: 1, total: 1 };
+    place.hidden = number < 2;
+    place.textContent = t`Same question, another answer: ${number} of ${total}`;
+    const replaces = before !== null && before.base === base && before.shows.question === shows.question
+      && before.shows.rated_answer !== shows.rated_answer;
+    const section = place.closest(".rated");
+    section.classList.remove("replaced");
+    if (!replaces) return "";
+    section.getBoundingClientRect(); // laid out without the class, it moves in once more
+    section.classList.add("replaced");
+    return place.hidden ? "" : `${place.textContent}. ${shows.rated_answer}`;
+  }
+
+  fillShown(assignment) {
+    const { shows } = assignment;
+    for (const field of this.page.fields.filter(({ dataset }) => "ranks" in dataset)) offerRanks(field, shows.answers);
+    const choices = this.page.fields.filter(({ dataset }) => "of" in dataset);
+    for (const field of choices) offerAnswers(field, shows.answers);
+    if (choices.length) this.page.keys.label();
+    for (const place of outside(this, "[data-show]")) {
+      const value = shows[place.dataset.show];
+      place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(value));
+      if (place.shown) place.shown(value, assignment);
+      else (SHOW[place.dataset.show] ?? SHOW.text)(place, value, shows);
+    }
+  }
+}
+
+export const SHOW = {
+  text: (place, value) => { place.textContent = typeof value === "string" ? value : value?.text ?? ""; },
+  question: (place, text) => { place.textContent = text ?? ""; },
+  evidence: (place, evidence) => { place.textContent = evidence?.from ?? ""; },
+  answers: (place, answers, { alternatives = [] } = {}) => {
+    place.replaceChildren(...(answers ?? []).map((text) => element("li", { textContent: text, dir: "auto" })));
+    for (const other of alternatives) {
+      const item = element("li", { dir: "auto" });
+      item.append(element("span", { className: "soft", textContent: t("or") }), ` ${other.join(" | ")}`);
+      place.append(item);
+    }
+  },
+  context: (place, context) => {
+    const facts = [[t("Unit"), context?.unit], [t("Scale"), context?.scale]].filter(([, value]) => value);
+    place.replaceChildren(
+      ...(context?.text ?? "").split("\n\n").filter(Boolean).map((text) => element("p", { textContent: text, dir: "auto" })),
+      ...facts.map(([name, value]) => element("p", { className: "soft", textContent: `${name}: ${value}` })),
+    );
+  },
+  history: (place, turns) => {
+    place.replaceChildren(...(turns ?? []).map(({ question, answers }) => {
+      const item = element("li", { dir: "auto", textContent: question });
+      item.append(" ", element("span", { className: "soft", textContent: answers.join(" | ") }));
+      return item;
+    }));
+  },
+};

@@ -1,0 +1,142 @@
+/* The bar of actions: skip, flag and ask with their panels, and the keys in them. */
+
+import { send } from "./api.js";
+import { writes } from "./keys.js";
+import { t } from "./language.js";
+
+export class Panels {
+  /** @param {import("./annotate.js").AskewAnnotate} page */
+  constructor(page) {
+    this.page = page;
+  }
+
+  /* Why the last item was skipped, and what was about to be written to the managers, is nothing about this one. */
+  forgetNotes() {
+    document.querySelector("form[data-action=skip]")?.reset();
+    for (const name of ["flag_note", "ask_text"]) if (this.page.form.elements[name]) this.page.form.elements[name].value = "";
+  }
+
+  onKey(event) {
+    const panel = event.target.closest("details[data-panel][open]");
+    if (event.key === "F2" && event.target.matches("textarea, input[type=text]")) { // as in a cell: append to it
+      event.preventDefault();
+      event.target.setSelectionRange(event.target.value.length, event.target.value.length);
+    } else if (event.key === "Escape" && panel) {
+      event.preventDefault();
+      panel.open = false;
+      panel.querySelector("summary").focus();
+    } else if (event.key === "Escape" && writes(event.target)) {
+      event.preventDefault();
+      this.toActions();
+    } else if (panel?.dataset.panel === "skip" && this.#skipsBecause(event)) {
+      event.preventDefault();
+    } else if (event.key === "Enter" && !event.isComposing && this.#enters(event, panel)) {
+      event.preventDefault();
+      if (!event.repeat) this.act(panel?.dataset.panel ?? "submit");
+    }
+  }
+
+  /* A digit in the panel of skip is one of the reasons, and done: nothing is chosen for anybody beforehand. */
+  #skipsBecause({ key, target, ctrlKey, metaKey, altKey, repeat }) {
+    if (ctrlKey || metaKey || altKey || repeat || writes(target) || !/^[1-9]$/u.test(key)) return false;
+    const reason = [...document.querySelectorAll("input[name=skip_reason]")][Number(key) - 1];
+    if (!reason) return false;
+    reason.checked = true;
+    this.skip();
+    return true;
+  }
+
+  toActions() {
+    (this.onward() ?? this.page.bar.querySelector("button[value=submit]")).focus();
+  }
+
+  /* In practice, once a response was judged: the button that leads to what comes next. */
+  onward() {
+    return this.page.bar.querySelector("[data-feedback]:not([hidden]) button.primary");
+  }
+
+  /* Whether this Enter acts for the whole item, or for the panel it is pressed in. Alone it does so in a panel only, and
+     where it has no meaning of its own; elsewhere it is a key that can be moved (keys.js). */
+  #enters({ target, ctrlKey, metaKey, shiftKey }, panel) {
+    if (ctrlKey || metaKey) return Boolean(panel) || !target.closest("a, [data-feedback]");
+    // A field of a single line, in which Enter submits; Shift Enter begins a second line, and from then on Enter is a line.
+    if (target.matches("[data-enter-submits]")) return !shiftKey && target.value.trim() !== "" && !target.value.includes("\n");
+    return Boolean(panel) && !target.closest("button, a, summary, textarea");
+  }
+
+  act(action) {
+    if (action === "submit") this.page.submission.submit();
+    else if (action === "skip") this.skip();
+    else if (action === "flag") this.flag();
+    else if (action === "ask") this.ask();
+    else if (action === "undo") this.page.submission.undo();
+    else if (action === "save") this.page.item.flush();
+  }
+
+  async skip() {
+    const chosen = new FormData(document.querySelector("form[data-action=skip]"));
+    const reason = String(chosen.get("skip_other") ?? "").trim() || String(chosen.get("skip_reason") ?? "");
+    if (!reason) {
+      this.page.status.notice(t("Choose or write a reason for skipping this item."), "problem", "submit");
+      return;
+    }
+    if (!this.page.isSending) this.page.item.hear({ type: "skip", reason });
+  }
+
+  async flag() {
+    const field = this.page.form.elements.flag_note;
+    const note = field.value.trim();
+    if (!note) {
+      this.page.status.notice(t("Enter what the managers should check."), "problem", "submit");
+      return;
+    }
+    await this.page.guard(async () => {
+      await send("POST", this.page.url("flag"), { note });
+      field.value = "";
+      this.closePanels();
+      this.page.status.notice(t("Flagged. The managers of this project can read your note. The item stays with you."), "note", "submit");
+      this.toActions();
+    });
+  }
+
+  async ask() {
+    const field = this.page.form.elements.ask_text;
+    const text = field.value.trim();
+    if (!text) {
+      this.page.status.notice(t("Enter a question."), "problem", "submit");
+      return;
+    }
+    await this.page.guard(async () => {
+      await send("POST", this.page.url("ask"), { text });
+      field.value = "";
+      this.closePanels();
+      this.page.status.notice(t("Question sent. The answer will appear here and on “My work”. The item stays with you."), "note", "submit");
+      this.toActions();
+    });
+  }
+
+  /* Where letters go into a field, Enter is the field's own key as well. In a table, a list or a field of one line it submits,
+     or leads on to where the next one does. */
+  typing(target) {
+    const on = writes(target);
+    const text = on && target.matches("textarea, input");
+    const kind = text ? (target.matches("[data-enter-submits], [data-enter-leads-on]") ? "line" : "text") : "";
+    for (const part of [this.page.panel, this.page.bar]) {
+      if (on) part.dataset.typing = kind;
+      else delete part.dataset.typing;
+    }
+    const hint = this.page.bar.querySelector("[data-while-typing]");
+    hint?.toggleAttribute("data-on", on && !this.page.keys.off);
+  }
+
+  openPanel(name) {
+    const panel = this.page.bar.querySelector(`details[data-panel=${name}]`);
+    if (!panel) return;
+    panel.open = true;
+    (panel.querySelector("input:checked") ?? panel.querySelector("input, textarea") ?? panel).focus();
+  }
+
+  closePanels(except = null) {
+    for (const panel of this.page.bar.querySelectorAll("details[data-panel][open]")) if (panel !== except) panel.open = false;
+  }
+}

@@ -1,0 +1,23 @@
+/* What this tab or browser remembers beside drafts. Where nothing can be stored, nothing is remembered. */
+
+export function wasOpen(key) {
+  try {
+    return localStorage.getItem(key) === "open";
+  } catch {
+    return false;
+  }
+}
+
+export function recall(key) {
+  try {
+    return JSON.parse(sessionStorage.getItem(key)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+export function remember(key, list) {
+  try {
+    sessionStorage.setItem(key, JSON.stringify(list.slice(-50)));
+  } catch { /* then a reload forgets which submission was the last */ }
+}
