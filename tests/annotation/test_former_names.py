@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,19 @@ from django.db import DatabaseError, connection, transaction
 from annotation.access import audit_log
 from annotation.assistance import impressions
 from annotation.management.doctor import findings
-from annotation.models import Assignment, Event, PracticeResult, ProposalImpression, ProposalReaction, Slot
+from annotation.models import (
+    Assignment,
+    Event,
+    Person,
+    PracticeResult,
+    Project,
+    ProposalImpression,
+    ProposalReaction,
+    Slot,
+    Source,
+)
 from annotation.platform import immutable_rows
+from tests import template_database
 from tests.annotation.cast import NOON, World, make_world
 
 MIGRATION: Any = import_module("annotation.migrations.0055_names_of_the_glossary")
@@ -40,13 +53,64 @@ CATALOGUE = (
     else "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'index')"
 )
 
-pytestmark = [pytest.mark.both, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.both, pytest.mark.django_db]
+
+
+@dataclass(frozen=True)
+class RenamedTwice:
+    """What the database held before, under the former names, and after the way back."""
+
+    world: World
+    counted: dict[str, list[Any]]
+    """Rows by the new name of their table."""
+    former_rows: dict[str, list[Any]]
+    catalogue: list[Any]
+    former_catalogue: list[Any]
+    models: dict[str, int]
+    """Keys of content types by model."""
+    former_models: dict[str, int]
+    refused: list[bool]
+    """Whether immutable tables refused each change under their former names."""
+
+
+@pytest.fixture(scope="module")
+def renamed(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RenamedTwice]:
+    """A world that went to the former names and back, once: migrating costs seconds. Tests change it in transactions."""
+    with django_db_blocker.unblock():
+        try:
+            world = worked_in(tmp_path_factory.mktemp("world"))
+            counted = {new: rows(f"SELECT * FROM {new}") for new in RENAMED.values()}
+            catalogue, models = rows(CATALOGUE), content_types()
+            try:
+                migrate(MIGRATION.Migration.dependencies[0][1])
+                former_rows = {new: rows(f"SELECT * FROM {old}") for old, new in RENAMED.items()}
+                former_catalogue, former_models = rows(CATALOGUE), content_types()
+                refused = [
+                    refuses(sql.format(table))
+                    for table in ("annotation_telling", "annotation_handling")
+                    for sql in REFUSED
+                ]
+            finally:
+                migrate()
+            yield RenamedTwice(
+                world, counted, former_rows, catalogue, former_catalogue, models, former_models, refused
+            )
+        finally:
+            template_database.empty()
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(renamed: RenamedTwice) -> World:
+    """The world, with objects of the test's own."""
+    people = {person.name.lower(): person for person in Person.objects.all()}
+    return World(Project.objects.get(), Source.objects.get(), people)
+
+
+def worked_in(folder: Path) -> World:
     """With proposals that somebody was shown, used and rejected, and a submission."""
-    world = make_world(tmp_path)
+    world = make_world(folder)
     batch = world.batch("question_paraphrase", variant="sentence", help="offered", help_from={"rules": True})
     assignment = world.take(batch, "ada")
     assert assignment is not None
@@ -64,58 +128,47 @@ def rows(sql: str) -> list[Any]:
         return sorted(cursor.fetchall(), key=repr)
 
 
+def content_types() -> dict[str, int]:
+    return dict(ContentType.objects.filter(app_label="annotation").values_list("model", "pk"))
+
+
 def migrate(*names: str) -> None:
     call_command("migrate", "annotation", *names, verbosity=0)
 
 
-def before_the_renaming() -> None:
-    migrate(MIGRATION.Migration.dependencies[0][1])
-
-
 def refuses(sql: str) -> bool:
-    with suppress(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute(
-                "SET CONSTRAINTS ALL IMMEDIATE"
-            )  # else what is still to be checked refuses by itself
-        cursor.execute(sql)
+    with suppress(DatabaseError):
+        raise_from(sql)
         return False
     return True
 
 
-def test_rows_triggers_and_constraints_are_the_same_under_the_new_names(world: World) -> None:
-    counted = {new: rows(f"SELECT * FROM {new}") for new in RENAMED.values()}
-    catalogue = rows(CATALOGUE)
-    try:
-        before_the_renaming()
-        former_rows = {new: rows(f"SELECT * FROM {old}") for old, new in RENAMED.items()}
-        former_catalogue = rows(CATALOGUE)
-        refused = [
-            refuses(sql.format(table))
-            for table in ("annotation_telling", "annotation_handling")
-            for sql in REFUSED
-        ]
-    finally:
-        migrate()
+def raise_from(sql: str) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            # Else what is still to be checked refuses by itself.
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute(sql)
 
-    assert former_rows == counted
-    assert all(refused)
-    assert len(former_catalogue) == len(catalogue)
-    assert {name for _, name in former_catalogue} >= {
+
+def test_rows_triggers_and_constraints_are_the_same_under_the_new_names(renamed: RenamedTwice) -> None:
+    assert renamed.former_rows == renamed.counted
+    assert all(
+        renamed.counted[f"annotation_{name}"] for name in ("slot", "proposalimpression", "proposalreaction")
+    )
+    assert len(renamed.refused) == 2 * len(REFUSED)
+    assert all(renamed.refused)
+    assert len(renamed.former_catalogue) == len(renamed.catalogue)
+    assert {name for _, name in renamed.former_catalogue} >= {
         "told_once",
         "one_live_assignment_per_place",
         "place_free",
     } - (set() if connection.vendor == "postgresql" else {"told_once"})
-    assert {new: rows(f"SELECT * FROM {new}") for new in RENAMED.values()} == counted
-    assert rows(CATALOGUE) == catalogue
+    assert {new: rows(f"SELECT * FROM {new}") for new in RENAMED.values()} == renamed.counted
+    assert rows(CATALOGUE) == renamed.catalogue
 
 
 def test_after_it_the_doctor_finds_nothing_and_immutable_tables_refuse_changes(world: World) -> None:
-    try:
-        before_the_renaming()
-    finally:
-        migrate()
-
     assert list(findings()) == []
     assert set(IMMUTABLE) <= set(immutable_rows.TABLES)
     for table in IMMUTABLE:
@@ -127,20 +180,9 @@ def test_after_it_the_doctor_finds_nothing_and_immutable_tables_refuse_changes(w
     assert not ProposalReaction.objects.exists()
 
 
-def raise_from(sql: str) -> None:
-    with transaction.atomic(), connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute(sql)
-
-
 def test_work_goes_on_after_it_and_every_constraint_still_holds(world: World) -> None:
     impression = ProposalImpression.objects.order_by("pk")[0]
     slot = Assignment.objects.get().slot
-    try:
-        before_the_renaming()
-    finally:
-        migrate()
 
     assert refuses(f"UPDATE annotation_item SET submitted_count = slots_count + 1 WHERE id = {slot.item_id}")
     assert refuses("UPDATE annotation_personbatchcounts SET leased = -1")
@@ -158,18 +200,11 @@ def test_work_goes_on_after_it_and_every_constraint_still_holds(world: World) ->
     assert list(findings()) == []
 
 
-def test_what_the_admin_noted_about_a_row_follows_its_table(world: World) -> None:
-    types = ContentType.objects.filter(app_label="annotation")
-    keys = dict(types.values_list("model", "pk"))
-    try:
-        before_the_renaming()
-        former = dict(types.values_list("model", "pk"))
-    finally:
-        migrate()
-
+def test_what_the_admin_noted_about_a_row_follows_its_table(renamed: RenamedTwice) -> None:
     for old, new in RENAMED.items():
-        assert former[old.removeprefix("annotation_")] == keys[new.removeprefix("annotation_")]
-    assert dict(types.values_list("model", "pk")) == keys
+        former = renamed.former_models[old.removeprefix("annotation_")]
+        assert former == renamed.models[new.removeprefix("annotation_")]
+    assert content_types() == renamed.models
 
 
 def test_the_log_keeps_the_former_names(world: World) -> None:
