@@ -127,7 +127,7 @@ def surfaces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     folder = tmp_path_factory.mktemp("term")
     copy = folder / "tree"
     for name in FOLDERS:
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("*.pyc.*"))
     for name in (*FILES, "templates"):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         copied = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
