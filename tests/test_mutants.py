@@ -108,9 +108,9 @@ def test_a_style_sheet_is_tried_with_the_browser_tests_of_what_it_shows(tmp_path
     ]
 
 
-def test_a_file_of_javascript_tests_is_a_test():
-    file = "tests/modules/test_modules.py::test_every_test_of_the_scripts_passes[grid_read.test.js]"
-    assert name_of_test(file) == file
+def test_files_of_javascript_tests_are_a_test():
+    files = "tests/modules/test_modules.py::test_every_test_of_the_scripts_passes[a_b.test.js+c.test.js]"
+    assert name_of_test(files) == files
     assert name_of_test("tests/test_a.py::test_b[1-[x]]") == "tests/test_a.py::test_b"
 
 

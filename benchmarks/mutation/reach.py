@@ -38,8 +38,8 @@ PYTHON = (
     "tasks/value_change/task.py",
 )
 SCRIPTS, TEMPLATES = "static/askew/*.js", "templates/**/*.html"
-FILE_PARAMETER = re.compile(r"\[[\w.-]+\.test\.js\]$")
-"""The parameter of a test that stands for a file of JavaScript tests: they are tests of their own."""
+FILE_PARAMETER = re.compile(r"\[[\w.+-]+\.test\.js\]$")
+"""The parameter of a test that stands for files of JavaScript tests: they are tests of their own."""
 BROWSER_FIXTURES = {"page", "context", "new_context", "browser"}
 
 

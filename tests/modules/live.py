@@ -44,8 +44,8 @@ class LiveServer(HTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def serve(self, process: subprocess.Popen[Any]) -> None:
-        """Answer until the process has ended, which it has to within ten minutes."""
-        deadline = time.monotonic() + 600
+        """Answer until the process has ended, which it has to within forty minutes."""
+        deadline = time.monotonic() + 2400
         with self:
             while process.poll() is None:
                 self.handle_request()

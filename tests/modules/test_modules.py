@@ -1,4 +1,6 @@
-"""The scripts of static/askew and of the task types under Node: each `*.test.js` of this folder is one test here.
+"""The scripts of static/askew and of the task types under Node: several `*.test.js` of this folder are one test here.
+
+jsdom is loaded and compiled once for the files of a test, and a page that several of them name is rendered once.
 
 A JavaScript test names a page, `openPage("annotate/value_change")`, or data, `data("annotate/next_value_change")`: the
 function of that name in `pages/annotate.py` renders it with Django's client from a world of its own. Requests of a page
@@ -24,24 +26,37 @@ from tests.plugin import ROOT, missing
 from tests.undone import undone
 
 FOLDER = Path(__file__).parent
-FILES = sorted(FOLDER.glob("*.test.js"))
+ALONE = {"time_zone.test.js"}
+"""Files that change their process."""
+FILES_A_PROCESS = 4
 NAMED = re.compile(r"""\b(?:openPage|data)\(\s*["'`](\w+)/(\w+)["'`]""")
 
 
+def file_groups() -> list[list[Path]]:
+    files = sorted(FOLDER.glob("*.test.js"))
+    shared = [file for file in files if file.name not in ALONE]
+    starts = range(0, len(shared), FILES_A_PROCESS)
+    groups = [shared[start : start + FILES_A_PROCESS] for start in starts]
+    return groups + [[file] for file in files if file.name in ALONE]
+
+
 @pytest.mark.django_db
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_every_test_of_the_scripts_passes(file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("files", file_groups(), ids=lambda files: "+".join(file.name for file in files))
+def test_every_test_of_the_scripts_passes(files: list[Path], tmp_path: Path) -> None:
     node = shutil.which("node")
     if not node or not (ROOT / "node_modules").is_dir():
         missing("no Node 20 or newer, or no node_modules: run `npm ci`")
         return
-    for subject, name in sorted(set(NAMED.findall(file.read_text("utf-8")))):
+    named = {page for file in files for page in NAMED.findall(file.read_text("utf-8"))}
+    for subject, name in sorted(named):
         render(subject, name, tmp_path)
     server = LiveServer(tmp_path)
     output = tmp_path / "output.txt"
+    *before, last = map(str, (FOLDER / "hooks.js", *files))
+    imports = [option for file in before for option in ("--import", file)]
     with output.open("w") as sink:
         process = subprocess.Popen(
-            [node, "--import", str(FOLDER / "hooks.js"), "--test-force-exit", str(file)],
+            [node, *imports, "--test-force-exit", last],
             cwd=ROOT,
             env={**os.environ, "ASKEW_RENDERED_PAGES": str(tmp_path), "ASKEW_LIVE_SERVER": server.url},
             stdout=sink,
