@@ -1,11 +1,11 @@
 """A large file through the import wizard on PostgreSQL: slices, preview, another column, import by the worker.
 
-    ./run bench import_wizard [--examples 100000] [--megabytes 200]
+    ./run bench import_wizard [--examples 100000] [--megabytes 200] [--honest 1000]
 
 Two uploads of `--examples` questions, eight over one table: JSON Lines of `--megabytes` with the table in each line, and a
 zip archive of a CSV file of questions and one of each table. gunicorn and a worker run as in production. Memory is the
 highest of any process of its side, less what it had before the upload. A client requests the home page while
-the import runs.
+the import runs. Then the honest files are previewed one by one: those of `tests/exports`, and the datasets of `fixtures`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ import json
 import os
 import re
 import secrets
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import zipfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -33,6 +36,7 @@ from benchmarks.figures import keep
 from benchmarks.import_release import NOW, _of_process, _waits
 
 ROOT = Path(__file__).resolve().parent.parent
+IMPORT = "/projects/bench/sources/import/"
 TABLE_QUESTIONS = 8
 COLUMNS = 6
 SECONDS_PREVIEW = 2.0
@@ -63,30 +67,36 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="./run bench import_wizard", description=__doc__.splitlines()[0])
     parser.add_argument("--examples", type=int, default=100_000, metavar="N")
     parser.add_argument("--megabytes", type=int, default=200, metavar="N", help="size of the JSON Lines")
+    parser.add_argument("--honest", type=int, default=1_000, metavar="N", help="honest files at most")
     options = parser.parse_args(arguments)
-    figures = []
+    figures: list[Any] = []
+    previews: list[float] = []
     for write in (write_lines, write_archive):
         with tempfile.TemporaryDirectory(prefix="askew-wizard-") as folder:
             path = write(Path(folder), options.examples, options.megabytes)
             size = path.stat().st_size / 2**20
             print(f"{path.suffix[1:]}: {options.examples:,} examples, {size:.0f} MB", flush=True)
-            figures += measure(path)
+            measured = measure(path)
+        figures += measured
+        previews += [figure.value for figure in measured if figure.name.endswith(", preview")]
+    figures += measure_previews(options.honest, previews)
     for figure in figures:
         print(f"{figure.name}: {figure.value:.2f} {figure.unit}, {figure.met}")
     print(f"load: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     return int(any(figure.met is False for figure in figures))
 
 
-def measure(path: Path) -> list[Any]:
-    """The figures of one file, on a database of its own."""
-    from benchmarks.loop import _family, _served
+@contextmanager
+def site(data: Path) -> Iterator[tuple[int, dict[str, str], int, int]]:
+    """A whole site on a database of its own: its port, a signed-in manager, the web process and the worker."""
+    from benchmarks.loop import _served
     from tests.temp_postgres import DURABLE, temporary_postgres
 
     with ExitStack() as stack:
         os.environ |= {
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "SECRET_KEY": secrets.token_urlsafe(50),
-            "ASKEW_DATA_DIR": str(path.parent / "data"),
+            "ASKEW_DATA_DIR": str(data),
             "DATABASE_URL": stack.enter_context(temporary_postgres(DURABLE)),
             "ALLOWED_HOSTS": "127.0.0.1",
             "LOG_LEVEL": "ERROR",
@@ -99,9 +109,17 @@ def measure(path: Path) -> list[Any]:
         port, web = stack.enter_context(_served("config.wsgi"))
         browser = Browser(port, manager)
         for _ in range(20):
-            browser.send("GET", "/projects/bench/sources/import/")
+            browser.send("GET", IMPORT)
         _waits(worker.pid)
-        processes = {"web": _family(web), "worker": {worker.pid}}
+        yield port, manager, web, worker.pid
+
+
+def measure(path: Path) -> list[Any]:
+    """The figures of one file."""
+    from benchmarks.loop import _family
+
+    with site(path.parent / "data") as (port, manager, web, worker):
+        processes = {"web": _family(web), "worker": {worker}}
         before = {pid: _of_process(pid, "VmRSS") for pids in processes.values() for pid in pids}
         # Another connection: the server has closed one that waited for the worker.
         seconds, homes = through_the_wizard(Browser(port, manager), path)
@@ -119,6 +137,40 @@ def measure(path: Path) -> list[Any]:
     ]
 
 
+def measure_previews(most: int, large: list[float]) -> list[Any]:
+    """The figures of first previews that show an example: of so many honest files, and of the large ones."""
+    seconds, without = list(large), 0
+    with tempfile.TemporaryDirectory(prefix="askew-honest-") as name:
+        files = honest_files(Path(name))[:most]
+        with site(Path(name) / "data") as (port, manager, _, _):
+            for path in files:
+                browser = Browser(port, manager)
+                upload = _send_in_slices(browser, path)
+                began = time.perf_counter()
+                address = browser.post(IMPORT, {"questions_upload": upload})[1]
+                page = _preview(browser, browser.send("GET", address)[1])
+                if b'class="previewed"' in page:
+                    seconds.append(time.perf_counter() - began)
+                else:
+                    without += 1
+    print(f"previews of {len(seconds)} honest files; {without} more without an example")
+    return [
+        keep("honest files, preview (median)", statistics.median(seconds), "s", at_most=SECONDS_PREVIEW),
+        keep("honest files, preview (p95)", percentile(seconds), "s"),
+        keep("honest files, longest preview", max(seconds), "s"),
+    ]
+
+
+def honest_files(folder: Path) -> list[Path]:
+    """Files that other programs wrote, and each dataset of `fixtures` as an archive, which is written to the folder."""
+    exports = sorted((ROOT / "tests" / "exports" / "files").iterdir())
+    datasets = sorted(path.parent for path in (ROOT / "fixtures").glob("*/LICENSE"))
+    return [
+        *(path for path in exports if not path.name.endswith(".expected.json")),
+        *(Path(shutil.make_archive(str(folder / path.name), "zip", path)) for path in datasets),
+    ]
+
+
 def through_the_wizard(browser: Browser, path: Path) -> tuple[dict[str, float], list[float]]:
     """Seconds of each step, and those of each home page while the import ran."""
     began, seconds = time.perf_counter(), {}
@@ -130,7 +182,7 @@ def through_the_wizard(browser: Browser, path: Path) -> tuple[dict[str, float], 
 
     upload = _send_in_slices(browser, path)
     done("upload")
-    address = browser.post("/projects/bench/sources/import/", {"questions_upload": upload})[1]
+    address = browser.post(IMPORT, {"questions_upload": upload})[1]
     shown = browser.send("GET", address)[1]
     page = _preview(browser, shown)
     done("preview")
