@@ -6,7 +6,7 @@ docs/reference/readers.md describes the forms and what is decided for each.
 import dataclasses
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
@@ -53,7 +53,7 @@ from tableqa.readers.repeated_ids import add_id, is_same_question, joined_answer
 from tableqa.readers.report import about_columns, note, stripped
 from tableqa.readers.split_names import check_split
 from tableqa.readers.table_encodings import TableEncoding
-from tableqa.readers.text_form import TextForm, check_separator, may_have_row_names, text_form, text_lines
+from tableqa.readers.text_form import TextForm, check_separator, row_names_of, text_form, text_lines
 from tableqa.readers.workbook import Sheet, is_open_document, is_workbook, starts_as_zip
 from tableqa.writers.whole_examples import FIELDS
 
@@ -136,7 +136,7 @@ class OwnData(TolerantReader):
                 _refuse_wikisql(file)
             for result in joined_answers(self._of_questions(questions, beside)):
                 if isinstance(result, Rejection):
-                    result = _with_known_path(result, questions, file, path)
+                    result = _with_known_path(result, questions, file, folder, path)
                 yield result
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
@@ -144,13 +144,12 @@ class OwnData(TolerantReader):
         if is_archive(Path(path)):
             yield Path(path)
             return
-        with reading_options(self.fields):
-            data_path = self._questions(Path(path))
+        with reading_options(self.fields), self._located(Path(path), tables) as (data_path, folder):
             if hub_folder.is_dataset(data_path):
                 yield from (file for file, _ in self._data_files(data_path))
             else:
                 yield from questions_of(data_path, self._fits) if data_path.is_dir() else [data_path]
-            with self._plain_copy(data_path, tables) as (questions, beside):
+            with self._plain_copy(data_path, folder) as (questions, beside):
                 yield from self._named_tables(questions, beside, None)
 
     def _named_tables(self, path: Path, folder: str | Path | None, most: int | None) -> Iterator[Path]:
@@ -245,11 +244,10 @@ class OwnData(TolerantReader):
     @contextmanager
     def _located(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
         """The file of questions, and the folder of the tables where it is another; an archive holds both."""
-        if is_archive(path):
-            with unpacked(path) as folder:
-                yield self._questions(folder), None
-        else:
-            yield self._questions(path), tables
+        with unpacked(path) if is_archive(path) else nullcontext(path) as folder:
+            questions = self._questions(folder)
+            beside = folder if folder in questions.parent.parents else None
+            yield questions, beside if folder != path or tables is None else tables
 
     def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejection]:
         ids = Ids(path)
@@ -373,7 +371,7 @@ class OwnData(TolerantReader):
                 return self._of_json(path)
         form = _form(path, self.fields)
         rows = read_delimited(path, form.separator, form.encoding, True, form.comments)
-        return named_rows(path, rows, has_row_names=may_have_row_names(path, form))
+        return named_rows(path, rows, has_row_names=bool(row_names_of(path, form)))
 
     def _of_json(self, path: Path) -> Iterator[Fields | Rejection]:
         if (inner := records_inside(path, self.fields.get("question", ""))) is not None:
@@ -479,16 +477,14 @@ def _is_no_passage(value: object) -> bool:
 
 
 def _with_known_path(
-    outcome: Example | Rejection, questions: Path, data_path: Path, path: Path
-) -> Example | Rejection:
+    outcome: Rejection, questions: Path, data_path: Path, tables: str | Path | None, path: Path
+) -> Rejection:
     """A rejection with the file or archive that people know, in place of its plain copy and the folder of the archive."""
-    if not isinstance(outcome, Rejection):
-        return outcome
     error = outcome.error
     if questions != data_path:
         error = with_archive_name(error, str(questions), str(data_path))
     if is_archive(path):
-        folder = data_path if data_path.is_dir() else data_path.parent
+        folder = tables or (data_path if data_path.is_dir() else data_path.parent)
         error = with_archive_name(error, str(folder), path.name)
     return Rejection(error, outcome.record)
 

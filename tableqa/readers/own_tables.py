@@ -89,6 +89,8 @@ def _table_files(
     """The table files that questions name, looked for around them."""
     inside = path / README if path.is_dir() else path
     folders = folders_around(path, inside, tables, levels_up=0)
+    if tables is not None and Path(tables) in path.parents[1:]:
+        folders.append(path.parent)
     if path.is_dir() and tables is None:
         folders = [*folders, *(folder / "data" for folder in folders if (folder / "data").is_dir())]
     of_hitab = (folder / below for folder in folders for below in _HITAB_TABLES)

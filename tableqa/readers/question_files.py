@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from tableqa.core.translation import phrase
+from tableqa.readers.archive import MANY_IN_FOLDER
 from tableqa.readers.column_names import is_header
 from tableqa.readers.interface import ReaderError, any_case, not_the_only_file, start_of
-from tableqa.readers.reading_options import EVERY, offering, option
+from tableqa.readers.reading_options import EVERY, offering, option, unescaped
 from tableqa.readers.record_forms import JSON_SUFFIXES, TEXT_SUFFIXES
 from tableqa.readers.report import note
 from tableqa.readers.table_encodings import PAGES
@@ -22,17 +23,27 @@ _NAME_FILE = phrase(
 
 
 def questions_of(folder: Path, fits: Callable[[Path], bool]) -> list[Path]:
-    """The files of questions in a folder: the one that `fits`, else the only file there, or those chosen. ReaderError."""
-    patterns = [any_case(f"*{suffix}") for suffix in _SUFFIXES]
-    files = sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
-    fitting = list(filter(fits, files)) or files
+    """The files of questions in a folder: the one that `fits`, else the only file there, or those chosen. ReaderError.
+
+    Where none fits, those in its folders are tried that do not have many files.
+    """
+    files = _files_in(folder)
+    fitting = list(filter(fits, files))
+    if not fitting:
+        below = [_files_in(inner) for inner in sorted(folder.iterdir()) if inner.is_dir()]
+        fitting = [path for few in below if len(few) <= MANY_IN_FOLDER for path in few if fits(path)] or files
     chosen = option("questions")
     if len(fitting) == 1 or (fitting and chosen == EVERY):
         return fitting
-    if named := [path for path in files if path.name == chosen]:
+    if named := [path for path in {*files, *fitting} if path.name == chosen]:
         return named
     error, names = not_the_only_file(folder, fitting, _NAME_FILE), [path.name for path in fitting[:10]]
     raise offering(error, "questions", *names, EVERY) if names else error
+
+
+def _files_in(folder: Path) -> list[Path]:
+    patterns = [any_case(f"*{suffix}") for suffix in _SUFFIXES]
+    return sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
 
 
 def sheets_of_questions(workbook: Workbook, fields: Mapping[str, str]) -> list[Sheet]:
@@ -85,9 +96,13 @@ def is_page(path: Path) -> bool:
 def rows_of_page(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
     """The rows of the only table of a page or of Markdown, the header first, with their numbers; ReaderError.
 
-    A page of rows alone is one of sqlite3, whose texts have their line breaks.
+    pandas writes line breaks as \\n, which the option `quotes` reads. A page of rows alone is one of sqlite3, whose texts
+    have their line breaks.
     """
     if text.lstrip()[:3].lower() == "<tr":
         text = f"<table>{text.replace(chr(10), '<br>')}</table>"
     table = in_markdown(path, text) if path.suffix.lower() in MARKDOWN else in_html(path, text)
-    return enumerate([list(table.header), *map(list, table.rows)], start=1)
+    rows = [list(table.header), *map(list, table.rows)]
+    return enumerate(
+        [list(map(unescaped, row)) for row in rows] if option("quotes") == "escapes" else rows, start=1
+    )

@@ -47,7 +47,8 @@ class TableFiles:
 
     def is_none_there(self) -> bool:
         """Whether the folders contain nothing but the questions, so that no name leads to a file."""
-        return all(file == self._questions for folder in self._folders for file in folder.rglob("*"))
+        questions = self._questions.absolute()
+        return all(file == questions for folder in self._folders for file in folder.absolute().rglob("*"))
 
     def table(self, name: str, line: int) -> Table:
         """The table that a question names in its line; ReaderError."""
@@ -89,13 +90,10 @@ class TableFiles:
             field=self._field,
         )
         command = phrase("Give the folder of the tables: --tables DIR")
-        raise ReaderError(
-            self._questions,
-            line,
-            phrase("the table {name} is not in {where}", name=name, where=where),
-            mend,
-            command,
-        )
+        what = phrase("the table {name} is not in {where}", name=name, where=where)
+        if self.is_none_there():
+            what = phrase("the file of the table {name} is missing: there are no files of tables", name=name)
+        raise ReaderError(self._questions, line, what, mend, command)
 
 
 class TableLines:

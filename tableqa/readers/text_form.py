@@ -5,6 +5,7 @@ import csv
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice, takewhile, tee
@@ -25,12 +26,15 @@ SEPARATORS = {
 """Separators that are detected in every file, with their names."""
 SPACES = "  "
 """The separator of columns that are aligned with two or more spaces."""
+SPACE = " "
+"""The separator of R's write.table."""
 RARE = {
     "^": gettext_noop("caret"),
     "~": gettext_noop("tilde"),
     "#": gettext_noop("number sign"),
     ":": gettext_noop("colon"),
     SPACES: gettext_noop("spaces"),
+    SPACE: gettext_noop("space"),
 }
 """Separators that are detected only where nothing else fits."""
 ENCODING_NAMES = {
@@ -78,7 +82,7 @@ _AS_IN_BROWSERS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949",
 }  # fmt: skip
 """Encodings that browsers take for others, which have more letters."""
-_SEPARATOR_LINE = re.compile(r"sep=.[\r\n]*", re.IGNORECASE)
+_SEPARATOR_LINE = re.compile(r"\"?sep=(.)\"?[\r\n]*", re.IGNORECASE)
 _SEVERAL_SPACES = re.compile(" {2,}")
 _OF_LETTERS = re.compile(r"\\[tnrN\\]")
 _WORD = re.compile(r"[\w\u0080-\U0010ffff]+")
@@ -147,10 +151,15 @@ def fields_of_lines(lines: Iterable[str], separator: str) -> Any:
     return csv.reader(lines, delimiter=separator, strict=True)
 
 
-def may_have_row_names(path: Path, form: TextForm) -> bool:
-    """Whether a file may be one of R: separated by tabs, or with texts in quotes at the start of its first lines."""
+def row_names_of(path: Path, form: TextForm) -> str:
+    """What may stand at the start of rows, without a name in the header, as R writes it: "texts", "numbers" or "" for none.
+
+    Texts may where the first lines begin with a quote, numbers in a file separated by tabs.
+    """
     lines = islice(text_lines(path, form.encoding), form.comments, form.comments + 2)
-    return form.separator == "\t" or all(line.startswith('"') for line in lines)
+    if all(line.startswith('"') for line in lines):
+        return "texts"
+    return "numbers" if form.separator == "\t" else ""
 
 
 def encoding_name(encoding: str) -> str:
@@ -165,9 +174,21 @@ def text_form(path: Path, encoding: str = "", separator: str = "", columns: Sequ
     Python does not know.
     """
     guess = Guess(checked_encoding(path, encoding), True) if encoding else detected_encoding(path)
-    comments = _comments(path, guess.encoding, columns)
-    separator = separator or detected_separator(path, guess.encoding, columns, comments)
+    stated = _stated_separator(path, guess.encoding)
+    comments = 1 if stated else _comments(path, guess.encoding, columns)
+    separator = separator or stated or detected_separator(path, guess.encoding, columns, comments)
     return TextForm(guess.encoding, separator, guess.is_certain, comments)
+
+
+def _stated_separator(path: Path, encoding: str) -> str:
+    """The separator that a first line of Excel states, such as sep=;, or ""."""
+    with (
+        suppress(OSError, UnicodeError),
+        path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding) as file,
+    ):
+        match = _SEPARATOR_LINE.fullmatch(file.readline(10))
+        return match[1] if match else ""
+    return ""
 
 
 def checked_encoding(path: Path, encoding: str) -> str:
@@ -407,18 +428,27 @@ def _rare_separator(path: Path, encoding: str, column_names: set[str]) -> str:
     """
     fitting = []
     for separator in RARE:
-        header, is_even = _first_row(path, encoding, separator)
-        rows = islice(fields_of_lines(text_lines(path, encoding), separator), 2)
-        if not is_even or len(header) < 2 or (separator == ":" and not column_names) or len(list(rows)) < 2:
-            continue
-        if not column_names or column_names & {name.strip().casefold() for name in header}:
+        rows: list[list[str]] = []
+        with suppress(csv.Error):
+            lines = (
+                line.replace('\\"', '""') for line in text_lines(path, encoding)
+            )  # of R: an option reads them
+            rows = list(filter(None, islice(fields_of_lines(lines, separator), ROWS_COMPARED)))
+        header = rows[0] if rows else []
+        further = {len(row) - len(header) for row in rows[1:]}
+        has_names = bool(column_names & {name.strip().casefold() for name in header})
+        is_even = further == {0}
+        if separator == SPACE:  # of R, or of pandas
+            is_quoted = next(text_lines(path, encoding), "").startswith('"')
+            is_even = further in ({0}, {1}) if is_quoted else is_even and (has_names or not header[0])
+        if len(header) > 1 and is_even and (has_names or not (column_names or separator == ":")):
             fitting.append(separator)
     return fitting[0] if len(fitting) == 1 else ""
 
 
 def has_columns(path: Path, form: TextForm) -> bool:
-    """Whether the first rows of a file have equally many fields, at least two."""
-    return _is_even(path, form.encoding, form.separator, form.comments)
+    """Whether the first rows of a file have equally many fields, at least two; below the header of R one more."""
+    return form.separator == SPACE or _is_even(path, form.encoding, form.separator, form.comments)
 
 
 def _first_row(path: Path, encoding: str, separator: str, comments: int = 0) -> tuple[list[str], bool]:

@@ -153,7 +153,7 @@ CASES = {
     "a file cut in the middle": sheet(r"q\.csv, line 3: the row has 2 fields", SHEET[:-14]),
     "an empty file": sheet(r"q\.csv, line 1: the file is empty", ""),
     "an empty table": sheet(r"cup\.csv, line 1, id 1: there is no header", cup=""),
-    "the wrong folder of tables": sheet(r"the table cup\.csv is not in", tables="elsewhere"),
+    "the wrong folder of tables": sheet(r"the file of the table cup\.csv is missing", tables="elsewhere"),
     "broken JSON": lines(r"q\.jsonl, line 2: this is not JSON", record() + '{"id": \n'),
     "JSON cut in the middle": lines(r"q\.jsonl, line 1: this is not JSON", record()[:-5]),
     "a ragged table in JSON": lines(r"q\.jsonl, line 1, id 1: table: ", record(table=[["a", "b"], ["c"]])),

@@ -105,11 +105,11 @@ def test_the_pages_of_a_refused_import_show_no_english_sentence(world: World, ma
     job.refresh_from_db()
 
     assert job.state == Job.State.FAILED
-    assert "ist nicht in" in page
-    assert "ist nicht in" in refused
+    assert "die Datei der Tabelle" in page
+    assert "die Datei der Tabelle" in refused
     assert english_in(page.replace('dir="auto"', "")) == []
     assert english_in(refused.replace('dir="auto"', "")) == []
-    assert "the table nirgends.csv is not in" in mara.get(preview).content.decode()
+    assert "the file of the table nirgends.csv is missing" in mara.get(preview).content.decode()
 
 
 @pytest.mark.django_db(transaction=True)

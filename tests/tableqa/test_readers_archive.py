@@ -57,7 +57,7 @@ def test_a_fault_in_an_archive_names_archive_file_and_line(tmp_path: Path) -> No
 
     assert (error.file, error.line) == ("all.zip/tables/cup.csv", 4)
     assert (
-        "the table tables/cup.csv is not in all.zip"
+        "the file of the table tables/cup.csv is missing"
         in refused(packed(tmp_path / "all.zip", {"q.csv": QUESTIONS})).what
     )
 
@@ -113,3 +113,31 @@ def test_paths_with_backslashes_and_suffixes_in_capitals_are_read(tmp_path: Path
 @pytest.mark.parametrize("name", ["..\\q.csv", "a\\..\\..\\q.csv", "\\tmp\\q.csv", "C:\\q.csv"])
 def test_paths_with_backslashes_that_lead_out_are_refused(tmp_path: Path, name: str) -> None:
     assert "leads out" in refused(packed(tmp_path / "a.zip", {name: "question,table\n"})).what
+
+
+@pytest.mark.parametrize("tables", ["tables", "data/tables", "data"])
+@pytest.mark.parametrize("top", ["", "my study/"])
+def test_questions_may_be_in_a_folder_beside_that_of_the_tables(
+    tmp_path: Path, tables: str, top: str
+) -> None:
+    files = {f"{top}data/q.jsonl": RECORDS.replace("tables/", ""), f"{top}{tables}/cup.csv": CUP}
+    files[f"{top}readme.txt"] = "Made in May\n"
+
+    (example,) = READERS["own"](packed(tmp_path / "all.zip", files))
+
+    assert example.table.rows == (("Ann", "3"), ("Bob", "4"))
+
+
+def test_a_fault_in_the_folder_of_the_tables_names_archive_and_file(tmp_path: Path) -> None:
+    files = {"data/q.jsonl": RECORDS, "tables/cup.csv": CUP + "Cy;1;2\n"}
+
+    error = refused(packed(tmp_path / "all.zip", files))
+
+    assert (error.file, error.line) == ("all.zip/tables/cup.csv", 4)
+
+
+def test_a_folder_of_many_tables_is_not_searched_for_questions(tmp_path: Path) -> None:
+    files = {f"data/{number}.jsonl": RECORDS for number in range(archive.MANY_IN_FOLDER + 1)}
+    files["LICENSE"] = "CC0"
+
+    assert "no such file" in refused(packed(tmp_path / "all.zip", files)).what

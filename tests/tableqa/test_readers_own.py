@@ -224,7 +224,7 @@ def test_the_tables_are_found_beside_or_where_they_are_said_to_be(
     for given_tables in (folder, folder / "tables"):
         assert len(list(csv_reader(elsewhere, tables=given_tables))) == 2
     assert list(csv_reader.files(elsewhere, folder)) == [elsewhere, folder / "tables" / "cup.csv"]
-    with pytest.raises(ReaderError, match=r"the table tables/cup\.csv is not in"):
+    with pytest.raises(ReaderError, match=r"the file of the table tables/cup\.csv is missing"):
         list(csv_reader(elsewhere))
 
 

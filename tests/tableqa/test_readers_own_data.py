@@ -220,7 +220,7 @@ def test_the_usual_names_are_guessed_whatever_their_capitals_and_signs() -> None
 @pytest.mark.parametrize(
     ("records", "what"),
     [
-        ([{"question": "who?", "table": "no-such.csv"}], "the table no-such.csv is not in"),
+        ([{"question": "who?", "table": "no-such.csv"}], "the file of the table no-such.csv is missing"),
         ([{"question": "who?", "table": "../secret.csv"}], "the table '../secret.csv' is refused"),
         ([{"question": "who?", "table": "/etc/passwd"}], "the table '/etc/passwd' is refused"),
         ([{"question": "who?", "table": ""}], "the table '' is refused"),

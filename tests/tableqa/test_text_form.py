@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tableqa.readers import ReaderError
 from tableqa.readers.delimited import read_delimited
-from tableqa.readers.text_form import SEPARATORS, text_form
+from tableqa.readers.text_form import SEPARATORS, row_names_of, text_form
 
 ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1"]
 TEXTS = st.text("abcXYZ 019äöüßÄÖÜéèñ,;|\t\"'\n", max_size=12)
@@ -252,3 +252,46 @@ def test_a_first_row_of_another_length_is_no_title_above_an_unknown_header(tmp_p
     path.write_text("Name\nAnn,Rome\nBob,Oslo\n")
 
     assert text_form(path, columns=["question", "answer"]).comments == 0
+
+
+@pytest.mark.parametrize("line", ["sep=;\n", '"sep=;"\r\n', "SEP=;\n"])
+def test_a_first_line_of_excel_states_the_separator(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{line}a;b,c;d\n1;2,3;4\n", "utf-8-sig", newline="")
+
+    form = text_form(path)
+
+    assert (form.separator, form.comments) == (";", 1)
+    assert [row for _, row in read_delimited(path, ";", form.encoding, comments=1)] == [
+        ["a", "b,c", "d"],
+        ["1", "2,3", "4"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('"Name" "Wins"\n"1" "Ann Lee" 3\n"2" "Bob" 4\n', "texts"),
+        ('"Name" "Wins"\n"1" "say \\"hi\\"" 3\n"2" "Bob" 4\n', "texts"),
+        ('"Name" "Wins"\n"Ann Lee" 3\n"Bob" 4\n', "texts"),
+        (' Name Wins\n0 "Ann Lee" 3\n1 Bob 4\n', ""),
+    ],
+)
+def test_single_spaces_part_lines_as_r_and_pandas_write_them(tmp_path: Path, text: str, names: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+
+    form = text_form(path)
+
+    assert (form.separator, row_names_of(path, form)) == (" ", names)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Full name\nAnn Lee\nBob Ray\n", '"Name"\n"Ann Lee"\n', 'Name\n"Ann" said\n', '"a" b\n"c" d e f\n'],
+)
+def test_spaces_between_words_are_no_separator(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+
+    assert text_form(path).separator == ","

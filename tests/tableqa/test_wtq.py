@@ -161,7 +161,7 @@ def test_the_tables_are_found(folder: Path, tmp_path_factory: pytest.TempPathFac
 def test_a_folder_does_not_look_above_itself(folder: Path) -> None:
     (folder / "data").mkdir()
     (folder / "dev.tsv").rename(folder / "data" / "dev.tsv")
-    with pytest.raises(ReaderError, match=r"the table csv/200-csv/1\.csv is not in"):
+    with pytest.raises(ReaderError, match=r"the file of the table csv/200-csv/1\.csv is missing"):
         read(folder / "data")
 
 
