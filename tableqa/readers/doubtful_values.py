@@ -17,7 +17,10 @@ _PLACEHOLDER = re.compile(
     r"|#(?:REF!|N/A|VALUE!|DIV/0!|NAME\?|NUM!|NULL!|SPILL!|CALC!)"
     r"|=[A-Za-z$(+-][^\0]*+)[ \t]*+(?=\0)"
 )
+_DIVISIBLE = re.compile(r"\w\W+\w")
+"""Two words: a sign may separate columns there."""
 _ESCAPE = re.compile(r"\\[nt\"]")
+_ROUNDED = re.compile(r"\0(-?[0-9]\.[0-9]+E\+[0-9]+)(?=\0)")
 _NUMBER, _YEAR = re.compile(r"[-+\u2212]?\d[\d.,]*\s?%?"), re.compile(r"[12]\d{3}")
 
 
@@ -37,6 +40,8 @@ def note_doubts(example: Example, has_new_table: bool) -> None:
     if has_new_table:
         table = example.table
         _examine_texts(notes, "cell_line_breaks", chain(table.header, *table.rows))
+        if len(table.header) == 1 and any(map(_DIVISIBLE.search, chain(table.header, *table.rows))):
+            notes.add("one_column", table.header[0])
         if is_header_doubtful(table):
             notes.add("headers", ", ".join(table.header))
     notes.at(notes.line, notes.record)
@@ -50,6 +55,8 @@ def _examine_texts(notes: Notes, line_breaks: str, texts: Iterable[str]) -> None
                 notes.add(line_breaks, text)
     for text in filter(_ESCAPE.search, joined.split(_BETWEEN) if "\\" in joined else ()):
         notes.add("escapes", text)
+    for match in _ROUNDED.finditer(joined) if "E+" in joined else ():
+        notes.add("rounded", match[1])
     for match in _PLACEHOLDER.finditer(joined):
         notes.add("formulas" if match[1].startswith("=") else "placeholders", match[1])
 

@@ -62,7 +62,7 @@ def file_named(value: object) -> str | None:
     """The name of a file, where the table of a record is one: a number, or a text of one line that holds no table itself."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    if not isinstance(value, str) or "\n" in value.strip() or _is_table_text(value):
+    if not isinstance(value, str) or "\n" in value.strip() or _is_table_text(value) or _has_escapes(value):
         return None
     return value.strip().replace("\\", "/").removeprefix("./")
 
@@ -70,6 +70,11 @@ def file_named(value: object) -> str | None:
 def _is_table_text(line: str) -> bool:
     """Whether a text of one line holds a table itself, and is not the name of a file."""
     return line.lstrip()[:1] in ("{", "[", "<") or _INDEXED.match(line) is not None
+
+
+def _has_escapes(line: str) -> bool:
+    """Whether a text of one line holds a table whose line breaks are written \\n, and is no path such as tables\\nr1.csv."""
+    return "\\n" in line and _parted(unescaped(line)) is not None
 
 
 def names_header(value: object) -> bool:
@@ -233,9 +238,17 @@ def _from_text(location: Location, text: str) -> object:
             raise location.error(what, error.mend) from error
     if (rows := markdown_rows(text)) is not None:
         return rows
+    if "\n" not in text.strip() and _has_escapes(text):
+        if option("quotes") != "escapes":
+            error = location.error(
+                phrase("the table has \\n in place of line breaks"),
+                phrase("Write the table as JSON, HTML or csv"),
+            )
+            raise offering(error, "quotes", "escapes")
+        text = unescaped(text)
+    if (rows := _parted(text)) is not None:
+        return rows
     try:
-        if (rows := _unlike_csv(text)) is not None:
-            return rows
         lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
         if len(lines) == 1 and _PATH.fullmatch(text.strip()):
             what = phrase(
@@ -244,8 +257,6 @@ def _from_text(location: Location, text: str) -> object:
             )
             mend = phrase("Put the table itself there. The reader csv reads tables in separate files")
             raise location.error(what, mend)
-        if _is_uneven(lines) and (rows := _split_rows(text)) is not None:
-            return rows
         hint = separator_hint(lines[0]) if lines else ""
         is_aligned = _LATEX in text or all(map(_SPACES.search, text.splitlines()))
         if not hint and len(lines) > 1 and len(lines[0]) == 1 and is_aligned:
@@ -284,20 +295,20 @@ def _indexed_table(location: Location, text: str) -> Table:
         raise location.error(what, phrase("Write the table as JSON, HTML or csv")) from error
 
 
-def _unlike_csv(text: str) -> list[list[str]] | None:
-    """The rows of a text that tabs, as of a spreadsheet, part evenly, or only semicolons do; None for csv."""
+def _parted(text: str) -> list[list[str]] | None:
+    """The rows of a text that a tab, comma, semicolon, bar or number sign parts evenly, in this order; None for others."""
     even: dict[str, list[list[str]]] = {}
-    for sign in (sign for sign in ",\t;" if sign in text):
+    for sign in (sign for sign in "\t,;|" if sign in text):
         with suppress(csv.Error):
             rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
             if len(rows) > 1 and len(rows[0]) > 1 and len(set(map(len, rows))) == 1:
                 even[sign] = rows
-    return even.get("\t") or (None if "," in even else even.get(";"))
-
-
-def _is_uneven(rows: list[list[str]]) -> bool:
-    """Whether commas part the lines of a text into one field each, or differently."""
-    return len(rows) > 1 and (len(rows[0]) == 1 or len({len(row) for row in rows}) > 1)
+    if len(even) > 1:
+        note("parted", text.partition("\n")[0])
+    bars = even.pop("|", [])
+    if even:
+        return next(iter(even.values()))
+    return [[cell.strip() for cell in row] for row in bars] if '"' in text and bars else _split_rows(text)
 
 
 def _split_rows(text: str) -> list[list[str]] | None:

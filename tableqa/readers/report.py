@@ -28,8 +28,13 @@ KINDS: Mapping[str, str] = {
     "line_breaks": gettext_noop("Fields with line breaks"),
     "cell_line_breaks": gettext_noop("Cells of tables with line breaks"),
     "placeholders": gettext_noop("Texts that programs write for missing values and errors, read as text"),
+    "rounded": gettext_noop("Numbers such as 1.23E+14, which a program may have rounded"),
     "not_shown": gettext_noop("Numbers that their format does not show, read as empty"),
     "formulas": gettext_noop("Formulas, read as text"),
+    "parted": gettext_noop(
+        "Tables that several separators divide evenly, read by the first of tab, comma, semicolon and bar"
+    ),
+    "one_column": gettext_noop("Tables with one column"),
     "headers": gettext_noop("Tables with empty names or numbers in their header"),
     "unnamed": gettext_noop("Columns of questions without a name, kept with the examples"),
     "titles": gettext_noop("Rows above a header, left out or read as the caption"),
@@ -61,9 +66,13 @@ REMEDIES: Mapping[str, str] = {
     ),
     "split": gettext_noop("If the sign is part of an answer, choose another separator."),
     "escapes": gettext_noop(
-        "In files with separators, the option “Quotes” can read them as line breaks, tabs and quotes."
+        "In files with separators and pages, the option “Quotes” can read them as line breaks, tabs and quotes."
     ),
     "separators": gettext_noop("If the sign separates several answers, choose it as their separator."),
+    "parted": gettext_noop("If it is another one, write these tables as JSON or with quotes."),
+    "one_column": gettext_noop(
+        "If a sign separates columns in them, write these tables as JSON or with commas."
+    ),
     "headers": gettext_noop("The first row is the header, unless you choose another one."),
     "quotes": gettext_noop("If one field spans the lines, put every field in quotes."),
     "shared": gettext_noop("Agreement with such a name is not agreement of people."),

@@ -66,3 +66,28 @@ def test_a_header_that_is_probably_none_is_named_in_the_report(tmp_path: Path, t
 )
 def test_a_usual_header_has_no_note(tmp_path: Path, table: Any) -> None:
     assert "headers" not in findings_of(lines(tmp_path, table))
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["Name Wins\n1 Ann 3\n", "a/b\n1/2\n", [["a|b"], ["1|2"]], {"header": ["a\tb"], "rows": []}, "a\n1;2\n"],
+)
+def test_a_table_of_one_column_that_a_sign_may_part_is_counted(tmp_path: Path, table: Any) -> None:
+    assert findings_of(lines(tmp_path, table, table))["one_column"].number == 1
+
+
+def test_a_column_of_words_is_not_counted(tmp_path: Path) -> None:
+    assert not findings_of(lines(tmp_path, [["Name"], ["Ann"], ["(Bob)"]]))
+
+
+def test_a_text_that_several_separators_part_is_counted(tmp_path: Path) -> None:
+    finding = findings_of(lines(tmp_path, "a,b\n1,2\n", "a;b, c\n1;2, 3\n"))["parted"]
+
+    assert (finding.number, finding.record, finding.text) == (1, "2", "a;b, c")
+
+
+@pytest.mark.parametrize(("cell", "is_counted"), [("1.23E+14", True), ("1E+3 m", False), ("1.5", False)])
+def test_numbers_that_a_program_may_have_rounded_are_counted(
+    tmp_path: Path, cell: str, is_counted: bool
+) -> None:
+    assert ("rounded" in findings_of(lines(tmp_path, [["n", "a"], [cell, "x"]]))) == is_counted

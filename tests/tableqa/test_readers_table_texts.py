@@ -10,6 +10,10 @@ import pytest
 
 from tableqa import Example
 from tableqa.readers import READERS, ReaderError
+from tableqa.readers.own_data import OwnData
+from tableqa.readers.reading_options import reading_options
+from tableqa.readers.record_fields import Location
+from tableqa.readers.record_tables import file_named, table_from
 
 ROWS = [["Name", "Wins"], ["Ann, Jr.", "3.5"], ["Bob", ""]]
 FORMS = {
@@ -73,3 +77,40 @@ def test_a_table_file_is_parted_by_number_signs_where_nothing_else_parts_it(tmp_
     (example,) = read(tmp_path, "cup.csv")
 
     assert [list(example.table.header), *map(list, example.table.rows)] == ROWS
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('a|b\n1;2|"3|4"', [["a", "b"], ["1;2", "3|4"]]),
+        ('"a"|"b"\n"1, 2"|3\n', [["a", "b"], ["1, 2", "3"]]),
+        ('a | b\n"x, y" | 3', [["a", "b"], ['"x, y"', "3"]]),
+        ("a,b\\n1,2\\n", [["a", "b"], ["1", "2"]]),
+    ],
+)
+def test_a_text_is_parted_with_its_quotes_and_escapes(
+    tmp_path: Path, text: str, rows: list[list[str]]
+) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text(json.dumps({"question": "who?", "table": text}))
+
+    (example,) = OwnData(fields={"quotes": "escapes"} if "\\n" in text else {})(path)
+
+    assert [list(example.table.header), *map(list, example.table.rows)] == rows
+
+
+def test_line_breaks_that_are_written_as_letters_are_refused_with_the_option(tmp_path: Path) -> None:
+    with reading_options({}), pytest.raises(ReaderError, match="n in place of line breaks") as error:
+        table_from(Location(tmp_path, 1), "a,b\\n1,2")
+
+    assert error.value.ways == {"quotes": ("escapes",)}
+    assert file_named("tables\\nations.csv") == "tables/nations.csv"
+
+
+def test_row_names_of_texts_are_a_column_without_a_name(tmp_path: Path) -> None:
+    (tmp_path / "cars.csv").write_text('"mpg" "cyl"\n"Mazda RX4" 21 6\n"Fiat" 30 4\n')
+
+    (example,) = read(tmp_path, "cars.csv")
+
+    assert example.table.header == ("", "mpg", "cyl")
+    assert example.table.rows == (("Mazda RX4", "21", "6"), ("Fiat", "30", "4"))
