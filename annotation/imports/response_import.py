@@ -43,6 +43,7 @@ from annotation.workflow import task_types as workflow_task_types
 from tableqa import Example
 from tableqa.core.translation import joined, reason_of
 from tableqa.data.typed_json import from_json, to_json
+from tableqa.readers.column_names import USUAL
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, checksum_of
 from tableqa.readers.interface import Credit, ReaderError, Rejection, joined_credit
 from tableqa.readers.labels import DUPLICATES, Label
@@ -250,7 +251,7 @@ class _Import:
         """Raises ActionRefused where the file cannot be read at all."""
         _require_tool(tool)
         try:
-            check_fields(mapping.parts)
+            check_fields(mapping.parts, tuple(USUAL))
         except ValueError as error:
             refuse_as("import_failed", reason_of(error))
         self.project, self.file, self.by, self.now = project, file, by, now

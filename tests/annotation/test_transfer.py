@@ -491,6 +491,11 @@ def test_tasks_about_one_example_of_a_source_lose_no_response(world: World, tmp_
     assert "yuri already has a response to this example" in problem.what
 
 
+def test_an_option_of_readers_is_no_part_of_a_mapping(world: World, two_people: Path) -> None:
+    with pytest.raises(ActionRefused, match=r"no part 'missing' of an example; .* are id, question"):
+        write(world, two_people, parts={"missing": "empty"})
+
+
 def test_the_same_file_again_is_refused_and_adds_nothing(world: World, two_people: Path) -> None:
     write(world, two_people)
     before = counted()
