@@ -193,7 +193,7 @@ def named_rows(
     first_rows = list(islice(rows, 1))
     if first_rows and len(first_rows[0][1]) == len(names) + 1:
         first_rows += islice(rows, ROWS_COMPARED)
-    names = widened_header(names, [cells for _, cells in first_rows], "numbers" if has_row_names else "")
+    names = widened_header(names, [cells for _, cells in first_rows], has_row_names)
     if unnamed := len(names) - len(list(filter(str.strip, header))):
         note("unnamed", path.name, unnamed, line)
     for line, cells in chain(first_rows, rows):
@@ -209,18 +209,27 @@ def named_rows(
         yield Fields(Location(path, line), dict(zip(names, cells, strict=True)))
 
 
-def widened_header(names: list[str], rows: Iterable[Sequence[str]], row_names: str) -> list[str]:
-    """The names of columns with "" for the row names of R, or for what follows the separator that ends each row."""
+def widened_header(
+    names: list[str], rows: Iterable[Sequence[str]], has_row_names: bool, of_texts: bool = False
+) -> list[str]:
+    """The names of columns with "" for the row names of R, or for what follows the separator that ends each row.
+
+    Row names are increasing numbers, or different texts where they may be `of_texts`.
+    """
     full = [row for row in rows if any(row)]
     if not full or "" in names or any(len(row) != len(names) + 1 for row in full):
         return names
     if not any(row[-1] for row in full):
         return [*names, ""]
     firsts = [row[0] for row in full]
-    indexes = [int(text) for text in firsts if row_names and text.isdecimal() and len(text) < 10]
+    indexes = [int(text) for text in firsts if text.isdecimal() and len(text) < 10]
+    are_different = of_texts and not indexes and len(set(firsts)) == len(full)
     is_numbered = len(indexes) == len(full) and indexes == sorted(set(indexes))
-    has_texts = row_names == "texts" and len(set(firsts)) == len(full) and not any(map(str.isdecimal, firsts))
-    return ["", *names] if is_numbered or has_texts else names
+    if not has_row_names or not (is_numbered or are_different):
+        return names
+    if are_different:
+        note("row_names", ", ".join(firsts[:3]))
+    return ["", *names]
 
 
 def read_table(path: Path) -> Table:

@@ -21,7 +21,7 @@ _DIVISIBLE = re.compile(r"\w\W+\w")
 """Two words: a sign may separate columns there."""
 _ESCAPE = re.compile(r"\\[nt\"]")
 _ROUNDED = re.compile(r"\0(-?[0-9]\.[0-9]+E\+[0-9]+)(?=\0)")
-_NUMBER, _YEAR = re.compile(r"[-+\u2212]?\d[\d.,]*\s?%?"), re.compile(r"[12]\d{3}")
+_NUMBER, _YEAR = re.compile(r"\s*[-+\u2212]?\d[\d.,]*\s?%?\s*"), re.compile(r"[12]\d{3}")
 
 
 def note_doubts(example: Example, has_new_table: bool) -> None:

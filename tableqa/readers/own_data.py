@@ -53,7 +53,7 @@ from tableqa.readers.repeated_ids import add_id, is_same_question, joined_answer
 from tableqa.readers.report import about_columns, note, stripped
 from tableqa.readers.split_names import check_split
 from tableqa.readers.table_encodings import TableEncoding
-from tableqa.readers.text_form import TextForm, check_separator, row_names_of, text_form, text_lines
+from tableqa.readers.text_form import TextForm, check_separator, may_have_row_names, text_form, text_lines
 from tableqa.readers.workbook import Sheet, is_open_document, is_workbook, starts_as_zip
 from tableqa.writers.whole_examples import FIELDS
 
@@ -371,7 +371,7 @@ class OwnData(TolerantReader):
                 return self._of_json(path)
         form = _form(path, self.fields)
         rows = read_delimited(path, form.separator, form.encoding, True, form.comments)
-        return named_rows(path, rows, has_row_names=bool(row_names_of(path, form)))
+        return named_rows(path, rows, has_row_names=may_have_row_names(path, form))
 
     def _of_json(self, path: Path) -> Iterator[Fields | Rejection]:
         if (inner := records_inside(path, self.fields.get("question", ""))) is not None:

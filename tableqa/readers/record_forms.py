@@ -197,7 +197,7 @@ def with_nested(record: Fields, chosen: Iterable[str]) -> Fields:
     value = record.value
     for name in chosen:
         if "." in name and name not in value:
-            with suppress(KeyError, TypeError, IndexError):
+            with suppress(KeyError, TypeError, IndexError, ValueError):
                 value = _with_member_as_column(value, name)
     return record if value is record.value else Fields(record.place, value)
 
@@ -216,6 +216,8 @@ def part_of_object(error: ReaderError, columns: Mapping[str, str], record: Mappi
     part = next((part for part in columns if columns[part] == column), "table")
     members = record.get(column)
     texts: list[str] = []
+    if not isinstance(members, dict):  # a text has no paths
+        error.ways = {name: values for name, values in error.ways.items() if name != "table"}
     if part != "table" and isinstance(members, dict):
         texts = [name for name, value in members.items() if value]
     if names := error.ways.get("table", texts):

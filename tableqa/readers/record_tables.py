@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 from tableqa.core.translation import phrase, reason_of
@@ -62,7 +63,9 @@ def file_named(value: object) -> str | None:
     """The name of a file, where the table of a record is one: a number, or a text of one line that holds no table itself."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    if not isinstance(value, str) or "\n" in value.strip() or _is_table_text(value) or _has_escapes(value):
+    if not isinstance(value, str) or _is_table_text(value) or _has_escapes(value):
+        return None
+    if not {"\n", "\r"}.isdisjoint(value.strip()):
         return None
     return value.strip().replace("\\", "/").removeprefix("./")
 
@@ -132,6 +135,8 @@ def table_from(
             return table_of(
                 location, *_with_row_labels(_without_links(value[header]), cells, labels), *titles
             )
+        if value.keys() == {"schema", "data"} and is_list_of_objects(value["data"]):
+            return _from_list(location, _without_index(value["data"]), title, caption)
         if (columns := _columns(value)) is not None:
             names, labels, cells = columns
             if len(set(map(len, cells))) > 1:
@@ -144,6 +149,13 @@ def table_from(
     if isinstance(value, dict) and (names := [name for name in value if isinstance(value[name], list)]):
         error.ways = {"table": names}
     raise error
+
+
+def _without_index(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of pandas' layout `table` without their numbers from 0."""
+    if not is_numbered(row.get("index") for row in rows):
+        return rows
+    return [{name: cell for name, cell in row.items() if name != "index"} for row in rows]
 
 
 def is_numbered(labels: Iterable[object]) -> bool:
@@ -225,6 +237,7 @@ def _from_list(location: Location, value: list[Any], title: str, caption: str) -
 
 def _from_text(location: Location, text: str) -> object:
     """What a text holds: JSON, HTML, or csv as RFC 4180 has it."""
+    text = text.removeprefix("\ufeff").strip("\r\n")
     start = text.lstrip()[:1]
     if start in ("{", "["):
         return _literal(location, text)
@@ -238,13 +251,11 @@ def _from_text(location: Location, text: str) -> object:
             raise location.error(what, error.mend) from error
     if (rows := markdown_rows(text)) is not None:
         return rows
-    if "\n" not in text.strip() and _has_escapes(text):
+    if "\n" not in text and _has_escapes(text):
         if option("quotes") != "escapes":
-            error = location.error(
-                phrase("the table has \\n in place of line breaks"),
-                phrase("Write the table as JSON, HTML or csv"),
-            )
-            raise offering(error, "quotes", "escapes")
+            what = phrase("the table has \\n in place of line breaks")
+            mend = phrase("Write the table as JSON, HTML or csv")
+            raise offering(location.error(what, mend), "quotes", "escapes")
         text = unescaped(text)
     if (rows := _parted(text)) is not None:
         return rows
@@ -298,9 +309,11 @@ def _indexed_table(location: Location, text: str) -> Table:
 def _parted(text: str) -> list[list[str]] | None:
     """The rows of a text that a tab, comma, semicolon, bar or number sign parts evenly, in this order; None for others."""
     even: dict[str, list[list[str]]] = {}
-    for sign in (sign for sign in "\t,;|" if sign in text):
+    for sign, skips in product("\t,;|", (False, True)):
         with suppress(csv.Error):
-            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
+            lines = io.StringIO(text, newline="")
+            read = csv.reader(lines, delimiter=sign, strict=True, skipinitialspace=skips)
+            rows = list(filter(None, read)) if sign in text and sign not in even else []
             if len(rows) > 1 and len(rows[0]) > 1 and len(set(map(len, rows))) == 1:
                 even[sign] = rows
     if len(even) > 1:

@@ -37,6 +37,7 @@ KINDS: Mapping[str, str] = {
     "one_column": gettext_noop("Tables with one column"),
     "headers": gettext_noop("Tables with empty names or numbers in their header"),
     "unnamed": gettext_noop("Columns of questions without a name, kept with the examples"),
+    "row_names": gettext_noop("Tables whose rows begin with names for which the header has none, as in R"),
     "titles": gettext_noop("Rows above a header, left out or read as the caption"),
     "hidden_rows": gettext_noop("Hidden rows, read like others"),
     "hidden_columns": gettext_noop("Hidden columns, read like others"),

@@ -17,7 +17,7 @@ from tableqa.readers.record_fields import Location, decode_json
 from tableqa.readers.record_tables import markdown_rows, table_from, with_titles
 from tableqa.readers.report import note
 from tableqa.readers.table_encodings import PAGES, TableEncoding, is_page
-from tableqa.readers.text_form import ROWS_COMPARED, has_columns, row_names_of, text_form, text_lines
+from tableqa.readers.text_form import ROWS_COMPARED, has_columns, may_have_row_names, text_form, text_lines
 from tableqa.readers.workbook import is_workbook, table_of_sheet
 
 SEPARATED = (".csv", ".tsv", ".tab")
@@ -87,7 +87,7 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
     first_rows = list(islice(rows, ROWS_COMPARED))
     if first_rows:
         (line, header), below = first_rows[0], [cells for _, cells in first_rows[1:]]
-        first_rows[0] = line, widened_header(header, below, row_names_of(path, form))
+        first_rows[0] = line, widened_header(header, below, may_have_row_names(path, form), of_texts=True)
     above = [
         text for line in islice(text_lines(path, form.encoding), form.comments) if (text := line.strip())
     ]

@@ -151,15 +151,10 @@ def fields_of_lines(lines: Iterable[str], separator: str) -> Any:
     return csv.reader(lines, delimiter=separator, strict=True)
 
 
-def row_names_of(path: Path, form: TextForm) -> str:
-    """What may stand at the start of rows, without a name in the header, as R writes it: "texts", "numbers" or "" for none.
-
-    Texts may where the first lines begin with a quote, numbers in a file separated by tabs.
-    """
+def may_have_row_names(path: Path, form: TextForm) -> bool:
+    """Whether a file may be one of R: separated by tabs, or with texts in quotes at the start of its first lines."""
     lines = islice(text_lines(path, form.encoding), form.comments, form.comments + 2)
-    if all(line.startswith('"') for line in lines):
-        return "texts"
-    return "numbers" if form.separator == "\t" else ""
+    return form.separator == "\t" or all(line.startswith('"') for line in lines)
 
 
 def encoding_name(encoding: str) -> str:
@@ -440,7 +435,10 @@ def _rare_separator(path: Path, encoding: str, column_names: set[str]) -> str:
         is_even = further == {0}
         if separator == SPACE:  # of R, or of pandas
             is_quoted = next(text_lines(path, encoding), "").startswith('"')
-            is_even = further in ({0}, {1}) if is_quoted else is_even and (has_names or not header[0])
+            has_texts = any(SPACE in cell for row in rows for cell in row)  # in quotes
+            is_even = (
+                further in ({0}, {1}) if is_quoted else is_even and (has_names or has_texts or not header[0])
+            )
         if len(header) > 1 and is_even and (has_names or not (column_names or separator == ":")):
             fitting.append(separator)
     return fitting[0] if len(fitting) == 1 else ""

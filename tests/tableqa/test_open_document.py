@@ -252,3 +252,16 @@ def test_a_damaged_document_is_refused(tmp_path: Path) -> None:
     assert is_workbook(path)
     with pytest.raises(ReaderError, match="cannot be read"):
         open_workbook(path)
+
+
+def test_an_archive_that_begins_with_a_small_file_and_an_ods_is_no_ods(tmp_path: Path) -> None:
+    table = document(tmp_path / "t.ods", sheet("T", cell("a") + cell("b"), cell("1") + cell("2")))
+    path = tmp_path / "q.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("q.csv", "question,table\nwho?,t.ods\n")
+        archive.write(table, "t.ods")
+
+    (example,) = READERS["own"](path)
+
+    assert not is_workbook(path)
+    assert example.table.rows == (("1", "2"),)

@@ -39,6 +39,7 @@ def test_tables_without_them_have_no_note(tmp_path: Path) -> None:
         [["Table 1: results", "", ""], ["Name", "Wins", "Year"], ["Ann", "3", "2024"]],
         [["Title", " "], ["Name", "Wins"]],
         [["Ann", "3"], ["Bob", "4"]],
+        [["Ann", "31"], ["Bob", " 4"]],
         [["Ann", "-3.5 %"], ["Bob", "4"], ["Cy", "1,204"]],
         [["1", "2"], ["3", "4"]],
         [["2019", "2020"], ["3", "4"]],

@@ -14,6 +14,7 @@ from tableqa.readers.own_data import OwnData
 from tableqa.readers.reading_options import reading_options
 from tableqa.readers.record_fields import Location
 from tableqa.readers.record_tables import file_named, table_from
+from tests.tableqa.reports import findings_of
 
 ROWS = [["Name", "Wins"], ["Ann, Jr.", "3.5"], ["Bob", ""]]
 FORMS = {
@@ -86,6 +87,12 @@ def test_a_table_file_is_parted_by_number_signs_where_nothing_else_parts_it(tmp_
         ('"a"|"b"\n"1, 2"|3\n', [["a", "b"], ["1, 2", "3"]]),
         ('a | b\n"x, y" | 3', [["a", "b"], ['"x, y"', "3"]]),
         ("a,b\\n1,2\\n", [["a", "b"], ["1", "2"]]),
+        ("\ufeffa,b\r\n1,2", [["a", "b"], ["1", "2"]]),
+        ("a,b\r1,2\r", [["a", "b"], ["1", "2"]]),
+        ("\na,b\n\n1,2\n\n", [["a", "b"], ["1", "2"]]),
+        ('a, b\n1, "2, 3"\n', [["a", "b"], ["1", "2, 3"]]),
+        ('{"schema": {}, "data": [{"index": 0, "a": "1", "b": "2"}]}', [["a", "b"], ["1", "2"]]),
+        ('{"schema": {}, "data": [{"index": "x", "b": "2"}]}', [["index", "b"], ["x", "2"]]),
     ],
 )
 def test_a_text_is_parted_with_its_quotes_and_escapes(
@@ -107,10 +114,25 @@ def test_line_breaks_that_are_written_as_letters_are_refused_with_the_option(tmp
     assert file_named("tables\\nations.csv") == "tables/nations.csv"
 
 
-def test_row_names_of_texts_are_a_column_without_a_name(tmp_path: Path) -> None:
-    (tmp_path / "cars.csv").write_text('"mpg" "cyl"\n"Mazda RX4" 21 6\n"Fiat" 30 4\n')
+def test_a_text_that_is_no_table_offers_no_path_into_it(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text(json.dumps({"question": "who?", "table": json.dumps({"a": [1], "b": "x"})}))
+
+    with pytest.raises(ReaderError, match="an object that is not a table") as error:
+        list(OwnData()(path))
+
+    assert "table" not in error.value.ways
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['"mpg" "cyl"\n"Mazda RX4" 21 6\n"Fiat" 30 4\n', "mpg\tcyl\nMazda RX4\t21\t6\nFiat\t30\t4\n"],
+)
+def test_row_names_of_texts_are_a_column_without_a_name(tmp_path: Path, text: str) -> None:
+    (tmp_path / "cars.csv").write_text(text)
 
     (example,) = read(tmp_path, "cars.csv")
 
     assert example.table.header == ("", "mpg", "cyl")
     assert example.table.rows == (("Mazda RX4", "21", "6"), ("Fiat", "30", "4"))
+    assert findings_of(tmp_path / "q.jsonl")["row_names"].text == "Mazda RX4, Fiat"
