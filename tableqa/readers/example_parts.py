@@ -9,7 +9,7 @@ from tableqa.core.foreign_values import NUMBER, unstorable_part
 from tableqa.core.translation import joined, phrase, reason_of
 from tableqa.data.examples import Context, Example, ExampleError, Turn
 from tableqa.data.tables import HEADER, MAX_TEXT, Table, TableError
-from tableqa.readers.interface import ReaderError, check_cells, check_size, unparted_hint
+from tableqa.readers.interface import ReaderError, check_cells, check_size
 from tableqa.readers.json_values import cell_text, kind
 from tableqa.readers.reading_options import offering
 from tableqa.readers.record_fields import Location, with_reading_option
@@ -44,14 +44,6 @@ def _are_short_texts(cells: Iterable[Any]) -> bool:
     with suppress(TypeError):
         return len("".join(cells)) <= MAX_TEXT
     return False
-
-
-def check_parted(location: Location, table: Table) -> None:
-    """ReaderError if a table has one column because its lines were read with another separator than they have."""
-    if hint := unparted_hint(table.header, table.rows):
-        raise location.error(
-            phrase("the table has one column: {header!r}", header=table.header[0][:80]), hint
-        )
 
 
 def _row_name(row_number: int) -> str:

@@ -507,14 +507,6 @@ def check_separator(path: Path, line: int, header: Sequence[str]) -> None:
         raise ReaderError(path, line, phrase("the table has one column: {shown!r}", shown=header_text), hint)
 
 
-def unparted_hint(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The same for a table of a record: only where every cell holds the separator as often as the header does."""
-    hint = separator_hint(header)
-    signs = [sign for sign in (";", "\t") if sign in header[0]] if hint else []
-    is_even = any(all(row[0].count(sign) == header[0].count(sign) for row in rows) for sign in signs)
-    return hint if is_even else ""
-
-
 def separator_hint(header: Sequence[str]) -> str:
     """What to ask about a first line that is one field with another separator in it; "" where it is not."""
     if len(header) == 1:

@@ -8,7 +8,7 @@ from typing import Any
 from tableqa.core.translation import gettext_noop, phrase, reason_of
 from tableqa.data.examples import Context, Example, Turn
 from tableqa.data.tables import Span, Table, TableError
-from tableqa.readers.example_parts import check_parted, context_of, example, marked_cells, table_of, turn_of
+from tableqa.readers.example_parts import context_of, example, marked_cells, table_of, turn_of
 from tableqa.readers.interface import Ids, Rejection
 from tableqa.readers.json_values import kind, plain
 from tableqa.readers.mapped_records import gold
@@ -76,9 +76,7 @@ def _table(table: Fields) -> Table:
         raise table.error("spans", what, phrase("Correct the merged cells")) from error
     header, rows = table.required("header"), table.required("rows")
     title, caption = table.text("title", default=""), table.text("caption", default="")
-    parsed_table = table_of(table.place, header, rows, title, caption, header_rows=above, spans=spans)
-    check_parted(table.place, parsed_table)
-    return parsed_table
+    return table_of(table.place, header, rows, title, caption, header_rows=above, spans=spans)
 
 
 def _context(context: Fields) -> Context | None:

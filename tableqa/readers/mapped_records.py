@@ -11,7 +11,7 @@ from tableqa.data.answers import with_alternatives
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers.column_names import USUAL
-from tableqa.readers.example_parts import check_parted, context_of, example, passage_of
+from tableqa.readers.example_parts import context_of, example, passage_of
 from tableqa.readers.interface import Names, ReaderError
 from tableqa.readers.json_values import plain, text_of, value_in
 from tableqa.readers.reading_options import READING, check_options
@@ -68,7 +68,6 @@ def _mapped_example(
     caption = text_in(fields, columns.get("caption"))
     location = fields.place.inside(columns["table"])
     table = table_from(location, fields.value[columns["table"]], title, caption)
-    check_parted(location, table)
     answer_texts = _texts(
         fields, columns.get("answers"), texts_of_answers(in_column(fields.value, columns.get("answers")))
     )

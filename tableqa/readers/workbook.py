@@ -39,8 +39,6 @@ DAMAGED = (
 )  # fmt: skip
 """What a damaged workbook raises."""
 _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
-_FIRST_NAME = 30
-"""Where an archive has the name of its first file: that of an archive which holds an .ods has other bytes there."""
 _CELL_NAME = re.compile("([A-Z]{1,3})([0-9]{1,7})")
 _BUILT_IN = {
     0: "", 49: "@", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
@@ -451,7 +449,9 @@ def is_workbook(path: Path) -> bool:
 def is_open_document(path: Path) -> bool:
     """Whether the first bytes of a file are those of an .ods; OSError."""
     with path.open("rb") as file:
-        return file.read(START).startswith(_OPEN_DOCUMENT, _FIRST_NAME)
+        return file.read(START).startswith(
+            _OPEN_DOCUMENT, 30
+        )  # the name of the first file, as an archive may hold an .ods
 
 
 def starts_as_zip(path: Path) -> bool:
