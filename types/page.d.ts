@@ -3,6 +3,14 @@
 
 // --- elements by selector ------------------------------------------------------------------------------------------
 
+interface HTMLElementTagNameMap {
+  "askew-annotate": AnnotatePage;
+  "askew-comparison": ComparisonElement;
+  "askew-prediction": PredictionElement;
+  "askew-programs": ProgramsElement;
+  "askew-grid": GridElement;
+}
+
 type Tags = HTMLElementTagNameMap & Omit<SVGElementTagNameMap, keyof HTMLElementTagNameMap>;
 /* The name of the element at the end of a selector. */
 type Compound<S extends string> = S extends `${string} ${infer Rest}` ? Compound<Rest> : S;
@@ -10,7 +18,14 @@ type TagName<S extends string> = S extends `${infer Name}${"[" | ":" | "." | "#"
 /* The type of what a selector finds: by its last name, HTMLElement without one. */
 type Selected<S extends string> = S extends `${infer One}, ${infer Other}`
   ? Selected<One> | Selected<Other>
-  : TagName<Compound<S>> extends keyof Tags ? Tags[TagName<Compound<S>>] : HTMLElement;
+  : PagePart<TagName<Compound<S>> extends keyof Tags ? Tags[TagName<Compound<S>>] : HTMLElement>;
+
+/* A part of the page with the attributes, text and surroundings that the server gives it. */
+type PagePart<E = HTMLElement> = Listening & E & {
+  readonly dataset: Record<string, string>;
+  readonly parentElement: PagePart;
+  textContent: string;
+};
 
 interface ParentNode {
   querySelector<S extends string>(selector: S): Selected<S>;
@@ -44,21 +59,31 @@ interface ReadonlyArray<T> {
 
 // --- events --------------------------------------------------------------------------------------------------------
 
-type At<E, T = HTMLElement> = E & { readonly target: T; readonly currentTarget: HTMLElement };
+type At<E, T = PagePart> = E & { readonly target: T; readonly currentTarget: HTMLElement };
 type KeyPress = At<KeyboardEvent>;
 type Press = At<MouseEvent>;
 
 interface PageEvents {
   "grid-change": At<CustomEvent<{ typing: boolean }>, GridElement>;
   "grid-here": At<CustomEvent, GridElement>;
+  "draft-checked": CustomEvent<{ violations: readonly Violation[]; answer: ComputedAnswer | null }>;
+  "response-entered": CustomEvent;
+  "program-computed": CustomEvent<{ computed: readonly string[] | null; alternatives?: readonly Alternative[] }>;
   "item-shown": CustomEvent<{ assignment: Assignment }>;
   "item-suggested": CustomEvent<{ suggestions: Suggestions | null; reason: string }>;
 }
 
 type Heard<Events, K extends keyof Events> = K extends "input" | "change" ? At<Events[K], HTMLInputElement> : At<Events[K]>;
 
+interface Listening {
+  addEventListener<K extends keyof PageEvents>(
+    type: K, listener: (event: PageEvents[K]) => unknown, options?: boolean | AddEventListenerOptions): void;
+  addEventListener<K extends keyof HTMLElementEventMap>(
+    type: K, listener: (event: Heard<HTMLElementEventMap, K>) => unknown, options?: boolean | AddEventListenerOptions): void;
+}
 interface HTMLElement {
-  addEventListener<K extends keyof PageEvents>(type: K, listener: (event: PageEvents[K]) => unknown, options?: boolean | AddEventListenerOptions): void;
+  addEventListener<K extends keyof PageEvents>(
+    type: K, listener: (event: PageEvents[K]) => unknown, options?: boolean | AddEventListenerOptions): void;
   addEventListener<K extends keyof HTMLElementEventMap>(
     type: K, listener: (event: Heard<HTMLElementEventMap, K>) => unknown, options?: boolean | AddEventListenerOptions): void;
 }
@@ -66,6 +91,11 @@ interface HTMLElement {
 interface Document {
   addEventListener<K extends keyof DocumentEventMap>(
     type: K, listener: (event: Heard<DocumentEventMap, K>) => unknown, options?: boolean | AddEventListenerOptions): void;
+}
+
+/* What a browser stores under a name that it does not have is null. */
+interface JSON {
+  parse(text: string | null): any;
 }
 
 declare function clearTimeout(id: number | null): void;
@@ -152,10 +182,6 @@ interface Position {
   readonly column: string | null;
 }
 
-// --- to be typed ---------------------------------------------------------------------------------------------------
-interface GridElement extends HTMLElement {}
-interface Assignment { id: string }
-interface Suggestions { preparing?: boolean }
 
 /* A new text that is not written as its column is, and what it should be written like. */
 interface OddText {
@@ -166,3 +192,357 @@ interface OddText {
 }
 /* What follows each id, or comes before it. */
 type Links = Map<string | null, string | null>;
+
+/* row id -> the ids of columns. */
+type CellRows = ReadonlyMap<string, ReadonlySet<string>>;
+/* A place in the table as it is shown, counted from 0; row -1 is the header. */
+interface Spot {
+  readonly row: number;
+  readonly column: number;
+}
+type SpanKind = "cells" | "rows" | "columns";
+interface Area {
+  readonly top: number;
+  readonly bottom: number;
+  readonly left: number;
+  readonly right: number;
+}
+/* Rows and columns that were removed at a time. */
+interface Away {
+  readonly rows: Set<string>;
+  readonly columns: Set<string>;
+}
+
+// --- a table on a page, as its modes and the page use it (<askew-grid>) ----------------------------------------------
+
+interface SayOptions {
+  readonly shown?: boolean;
+  readonly after?: string;
+  readonly goal?: Position;
+}
+
+interface Tool {
+  readonly name: string;
+  readonly label: string | (() => string);
+  readonly keys?: string;
+  act(): void;
+  off?(): boolean;
+}
+
+/* A table with its operations, or variants of one table, as the grid shows them. */
+type Edits = import("../static/askew/edits.js").Edits;
+type Variants = import("../static/askew/variants.js").Variants;
+type ShownEdits = Omit<Edits, "state"> & { state: ShownTable; changes?(): Change[] };
+type Guard = import("../static/askew/guard.js").Guard;
+
+interface GridElement extends HTMLElement {
+  edits: ShownEdits;
+  readonly base: WholeTable;
+  readonly edited: WholeTable;
+  readonly operations: readonly Operation[];
+  readonly cells: readonly Pair[];
+  readonly mode: string;
+  readonly height: number;
+  readonly standsFor: "columns" | "rows" | "all" | null;
+  readonly isChanged: boolean;
+  readonly marksHidden: boolean;
+  readonly turned: boolean;
+  marked: Cells;
+  evidence: Cells;
+  guard: Guard;
+  allowed: readonly string[] | null;
+  limit: number | null;
+  cellFormat: string;
+  history: import("../static/askew/history.js").History;
+  here: { row: string; column: string };
+  chosen: { rows: Set<string>; columns: Set<string> };
+  show(table: Table, operations?: readonly Operation[], options?: object): boolean;
+  compare(table: Table, operations: readonly Operation[], options?: object): boolean;
+  violations(contract: Contract, reason?: string): Violation[];
+  focusCell(): void;
+  undo(): void;
+  redo(): void;
+  act(operations: readonly Operation[], words?: string | null): boolean;
+  change(operations: readonly Operation[], words: string | null, options?: SayOptions): boolean;
+  mark(cells: Cells, words?: string, options?: SayOptions): void;
+  freshIds(number: number): string[];
+  takeBack(index: number): void;
+  hideMarked(hide?: boolean): void;
+  protect(cells: readonly (readonly string[])[]): void;
+  lookedAt(cells: readonly Pair[]): void;
+  readBy(cells: readonly Pair[]): void;
+  repaint(): void;
+  next(by?: number): void;
+  endsAt(by: number): boolean;
+  scrollWith(other: GridElement | null): void;
+  openFind(): void;
+  zoom(by: number): void;
+  say(words: string, options?: SayOptions): void;
+  sayLater(words: string): void;
+  emit(type: string, detail?: object): void;
+  columnIds(): readonly string[];
+  rowId(place: number): string;
+  may(operation: string): boolean;
+  isRemoved(row: string): boolean;
+  isColumnRemoved(column: string): boolean;
+  cellAt(place: Position): HTMLElement;
+  placeInWords(row: string, column: string): string;
+  hereInWords(): string;
+  area(as?: SpanKind | "all"): Area;
+  idsIn(area: Area | null): { rows: string[]; columns: readonly string[] };
+  areaTexts(): string[][];
+  dropRange(): boolean;
+  refreshRange(): void;
+  refreshTools(): void;
+  refreshLook(): void;
+  selectAll(): void;
+  selectSpan(span: SpanKind): void;
+  selectArea(area: Area): void;
+  moveBy(rows: number, columns: number): void;
+  tabTarget(by: number): (() => void) | null;
+  point(place: Position): void;
+  stand(place: Position): void;
+}
+
+// --- the page of an item (<askew-annotate>) ---------------------------------------------------------------------------
+
+interface AnnotatePage extends HTMLElement {
+  readonly grid: GridElement;
+  readonly practice: string; // the address of its checks in practice, else ""
+  readonly number?: number;
+  readonly begun: import("../static/askew/begun.js").Begun;
+  readonly commits?: import("../static/askew/commits.js").Commits;
+  readonly isBlank: boolean;
+  readonly response: ResponseBody;
+  readonly assignment: Assignment;
+  put(data: ResponseData | null): void;
+  saved(): Promise<void>;
+  start(): void;
+  submit(): void;
+  choose(options: readonly KeyAction[], text: string, typed: TypedNumber | null): void;
+  endNumber(typed: TypedNumber): boolean;
+}
+
+/* What a key of the page does: it runs, or chooses an input. */
+interface KeyAction {
+  readonly name: string;
+  readonly key: string;
+  readonly label: string;
+  readonly input?: HTMLInputElement;
+  run?(event: KeyboardEvent): void;
+}
+/* Digits that may begin a longer key. */
+interface TypedNumber {
+  readonly text: string;
+  readonly group: Element;
+  readonly input: HTMLInputElement;
+}
+/* A table for the list of keys. */
+interface KeyTable {
+  readonly title: string;
+  readonly rows: readonly (readonly [keys: readonly string[], words: string])[];
+}
+
+/* What a field of a form has: a text, or the values of choices; undefined where it is not asked. */
+type FieldValue = string | readonly string[] | undefined;
+
+/* A page with shortcuts: that of an item, or one that only has actions. */
+interface KeyPage extends HTMLElement {
+  readonly commits?: AnnotatePage["commits"];
+  choose?(options: readonly KeyAction[], text: string, typed: TypedNumber | null): void;
+  endNumber?(typed: TypedNumber): boolean;
+}
+/* What a person changed in the shortcuts. */
+interface OwnKeys {
+  readonly off?: boolean;
+  readonly keys?: Record<string, string>;
+}
+type KeyRow = KeyTable["rows"][number];
+
+/* What may have the focus; a table gives it to its current cell. */
+type FocusPart = HTMLInputElement & { focusCell?(): void };
+
+/* What an adjudicator has chosen and written about an item. */
+interface AdjudicationDraft {
+  readonly responses?: string;
+  readonly choose?: readonly string[];
+  readonly back?: string;
+  note?: string;
+  exclude?: string;
+  back_note?: string;
+  readonly at?: number;
+}
+type DecisionForm = PagePart<HTMLFormElement> & {
+  readonly elements: Record<"responses" | "back" | "note" | "exclude" | "back_note", HTMLInputElement>;
+};
+
+// --- a pointer on a painted table -----------------------------------------------------------------------------------
+
+/* A cell, or a row's number (column null) or the corner (both null). */
+interface Pressed {
+  readonly row: string | null;
+  readonly column: string | null;
+}
+interface Painted {
+  readonly table: HTMLElement;
+  readonly sheet: HTMLElement;
+  placeOf(part: Element): Pressed | null;
+}
+interface PressedHow {
+  readonly again: boolean;
+  readonly extend: boolean;
+  readonly dragging: boolean;
+  readonly touch: boolean;
+}
+interface PointerCalls {
+  settle(place: Pressed, extend: boolean): void;
+  pressed(place: Pressed, how: PressedHow): void;
+  doubled(): void;
+  reach(place: Pressed, start: Pressed): boolean;
+  released(start: Pressed): void;
+  dropped(): void;
+  isHere(place: Pressed): boolean;
+  writes(target: Element): boolean;
+}
+interface PointerPress {
+  readonly place: Pressed;
+  readonly again: boolean;
+  readonly extend: boolean;
+  readonly x: number;
+  readonly y: number;
+  moved: boolean;
+  at: Pick<PointerEvent, "clientX" | "clientY">;
+  scrolling?: boolean;
+  done?: boolean;
+}
+
+/* An element with some of its properties. */
+type Make = <K extends keyof HTMLElementTagNameMap>(name: K, properties?: Partial<HTMLElementTagNameMap[K]>) => HTMLElementTagNameMap[K];
+
+/* What a checklist says of a response: annotate.js. */
+interface FormState {
+  readonly violations: readonly Violation[];
+  readonly isChanged: boolean;
+  readonly waived: boolean;
+  readonly started: boolean;
+  readonly pending: boolean;
+  readonly checks: boolean;
+  lacks(names: string | undefined): boolean;
+  readonly missing: readonly (readonly [field: Element, sentence: string])[];
+}
+
+/* What the page of an item does for its past items. */
+interface PastPage extends HTMLElement {
+  readonly keys: import("../static/askew/keys.js").Keys;
+  lookBack(item: PastItem): Promise<boolean>;
+  comeBack(): void;
+  reopen(annotation: string): Promise<Problem | null>;
+  showSession(): Promise<void>;
+}
+
+/* <askew-comparison>: variants of a table. */
+interface ComparisonElement extends HTMLElement {
+  compare(data: Comparison): void;
+  next(by?: number): void;
+  turn(): void;
+}
+interface Comparison {
+  readonly table: Table;
+  readonly variants: readonly Variant[];
+  readonly marks?: readonly Pair[];
+}
+interface Variant {
+  readonly letter: string;
+  readonly name: string;
+  readonly operations?: readonly Operation[];
+  readonly cells?: readonly Pair[];
+}
+
+type FigureFile = HTMLButtonElement & HTMLAnchorElement;
+
+// --- writing, finding and comparing in a table -----------------------------------------------------------------------
+
+interface CellText {
+  readonly row: string;
+  readonly column: string;
+  readonly text: string;
+}
+/* How the field of a cell was left. */
+interface Kept {
+  readonly stay?: boolean;
+  readonly submit?: boolean;
+  readonly move?: readonly [rows: number, columns: number];
+  readonly tab?: number;
+}
+interface EditorOptions {
+  readonly text: string;
+  readonly typing: boolean;
+  readonly label: string;
+  judge(text: string): string | null;
+  readonly handlers: { input(words: string | null): void; keep(how: Kept): void; cancel(): void };
+}
+type CellEditor = import("../static/askew/editor.js").Editor;
+
+interface FindLine {
+  readonly row: string;
+  readonly texts: readonly string[];
+}
+interface Hit extends CellText {}
+interface FindCalls {
+  source(): { columns: readonly string[]; lines: readonly FindLine[] };
+  show(hits: readonly Hit[], current: Hit | null, moves?: boolean): void;
+  closed(place: { row: string; column: string } | null): void;
+}
+interface FurtherTools {
+  find(): void;
+  zoom(by: number): void;
+}
+
+/* What variants have at a place: the text of the base, and what variants say instead. */
+interface Versions {
+  readonly was: string | null;
+  readonly now: readonly { readonly text: string; readonly by: string; readonly all: boolean }[];
+}
+/* Whose something is: the letters of variants. */
+interface Owners {
+  readonly by: string;
+  readonly all: boolean;
+}
+interface LineNote extends Owners {
+  readonly what: string;
+}
+/* A row as the grid draws it: of an edit, of variants, or (`left`) in the place of several without changes. */
+type ShownRow = Omit<MarkedRow, "old"> & {
+  readonly old: ReadonlyMap<number, string | Versions> | null;
+  readonly special?: boolean;
+  readonly left?: number;
+  readonly notes?: readonly LineNote[];
+  readonly by?: ReadonlyMap<number, Owners> | null;
+};
+type ShownColumn = Omit<MarkedColumn, "old"> & {
+  readonly old: string | Versions | null;
+  readonly notes?: readonly LineNote[];
+};
+interface ShownTable {
+  readonly columns: readonly ShownColumn[];
+  readonly rows: readonly ShownRow[];
+  readonly columnIds: readonly string[];
+  readonly rowIds: readonly string[];
+}
+interface Change {
+  readonly row: string;
+  readonly column: string;
+  readonly words: string;
+}
+
+/* A field of a form ([data-field]); one with JSON says its value in words. */
+type AnswerField = PagePart<HTMLElement> & { inWords?(value: unknown): string[]; value?: unknown };
+
+interface PredictionElement extends HTMLElement {
+  readonly wants: boolean;
+  readonly away: boolean;
+  check(): Promise<void>;
+}
+interface ProgramsElement extends HTMLElement {
+  decide(alternative: Alternative): void;
+}

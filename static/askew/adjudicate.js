@@ -14,7 +14,10 @@ import { Keys, outside, writes } from "./keys.js";
 const PATIENCE = 20_000; // ms; a request that takes longer counts as a failed connection
 
 class AskewAdjudicate extends HTMLElement {
+  /** @type {Keys} */
+  keys = /** @type {never} */ (undefined);
   #sending = false;
+  /** @type {number | null} */
   #resting = null; // for a moment after an item has come: keys were meant for the one before
   #isRestored = false; // the choice is that of an undone decision: the first letter replaces it
   #isWarned = false; // the key of undo has said that it passes over a response that was sent back
@@ -45,16 +48,17 @@ class AskewAdjudicate extends HTMLElement {
       this.#isRestored = false;
       this.#keep();
     });
-    this.addEventListener("toggle", ({ target }) => this.#onToggle(target), { capture: true });
+    this.addEventListener("toggle", ({ target }) => this.#onToggle(/** @type {PagePart<HTMLDetailsElement>} */ (target)), { capture: true });
     for (const kind of ["keydown", "click"]) document.addEventListener(kind, (event) => this.#ignore(event), { capture: true });
     sweepDrafts();
     this.#shown();
   }
 
   /* What Keys calls for a letter or a digit. */
+  /** @param {readonly Required<KeyAction>[]} actions @param {string} key */
   choose([{ input }], key) {
     if (input.matches("button")) {
-      this.#press(`[data-key="${CSS.escape(input.dataset.key)}"]`, input);
+      this.#press(`[data-key="${CSS.escape(input.dataset.key ?? "")}"]`, input);
       return;
     }
     const replaces = this.#isRestored || (!input.checked && this.#form.hasAttribute("data-single-outcome"));
@@ -67,19 +71,22 @@ class AskewAdjudicate extends HTMLElement {
   }
 
   /* What is pressed while a decision is on its way, or just after, belongs to no item that anybody has seen. A sign says so. */
+  /** @param {Event} event */
   #ignore(event) {
-    const isInput = event.type === "click" ? this.contains(event.target) : event.key.length === 1 || event.key === "Enter";
-    const rests = this.#sending || (this.#resting !== null && isInput && !event.isComposing);
-    if (rests && (isInput || event.type === "keydown")) {
+    const isKey = event instanceof KeyboardEvent;
+    const isInput = isKey ? event.key.length === 1 || event.key === "Enter" : this.contains(/** @type {Node} */ (event.target));
+    const rests = this.#sending || (this.#resting !== null && isInput && !(isKey && event.isComposing));
+    if (rests && (isInput || isKey)) {
       event.preventDefault();
       event.stopImmediatePropagation();
     }
-    if (isInput && !event.repeat) this.#sign(rests ? t("Ignored: the item was not ready yet.") : "");
+    if (isInput && !(isKey && event.repeat)) this.#sign(rests ? t("Ignored: the item was not ready yet.") : "");
   }
 
+  /** @param {string | undefined} text */
   #sign(text) {
     const place = this.querySelector("[data-ignored]");
-    if (place) place.textContent = text;
+    if (place) place.textContent = text ?? "";
   }
 
   #rest() {
@@ -91,8 +98,9 @@ class AskewAdjudicate extends HTMLElement {
     }, PAUSE);
   }
 
+  /** @returns {DecisionForm} */
   get #form() {
-    return this.querySelector("form.decision");
+    return /** @type {never} */ (this.querySelector("form.decision"));
   }
 
   get #comparison() {
@@ -116,7 +124,8 @@ class AskewAdjudicate extends HTMLElement {
     else this.querySelector("[data-later]")?.click();
   }
 
-  #press(selector, button = this.querySelector(selector)) {
+  /** @param {string} selector @param {HTMLButtonElement | HTMLInputElement} button */
+  #press(selector, button = /** @type {HTMLButtonElement} */ (this.querySelector(selector))) {
     if (this.#panel && !this.#panel.contains(button)) this.#open(this.#panel.dataset.panel);
     else button?.form?.requestSubmit(button);
   }
@@ -132,7 +141,7 @@ class AskewAdjudicate extends HTMLElement {
   #passOver() {
     this.#isWarned = true;
     if (!this.querySelector("[name=undo]")) return "";
-    const { key } = this.keys.table().find(({ name }) => name === "undo");
+    const { key } = /** @type {KeyAction} */ (this.keys.table().find(({ name }) => name === "undo"));
     return t`Press ${this.keys.shown(key)} again to undo your last decision before it.`;
   }
 
@@ -143,12 +152,13 @@ class AskewAdjudicate extends HTMLElement {
   }
 
   #openNote() {
-    const field = this.querySelector("[data-note]");
+    const field = /** @type {PagePart<HTMLDetailsElement> | null} */ (this.querySelector("[data-note]"));
     if (!field) return;
     field.open = true;
     field.querySelector("textarea").focus();
   }
 
+  /** @param {string} name */
   #open(name) {
     const panel = this.querySelector(`details[data-panel=${name}]`);
     if (!panel) return; // nobody has responded
@@ -157,16 +167,19 @@ class AskewAdjudicate extends HTMLElement {
   }
 
   /* Keys act on the item again. Who uses none of them stays where the panel is opened. */
+  /** @param {HTMLElement} panel */
   #leave(panel) {
     const place = this.keys.off ? panel.querySelector("summary") : this.querySelector(".question");
     place?.focus({ preventScroll: true });
   }
 
+  /** @param {PagePart<HTMLDetailsElement>} panel */
   #onToggle(panel) {
     if (!panel.matches?.("details[data-panel]") || !panel.open) return;
     for (const other of this.querySelectorAll("details[data-panel][open]")) other.open = other === panel;
   }
 
+  /** @param {KeyPress} event */
   #onKey(event) {
     const panel = event.target.closest("details[data-panel][open]");
     const control = event.ctrlKey || event.metaKey;
@@ -194,11 +207,12 @@ class AskewAdjudicate extends HTMLElement {
     }
   }
 
+  /** @param {Press} event */
   #onClick(event) {
     if (event.target.closest("[data-help]")) this.keys.help();
     const more = event.target.closest("[data-more-actions]");
     more?.setAttribute("aria-expanded", String(more.parentElement.toggleAttribute("data-all")));
-    const link = event.target.closest("[data-later], .caught-up [data-go]");
+    const link = /** @type {HTMLAnchorElement | null} */ (event.target.closest("[data-later], .caught-up [data-go]"));
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || !link.pathname.endsWith("/adjudicate/")) return;
     if (!this.querySelector("[data-item]")) return;
     event.preventDefault();
@@ -207,8 +221,10 @@ class AskewAdjudicate extends HTMLElement {
 
   // --- sending -----------------------------------------------------------------------------------------------------
 
+  /** @param {SubmitEvent} event */
   #onSubmit(event) {
-    const { submitter, target } = event;
+    const submitter = /** @type {HTMLButtonElement | null} */ (event.submitter);
+    const target = /** @type {HTMLFormElement} */ (event.target);
     if (!this.querySelector("[data-item]")) return; // the queue: a page follows
     event.preventDefault();
     if (submitter?.value === "begin") return location.assign(submitter.formAction); // the note is kept in this browser
@@ -228,9 +244,10 @@ class AskewAdjudicate extends HTMLElement {
     }
     const entered = new FormData(target, submitter);
     if (submitter?.value === "decide" || submitter?.name === "listed_reason") entered.delete("exclude"); // of a panel that was closed
-    this.#send((submitter ?? target).getAttribute("formaction") ?? target.getAttribute("action"), entered); // form.action is a button here
+    this.#send((submitter ?? target).getAttribute("formaction") ?? target.getAttribute("action") ?? "", entered); // form.action is a button here
   }
 
+  /** @param {string} url @param {FormData | null} body */
   async #send(url, body = null) {
     if (this.#sending) return;
     this.#sending = true;
@@ -251,6 +268,7 @@ class AskewAdjudicate extends HTMLElement {
   }
 
   /* The server's answer, or null: that is said. */
+  /** @param {string} url @param {FormData | null} body */
   async #fetch(url, body) {
     const method = body ? "POST" : "GET";
     try {
@@ -263,6 +281,7 @@ class AskewAdjudicate extends HTMLElement {
   }
 
   /* Put what the server answered in the place of the item. */
+  /** @param {Document} parts @param {Response} response */
   #take(parts, response) {
     const problem = parts.querySelector("[data-part=problem]");
     const next = parts.querySelector("[data-part=item]");
@@ -282,8 +301,9 @@ class AskewAdjudicate extends HTMLElement {
   }
 
   /* Undo was refused: the button takes the act before, if there is one. */
+  /** @param {PagePart} problem */
   #refused(problem) {
-    const button = this.querySelector("[name=undo]");
+    const button = this.querySelector("button[name=undo]");
     const { undo } = problem.dataset;
     if (button && undo) button.value = undo;
     else if (undo === "") button?.remove();
@@ -316,12 +336,14 @@ class AskewAdjudicate extends HTMLElement {
     this.dataset.shown = String(Number(this.dataset.shown ?? 0) + 1);
   }
 
+  /** @param {string} text */
   #notice(text) {
     const place = this.querySelector("[data-notices]");
     const notice = Object.assign(document.createElement("p"), { className: "notice problem", textContent: text });
     place.replaceChildren(...(text ? [notice] : []));
   }
 
+  /** @param {string} text */
   #announce(text) {
     const place = this.querySelector("[data-announce]");
     if (place) place.textContent = text;
@@ -333,6 +355,7 @@ class AskewAdjudicate extends HTMLElement {
     const form = this.#form;
     if (!form) return;
     this.#mark();
+    /** @type {AdjudicationDraft} */
     const draft = { responses: form.elements.responses.value, choose: this.#chosen(), back: form.elements.back?.value ?? "" };
     for (const name of WRITTEN) draft[name] = form.elements[name]?.value ?? "";
     keepDraft(form.dataset.itemId, draft);
@@ -351,7 +374,7 @@ class AskewAdjudicate extends HTMLElement {
     for (const input of outside(this, "input[name=choose]")) input.checked = (isSame && draft.choose?.includes(input.value)) ?? false;
     for (const name of WRITTEN) if (form.elements[name]) form.elements[name].value = draft[name] ?? "";
     if (isSame && form.elements.back && draft.back) form.elements.back.value = draft.back;
-    if (draft.note) this.querySelector("[data-note]").open = true;
+    if (draft.note) /** @type {PagePart<HTMLDetailsElement>} */ (this.querySelector("[data-note]")).open = true;
   }
 }
 

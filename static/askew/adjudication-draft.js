@@ -5,8 +5,10 @@
 const PREFIX = "askew:adjudication:";
 const KEPT = 30 * 86_400_000; // ms
 
+/** @type {("note" | "exclude" | "back_note")[]} */
 export const WRITTEN = ["note", "exclude", "back_note"];
 
+/** @param {string} item @returns {AdjudicationDraft | null} */
 export function draftOf(item) {
   try {
     return JSON.parse(localStorage.getItem(PREFIX + item));
@@ -16,6 +18,7 @@ export function draftOf(item) {
 }
 
 /* Keep a draft; an empty one is removed. */
+/** @param {string} item @param {AdjudicationDraft} draft */
 export function keepDraft(item, draft) {
   if (!draft.choose?.length && !WRITTEN.some((name) => draft[name])) return forgetDraft(item);
   try {
@@ -23,6 +26,7 @@ export function keepDraft(item, draft) {
   } catch { /* full or forbidden: then it is on the page alone */ }
 }
 
+/** @param {string} item */
 export function forgetDraft(item) {
   try {
     localStorage.removeItem(PREFIX + item);

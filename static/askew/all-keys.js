@@ -4,11 +4,16 @@
 import { t } from "./language.js";
 
 export class AllKeys {
+  /** @type {import("./keys.js").Keys} */
   #keys;
+  /** @type {HTMLElement} */
   #body;
+  /** @type {readonly KeyTable[]} */
   #sections;
+  /** @type {string | null} */
   #listening = null;
 
+  /** @param {import("./keys.js").Keys} keys @param {HTMLDialogElement} dialog @param {HTMLElement} body @param {readonly KeyTable[]} sections */
   constructor(keys, dialog, body, sections) {
     this.#keys = keys;
     this.#body = body;
@@ -22,6 +27,7 @@ export class AllKeys {
   }
 
   /* `refusal` says why the last key cannot be used. */
+  /** @param {string | null} focus @param {string} refusal */
   fill(focus = null, refusal = "") {
     const rows = this.#keys.table().map((action) => {
       const button = make("button", { type: "button", className: "quiet" });
@@ -49,6 +55,7 @@ export class AllKeys {
     if (focus) this.#body.querySelector(`[data-change="${CSS.escape(focus)}"]`)?.focus();
   }
 
+  /** @param {Press} event */
   #onDialogClick(event) {
     const button = event.target.closest("button");
     if (button?.dataset.change) {
@@ -60,6 +67,7 @@ export class AllKeys {
     }
   }
 
+  /** @param {KeyboardEvent} event */
   #onNewKey(event) {
     if (!this.#listening || ["Shift", "Control", "Alt", "Meta", "Tab", "AltGraph"].includes(event.key)) return;
     event.preventDefault();
@@ -72,9 +80,10 @@ export class AllKeys {
 
   /* Give an action or a choice this key; if it belongs to another one of its sort, the two change places. Choices and actions
      keep apart, as another task type has other choices and the same actions. Returns why not, or "". */
+  /** @param {string} name @param {string} key */
   #move(name, key) {
     const table = this.#keys.table();
-    const mine = table.find((action) => action.name === name);
+    const mine = /** @type {KeyAction} */ (table.find((action) => action.name === name));
     const taken = table.find((action) => action.name !== name && action.key.toLowerCase() === key.toLowerCase());
     const isChoice = Boolean(mine.input);
     if (taken && Boolean(taken.input) !== isChoice) {
@@ -88,6 +97,7 @@ export class AllKeys {
   }
 }
 
+/** @param {string} title @param {readonly HTMLElement[]} rows */
 function section(title, rows) {
   const table = make("table", { className: "keys" });
   table.append(make("caption", { textContent: title }), make("tbody"));
@@ -95,6 +105,7 @@ function section(title, rows) {
   return table;
 }
 
+/** @param {readonly string[]} keys @param {string} text @param {HTMLElement | null} extra */
 function row(keys, text, extra = null) {
   const tr = make("tr");
   const th = make("th", { scope: "row" });
@@ -106,4 +117,5 @@ function row(keys, text, extra = null) {
   return tr;
 }
 
+/** @type {Make} */
 const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);

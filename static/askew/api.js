@@ -5,6 +5,7 @@ import { t } from "./language.js";
 const PATIENCE = 15_000; // ms; a request that takes longer counts as a failed connection
 
 export class Problem extends Error {
+  /** @param {number} status @param {ProblemBody} body */
   constructor(status, body = {}) {
     super(body.detail || body.title || WORDS[status] || t`The server responded with status ${status}.`);
     this.name = "Problem";
@@ -23,6 +24,7 @@ export class Problem extends Error {
   }
 }
 
+/** @type {Record<number, string>} */
 const WORDS = {
   0: t("The server cannot be reached."),
   401: t("You are signed out."),
@@ -37,6 +39,11 @@ const WORDS = {
 
 /* Send JSON or a Blob, get JSON; null for an answer without a body. `part`: a name that every answer of the server has.
    Throws Problem; an aborted `signal` is a Problem, too. */
+/**
+ * @typedef {{ keepalive?: boolean, signal?: AbortSignal | null, headers?: Record<string, string>, patience?: number, part?: string | null }} SendOptions
+ * @param {string} method @param {string} url @param {object} [body] @param {SendOptions} options
+ * @returns {Promise<any>} JSON of the server, as the caller knows it
+ */
 export async function send(method, url, body, { keepalive = false, signal = null, headers = {}, patience = PATIENCE, part = null } = {}) {
   const raw = body instanceof Blob;
   let response;

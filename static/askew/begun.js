@@ -11,6 +11,7 @@ export class Begun {
 
   constructor() {
     // A key that lands nowhere and does nothing begins nothing.
+    /** @param {Event} event */
     const begins = ({ type, target, defaultPrevented }) => { this.has ||= type !== "keydown" || target !== document.body || defaultPrevented; };
     for (const sign of SIGNS) addEventListener(sign, begins, { capture: true, passive: true });
     addEventListener("keydown", begins, { passive: true });
@@ -28,6 +29,7 @@ export class Begun {
   }
 
   /* What a machine does to the form is no sign of a person. */
+  /** @param {() => void} act */
   byMachine(act) {
     const { has } = this;
     act();
@@ -36,11 +38,13 @@ export class Begun {
 
   /* Give the focus to a part of the page that has come by itself, by `focus`. Where it came after the item, it may have come
      between two keys: for a moment, those that it does not `own` go to where the focus was. */
-  lead(part, focus, own = () => false) {
-    const from = document.activeElement;
+  /** @param {HTMLElement} part @param {() => void} focus @param {(key: string) => boolean} own */
+  lead(part, focus, own = (_key) => false) {
+    const from = /** @type {HTMLElement} */ (document.activeElement);
     focus();
     if (!this.age || !part.contains(document.activeElement)) return;
     const end = () => removeEventListener("keydown", giveBack, { capture: true });
+    /** @param {KeyboardEvent} event */
     const giveBack = (event) => {
       if (!part.contains(document.activeElement) || event.ctrlKey || event.metaKey || event.altKey) return;
       if (own(event.key)) return end(); // the person has seen it

@@ -2,10 +2,10 @@
    stays the form for browsers without scripts. No module, and nothing newer than ES5: it has to run where they do not. */
 
 (function () {
-  var has = window.AbortSignal && AbortSignal.any && AbortSignal.timeout && window.customElements && Array.prototype.findLast
-    && HTMLElement.prototype.showPopover && window.HTMLDialogElement && HTMLDialogElement.prototype.showModal;
+  var has = window.AbortSignal && "any" in AbortSignal && "timeout" in AbortSignal && window.customElements && "findLast" in Array.prototype
+    && "showPopover" in HTMLElement.prototype && window.HTMLDialogElement && "showModal" in HTMLDialogElement.prototype;
   if (has) return;
-  var words = document.currentScript.getAttribute("data-words");
+  var words = /** @type {HTMLScriptElement} */ (document.currentScript).getAttribute("data-words");
   document.documentElement.setAttribute("data-unsupported", "");
   function say() {
     var notice = document.createElement("p");

@@ -8,6 +8,7 @@ import { count } from "./words.js";
 
 export class Changing extends Pointed {
   /* Remove these rows and columns, or put them back where all of them are removed. */
+  /** @param {readonly string[]} rows @param {readonly string[]} columns */
   remove(rows, columns) {
     const { grid } = this;
     const { state } = grid.edits;
@@ -27,6 +28,7 @@ export class Changing extends Pointed {
     this.removeAllowed(rowsHere.filter(({ removed }) => !removed), columnsHere.filter(({ removed }) => !removed));
   }
 
+  /** @param {readonly { id: string }[]} rows @param {readonly { id: string }[]} columns @param {string} kept */
   removeAllowed(rows, columns, kept = "") {
     const { grid } = this;
     const guard = grid.guard;
@@ -44,18 +46,22 @@ export class Changing extends Pointed {
     grid.change(operations, said, { shown: Boolean(reasons) });
   }
 
+  /** @param {readonly { id: string }[]} rows @param {readonly { id: string }[]} columns */
   #whyTheyStay(rows, columns) {
     const { grid } = this;
     const words = [
-      ...rows.map(({ id }) => [grid.edits.rowName(id), grid.guard.row(id)]),
-      ...columns.map(({ id }) => [columnWords(grid, id), grid.guard.column(id)]),
-    ].filter(([, why]) => why).map(([name, [row, column, reason]]) => {
+      ...rows.map(({ id }) => ({ name: grid.edits.rowName(id), cell: grid.guard.row(id) })),
+      ...columns.map(({ id }) => ({ name: columnWords(grid, id), cell: grid.guard.column(id) })),
+    ].flatMap(({ name, cell }) => {
+      if (!cell) return [];
+      const [row, column, reason] = cell;
       const why = reason === "protected" ? t("protected") : t`protected (${reason})`;
       return t`${sentence(name)} cannot be removed: ${grid.placeInWords(row, column)} is ${why}.`;
     });
     return words.length > 3 ? t`${words.slice(0, 3).join(" ")} The same applies to ${words.length - 3} more.` : words.join(" ");
   }
 
+  /** @param {readonly { id: string }[]} rows @param {readonly { id: string }[]} columns */
   putBack(rows, columns) {
     const { grid } = this;
     const names = [named(rows.map(({ id }) => grid.edits.rowName(id)), "row"), named(columns.map(({ id }) => columnWords(grid, id)), "column")].filter(Boolean);
@@ -63,6 +69,7 @@ export class Changing extends Pointed {
     grid.change(operations, t`${sentence(names.join(t(" and ")))} restored.`);
   }
 
+  /** @param {"row" | "column"} what @param {readonly string[]} ids @param {boolean} removed */
   removalWords(what, ids, removed) {
     const rows = what === "row";
     if (ids.length < 2) {
@@ -74,6 +81,7 @@ export class Changing extends Pointed {
   }
 }
 
+/** @param {readonly string[]} names @param {string} what */
 export function named(names, what) {
   if (!names.length) return "";
   return names.length === 1 ? names[0] : count(names.length, what);

@@ -8,23 +8,32 @@
 
 import { t } from "./language.js";
 
+/** @type {Record<string, string>} */
 const STATES = { yes: t("OK"), no: t("not yet"), look: t("please check"), open: t("waiting"), waived: t("not required") };
 const UNCHANGED = "table_unchanged";
 const NAMED = 3; // problems of one line that are named; of more, their number is
 
 export class Checklist {
+  /** @type {readonly PagePart[]} */
   #lines;
+  /** @type {HTMLElement | null} */
   #ready;
+  /** @type {HTMLElement | null} */
   #list;
+  /** @type {Map<Element, HTMLElement>} */
   #required = new Map(); // field -> its line
+  /** @type {WeakSet<HTMLElement>} */
   #fine = new WeakSet(); // lines that were fine when they were last checked
   #isChangeDue = false;
 
+  /** @type {HTMLElement | null} */
   #changes;
+  /** @type {(field: Element) => void} */
   #go;
 
   /* list: the list of the lines, or null; changes: the field of the changes to the table, or null; go(field) moves the focus
      to a field that needs something. */
+  /** @param {HTMLElement | null} list @param {readonly PagePart[]} lines @param {HTMLElement | null} ready @param {HTMLElement | null} changes @param {(field: Element) => void} go */
   constructor(list, lines, ready, changes, go) {
     this.#list = list;
     this.#lines = lines;
@@ -49,6 +58,7 @@ export class Checklist {
   /* violations: of the response as it is; isChanged: whether the table is; pending: the server has not checked it yet;
      checks: whether it will; lacks(names): whether an item has none of "protected", "evidence", "program"; missing: what
      fields still need, each [field, sentence]. */
+  /** @param {FormState} state */
   update({ violations, isChanged, waived, started, pending, checks, lacks, missing }) {
     if (!this.#list) return;
     this.#isChangeDue ||= isChanged;
@@ -60,7 +70,7 @@ export class Checklist {
       line.hidden = !this.#listed(line, { started, pending, checks });
     }
     this.#listRequired(waived ? [] : missing);
-    const empty = [...this.#list.children].every(({ hidden }) => hidden);
+    const empty = /** @type {HTMLElement[]} */ ([...this.#list.children]).every(({ hidden }) => hidden);
     const broken = !waived && violations.some(({ level }) => level !== "warning");
     if (!this.#ready) return;
     this.#ready.hidden = !empty || broken;
@@ -71,6 +81,7 @@ export class Checklist {
   }
 
   /* unsaid: messages that this line does not show; if it has only such violations, it is waiting. */
+  /** @param {PagePart} line @param {readonly Violation[]} violations @param {ReadonlySet<string>} unsaid @param {Pick<FormState, "waived" | "started" | "pending" | "lacks">} state */
   #mark(line, violations, unsaid, { waived, started, pending, lacks }) {
     const codes = line.dataset.holds.split(" ");
     const ofLine = violations.filter(({ code }) => codes.includes(code));
@@ -90,6 +101,7 @@ export class Checklist {
     else if (state !== "open") this.#fine.delete(line);
   }
 
+  /** @param {HTMLElement} line @param {Pick<FormState, "started" | "pending" | "checks">} state */
   #listed(line, { started, pending, checks }) {
     const { state, goal } = line.dataset;
     if (state === "no" || state === "look") return true;
@@ -98,6 +110,7 @@ export class Checklist {
     return !(known && "server" in line.dataset);
   }
 
+  /** @param {FormState["missing"]} missing */
   #listRequired(missing) {
     const sentences = new Map(missing);
     for (const [field, line] of this.#required) {
@@ -107,17 +120,18 @@ export class Checklist {
     }
     for (const [field, sentence] of sentences) {
       const line = this.#required.get(field) ?? this.#line(field);
-      const link = line.firstElementChild;
+      const link = /** @type {HTMLElement} */ (line.firstElementChild);
       if (link.textContent !== sentence) link.textContent = sentence;
       this.#required.set(field, line);
       if (line.isConnected) continue;
       const isFirst = this.#changes && follows(this.#changes, field);
       const next = [...this.#required].find(([other, { isConnected }]) => isConnected && follows(other, field));
-      const isInGroup = next && (!isFirst || follows(this.#changes, next[0]));
-      this.#list.insertBefore(line, isInGroup ? next[1] : isFirst && this.#lines[0] || null);
+      const isInGroup = next && (!isFirst || !this.#changes || follows(this.#changes, next[0]));
+      this.#list?.insertBefore(line, isInGroup ? next[1] : isFirst && this.#lines[0] || null);
     }
   }
 
+  /** @param {Element} field */
   #line(field) {
     const line = Object.assign(document.createElement("li"), { className: "required" });
     const link = Object.assign(document.createElement("button"), { type: "button", className: "link" });
@@ -128,8 +142,10 @@ export class Checklist {
   }
 }
 
+/** @param {Element} one @param {Element} other */
 const follows = (one, other) => Boolean(other.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING);
 
+/** @param {readonly string[]} messages */
 export function named(messages) {
   const more = messages.length > NAMED ? [t`And ${messages.length - NAMED} more.`] : [];
   return [...messages.slice(0, NAMED), ...more].join(" ");

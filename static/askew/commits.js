@@ -10,15 +10,20 @@ export const PAUSE = 250; // ms in which keys are ignored after a change of layo
 const DIGIT = /^\d$/u;
 
 export class Commits {
+  /** @type {HTMLElement} */
   #page;
+  /** @type {HTMLElement | null} */
   #pressed = null; // the label on which a pointer went down
   #isTouch = false; // whether that was a finger
+  /** @type {string | null} */
   #layout = null; // the choices that submit, with their keys
   #changedAt = -Infinity; // when that set changed, or what digits stand for
+  /** @type {number | null} */
   #resting = null; // until digits act again
   #shownAt = -Infinity; // when the item came
 
   /* commit(group) is called when a choice of a [data-commit] group has been made by a pointer. */
+  /** @param {HTMLElement} page @param {(group: HTMLElement) => void} commit */
   constructor(page, commit) {
     this.#page = page;
     page.addEventListener("pointerdown", ({ target, button, pointerType }) => {
@@ -61,12 +66,14 @@ export class Commits {
   }
 
   /* Whether this key is to be ignored now. */
+  /** @param {string} key */
   ignores(key) {
     return DIGIT.test(key) && performance.now() - this.#changedAt < PAUSE;
   }
 
+  /** @param {Press} event @param {(group: HTMLElement) => void} commit */
   #onClick(event, commit) {
-    const input = event.target;
+    const input = /** @type {HTMLInputElement} */ (event.target);
     if (!input.closest?.("[data-commit]")) return;
     if (event.detail > 0 && performance.now() - this.#shownAt < PAUSE) {
       event.preventDefault();

@@ -14,12 +14,17 @@ const SHORTEST = 3; // rows that are left out together, at least
 
 export class Comparing extends Mode {
   #at = -1;
+  /** @type {ShownTable} */
   #all; // the table with all rows
+  /** @type {Set<string>} */
   #opened = new Set(); // runs of rows that somebody opened
+  /** @type {boolean} */
   #cut;
+  /** @type {readonly Tool[]} */
   #further;
   label = t("Table with changes");
 
+  /** @param {GridElement} grid @param {{ whole?: boolean, tools?: readonly Tool[] }} options */
   constructor(grid, { whole = false, tools = [] } = {}) {
     super(grid);
     this.changes = grid.edits.changes?.() ?? changesIn(grid.edits);
@@ -45,6 +50,7 @@ export class Comparing extends Mode {
     return [...steps, ...(this.mayCut ? [fold] : []), ...this.#further];
   }
 
+  /** @param {number} by */
   next(by) {
     const { grid, changes } = this;
     if (!changes.length) {
@@ -58,6 +64,7 @@ export class Comparing extends Mode {
     grid.refreshTools();
   }
 
+  /** @param {number} by */
   ends(by) {
     return by > 0 ? this.#at === this.changes.length - 1 : this.#at <= 0;
   }
@@ -71,6 +78,7 @@ export class Comparing extends Mode {
   // --- rows without changes ----------------------------------------------------------------------------------------
 
   /* Show the rows of one run. */
+  /** @param {string} run */
   open(run) {
     this.#opened.add(run);
     this.#again();
@@ -102,15 +110,18 @@ export class Comparing extends Mode {
     edits.rowPlaces = placesOf(edits.state.rowIds);
   }
 
+  /** @param {ReadonlySet<string>} opened */
   #withRuns(opened) {
     return withRuns(this.#all.rows, this.#isSpecial(), opened);
   }
 
   /* Whether a row is changed, moved or marked. */
+  /** @returns {(row: ShownRow) => boolean} */
   #isSpecial() {
     const { operations } = this.grid.edits;
-    const moved = new Set(operations.filter(({ op }) => op === "move_row").map(({ row }) => row));
+    const moved = new Set(operations.flatMap((operation) => (operation.op === "move_row" ? [operation.row] : [])));
     const { rows } = this.grid.evidence;
+    /** @param {string} id */
     const marked = (id) => moved.has(id) || rows.has(id);
     return (row) => (row.special ?? Boolean(row.old || row.removed || row.inserted)) || marked(row.id);
   }
@@ -118,13 +129,16 @@ export class Comparing extends Mode {
 
 /* The rows with each run of rows in which and beside which nothing is special as one: {id, left: how many}. The same list
    if no run is long enough. */
+/** @param {readonly ShownRow[]} rows @param {(row: ShownRow) => boolean} isSpecial @param {ReadonlySet<string>} opened */
 export function withRuns(rows, isSpecial, opened) {
   const wanted = new Set();
   rows.forEach((row, at) => {
     if (isSpecial(row)) for (let near = at - NEAR; near <= at + NEAR; near += 1) wanted.add(near);
   });
   if (!wanted.size) for (let at = 0; at < FIRST; at += 1) wanted.add(at);
+  /** @type {ShownRow[]} */
   const shown = [];
+  /** @type {ShownRow[]} */
   let run = [];
   const close = () => {
     const id = `run:${run[0]?.id}`;
@@ -145,22 +159,24 @@ export function withRuns(rows, isSpecial, opened) {
 }
 
 /* Where each operation shows, in the order of the table: [{row, column, words}]. */
+/** @param {ShownEdits} edits @returns {Change[]} */
 function changesIn(edits) {
   const { base, operations, state } = edits;
   const [firstColumn] = state.columns;
   if (!firstColumn) return [];
-  const places = operations.map((operation) => {
+  const places = operations.flatMap((operation) => {
     const words = describe(operation, base);
-    const row = operation.row ?? base.header_id;
+    const row = "row" in operation ? operation.row : base.header_id;
     if (operation.op === "mask_cells") {
       const [first] = operation.cells;
-      return first ? { row: first[0], column: first[1], words } : null;
+      return first ? [{ row: first[0], column: first[1], words }] : [];
     }
-    const column = operation.op === "split_column" ? operation.into[0].column : operation.column ?? firstColumn.id;
-    return edits.columnPlaces.has(column) ? { row, column, words } : null;
+    const column = operation.op === "split_column" ? operation.into[0].column : "column" in operation ? operation.column : firstColumn.id;
+    return edits.columnPlaces.has(column) ? [{ row, column, words }] : [];
   });
+  /** @param {Change} change */
   const rank = ({ row, column }) => [row === base.header_id ? -1 : edits.rowPlaces.get(row) ?? -1, edits.columnPlaces.get(column)];
-  return places.filter(Boolean).sort((one, other) => {
+  return places.sort((one, other) => {
     const [a, b] = [rank(one), rank(other)];
     return a[0] - b[0] || a[1] - b[1];
   });

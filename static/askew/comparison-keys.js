@@ -3,6 +3,7 @@
 import { t } from "./language.js";
 
 /* Actions for keys.js; none where nothing is compared. */
+/** @param {{ next(by: number): void, turn(): void } | null} comparison @returns {KeyAction[]} */
 export function comparisonKeys(comparison) {
   if (!comparison) return [];
   return [

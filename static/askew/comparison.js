@@ -14,8 +14,11 @@ import { element } from "./painting.js";
 import { Variants } from "./variants.js";
 
 class AskewComparison extends HTMLElement {
-  #data = null;
+  /** @type {Comparison & { marks: readonly Pair[], merged: Variants | null }} */
+  #data = /** @type {never} */ (undefined);
+  /** @type {[Variant, Variant][]} */
   #pairs = [];
+  /** @type {GridElement | null} */
   #stepped = null; // the table whose change was gone to last
   #pair = -1; // the tables that are next to each other; -1: the single table
 
@@ -26,13 +29,14 @@ class AskewComparison extends HTMLElement {
     if ("keys" in this.dataset) this.keys = new Keys(this, comparisonKeys(this));
   }
 
+  /** @param {Comparison} data */
   compare(data) {
     const { table, variants } = data;
     const merged = variants.length > 1 || variants[0].letter ? new Variants(table, variants) : null;
     this.#data = { marks: [], ...data, merged };
     const active = variants.filter(({ operations = [], cells = [] }) => operations.length || cells.length);
     const sides = active.length > 1 ? active : [{ letter: "", name: t("Original") }, ...(active.length ? active : variants.slice(0, 1))];
-    this.#pairs = sides.flatMap((left, at) => sides.slice(at + 1).map((right) => [left, right]));
+    this.#pairs = sides.flatMap((left, at) => sides.slice(at + 1).map((right) => /** @type {[Variant, Variant]} */ ([left, right])));
     this.#pair = this.#single ? -1 : 0;
     this.#show();
   }
@@ -86,6 +90,7 @@ class AskewComparison extends HTMLElement {
     } else grid.compare(table, variants[0].operations, options);
   }
 
+  /** @param {readonly Variant[]} pair */
   #showPair(pair) {
     const { table, marks } = this.#data;
     const grids = pair.map(() => element("askew-grid"));
@@ -103,6 +108,7 @@ class AskewComparison extends HTMLElement {
     grids[0].scrollWith(grids[1]);
   }
 
+  /** @param {string} label @returns {Tool} */
   #tool(label) {
     return { name: "layout", label, keys: "V", act: () => this.#pressed() };
   }

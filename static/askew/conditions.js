@@ -5,6 +5,7 @@
 
 import { t } from "./language.js";
 
+/** @type {Record<string, (value: string | readonly string[], wanted: string) => boolean>} */
 const OPERATORS = {
   "==": (value, wanted) => value === wanted,
   "!=": (value, wanted) => value !== wanted,
@@ -17,27 +18,31 @@ const OPERATORS = {
 
 /* Whether a condition holds for the value of the other field; undefined where that one is not asked. The same rule as
    `tasks.shared.form_fields.Condition`, on the same cases (tests/vectors/conditions.json). */
+/** @param {string} operator @param {string} wanted @param {FieldValue} value @returns {boolean} */
 export function holds(operator, wanted, value) {
   if (value === undefined) return false;
   return value.length ? OPERATORS[operator](value, wanted) : operator === "!=";
 }
 
 /* Show the parts whose condition holds, in the order of the form. */
+/** @param {Iterable<HTMLElement>} parts @param {HTMLElement[]} fields @param {(field: HTMLElement) => FieldValue} valueOf */
 export function applyConditions(parts, fields, valueOf) {
   for (const part of parts) {
-    const { when, operator, value: wanted } = part.dataset;
+    const { when, operator = "", value: wanted = "" } = part.dataset;
     const field = fields.find((each) => each.dataset.field === when);
     part.hidden = !holds(operator, wanted, !field || field.closest("[hidden]") ? undefined : valueOf(field));
   }
 }
 
 const BLANK = /^[\s\u001c-\u001f\u0085]*$/u; // what the server strips from a text
+/** @param {FieldValue | null} value */
 export const empty = (value) => value === undefined || value === null || (typeof value === "string" ? BLANK.test(value) : Array.isArray(value) && !value.length);
 
 /* What a field still needs, as a sentence; "" for a field that is complete or not asked.
 
    A required field has a value, a ranking has none or all of its ranks, and a field with [data-differs] has another value
    than the field of that name. The server checks the same (`tasks.shared.defined_types`). */
+/** @param {HTMLElement} field @param {HTMLElement[]} fields @param {(field: HTMLElement) => FieldValue} valueOf */
 export function lackOf(field, fields, valueOf) {
   if (field.closest("[hidden]")) return "";
   const value = valueOf(field);
@@ -50,6 +55,7 @@ export function lackOf(field, fields, valueOf) {
 }
 
 /* Offer the answers of an item in a field that ranks them. */
+/** @param {HTMLElement} field @param {readonly string[] | null} [answers] */
 export function offerRanks(field, answers) {
   const options = [...new Set(answers ?? [])];
   const choose = field.dataset.choose ??= field.querySelector("option")?.textContent ?? "";
@@ -64,6 +70,7 @@ export function offerRanks(field, answers) {
 }
 
 /* Offer the answers of an item in a field that chooses among them, before its own options. Their keys are their numbers. */
+/** @param {HTMLElement} field @param {readonly string[] | null} [answers] */
 export function offerAnswers(field, answers) {
   for (const label of field.querySelectorAll("label[data-answer]")) label.remove();
   const own = field.querySelector("label");
@@ -87,6 +94,7 @@ export function offerAnswers(field, answers) {
 }
 
 /* A rank that was given an option of another rank: both change places. */
+/** @param {HTMLSelectElement} select @param {string} before */
 export function swapRanks(select, before) {
   const others = [...select.closest("fieldset").querySelectorAll("select")].filter((one) => one !== select);
   const same = others.find((one) => select.value && one.value === select.value);

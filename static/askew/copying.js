@@ -4,7 +4,7 @@
 import { t } from "./language.js";
 
 for (const button of document.querySelectorAll("button[data-copies]")) {
-  const field = document.getElementById(button.dataset.copies);
+  const field = /** @type {HTMLInputElement} */ (document.getElementById(button.dataset.copies));
   button.hidden = false;
   button.addEventListener("click", async () => {
     const isCopied = await copies(field);
@@ -18,6 +18,7 @@ for (const button of document.querySelectorAll("button[data-copies]")) {
 }
 
 /* Without https there is no clipboard for scripts: the field is selected, and the browser copies what is selected. */
+/** @param {HTMLInputElement} field */
 async function copies(field) {
   try {
     await navigator.clipboard.writeText(field.value);

@@ -2,8 +2,10 @@
    choice that is slow never replaces a later one. */
 
 let sending = false;
+/** @type {HTMLFormElement | null} */
 let unsent = null; // the form with choices that are not yet on their way
 
+/** @param {HTMLFormElement} form */
 async function store(form) {
   unsent = form;
   if (sending) return;
@@ -13,7 +15,7 @@ async function store(form) {
 }
 
 function send() {
-  const form = unsent;
+  const form = /** @type {HTMLFormElement} */ (unsent);
   unsent = null;
   return fetch(form.action, { method: "POST", body: new FormData(form), redirect: "manual", keepalive: true });
 }
@@ -23,11 +25,11 @@ addEventListener("pagehide", () => unsent && send());
 for (const form of document.querySelectorAll("form[data-display]")) {
   form.querySelector("[data-save]").hidden = true; // each choice is stored when it is made
   form.addEventListener("change", ({ target }) => {
-    const { name, value } = target;
-    const key = name.replace(/_(\w)/gu, (_, letter) => letter.toUpperCase());
+    const { name, value } = /** @type {HTMLInputElement} */ (target);
+    const key = name.replace(/_(\w)/gu, (/** @type {string} */ _, /** @type {string} */ letter) => letter.toUpperCase());
     if (target === form.querySelector(`[name="${name}"]`)) delete document.documentElement.dataset[key]; // the default
     else document.documentElement.dataset[key] = value;
-    for (const twin of document.querySelectorAll(`form[data-display] [name="${name}"][value="${value}"]`)) twin.checked = true;
+    for (const twin of document.querySelectorAll(`form[data-display] input[name="${name}"][value="${value}"]`)) twin.checked = true;
     dispatchEvent(new Event("resize")); // tables measure their columns again
     store(form);
   });

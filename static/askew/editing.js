@@ -17,6 +17,7 @@ export class Editing extends Changing {
   writes = true;
   label = t("Table, editable");
   help = t("Type to change a cell. F2 edits its text. Escape leaves the table.");
+  /** @type {CellEditor | null} */
   #editor = null;
 
   tools() {
@@ -35,6 +36,7 @@ export class Editing extends Changing {
     ];
   }
 
+  /** @param {string} key @param {boolean} control @param {KeyPress} event @returns {(() => void) | "type" | null} */
   key(key, control, event) {
     const { grid } = this;
     if (event.altKey && !control) {
@@ -57,6 +59,7 @@ export class Editing extends Changing {
     this.open("", true);
   }
 
+  /** @param {Pressed} place @param {PressedHow} how */
   pressed({ row, column }, { again, touch }) {
     if (again && touch && row !== null && column !== null) this.open(this.grid.edits.text(row, column) ?? "", false);
   }
@@ -71,6 +74,7 @@ export class Editing extends Changing {
     return this.#editor !== null;
   }
 
+  /** @param {Node} target */
   writesIn(target) {
     return this.#editor?.contains(target) ?? false;
   }
@@ -79,12 +83,14 @@ export class Editing extends Changing {
   operationsNow() {
     const editor = this.#editor;
     if (!editor || editor.untouched || tooLong(editor.text)) return this.grid.edits.operations;
-    if (editor.known?.text !== editor.text) {
-      editor.known = { text: editor.text, operations: this.grid.edits.withTexts([{ ...editor.place, text: editor.text }]) };
-    }
-    return editor.known.operations;
+    const { known, text } = editor;
+    if (known?.text === text) return known.operations;
+    const operations = this.grid.edits.withTexts([{ ...editor.place, text }]);
+    editor.known = { text, operations };
+    return operations;
   }
 
+  /** @param {string} text @param {boolean} typing */
   open(text, typing) {
     const { grid } = this;
     const place = grid.here;
@@ -124,6 +130,7 @@ export class Editing extends Changing {
     if (this.#editor) this.#close();
   }
 
+  /** @param {Kept} how */
   #keep({ stay, submit, move, tab }) {
     if (!this.#editor) return;
     const { grid } = this;
@@ -135,7 +142,7 @@ export class Editing extends Changing {
       grid.emit("grid-change", { typing: false });
     } else grid.change(operations, null);
     if (move) grid.moveBy(...move);
-    else if (tab && grid.tabTarget(tab)) grid.tabTarget(tab)();
+    else if (tab && grid.tabTarget(tab)) grid.tabTarget(tab)?.();
     else if (stay || tab) grid.focusCell();
     if (submit) grid.emit("grid-submit");
   }
@@ -143,10 +150,11 @@ export class Editing extends Changing {
   #close() {
     const editor = this.#editor;
     this.#editor = null; // first: taking the field away makes it lose the focus, which would keep the value
-    editor.close();
+    editor?.close();
   }
 
   /* What is odd about a text at a place, in words, or null. */
+  /** @param {{ row: string, column: string }} place @param {string} text */
   #judge({ row, column }, text) {
     const { grid } = this;
     const refusal = tooLong(text);
@@ -159,6 +167,7 @@ export class Editing extends Changing {
   }
 
   /* Why a cell cannot be changed, in words, or null. */
+  /** @param {string} row @param {string} column */
   #refusal(row, column) {
     const { grid } = this;
     const { edits } = grid;
@@ -183,11 +192,13 @@ export class Editing extends Changing {
   }
 
   /* A range that reaches into the body leaves the names of its columns alone. */
+  /** @param {Area} area */
   #body(area) {
     return area && area.top < 0 && area.bottom >= 0 ? { ...area, top: 0 } : area;
   }
 
   /* Why so many changes cannot be made at once, in words, or null: they would be worked out one by one, then refused. */
+  /** @param {number} number @param {string} what */
   #tooMany(number, what) {
     const { limit } = this.grid;
     if (number <= Math.max(FREE, limit ?? MOST)) return null;
@@ -195,18 +206,21 @@ export class Editing extends Changing {
     return t`Nothing was changed: ${count(number, what)} is too much at once; ${allowed}`;
   }
 
+  /** @param {readonly { id: string }[]} rows @param {readonly { id: string }[]} columns @param {string} [kept] */
   removeAllowed(rows, columns, kept) {
     const refusal = this.#tooMany(rows.length, "row");
     if (refusal) this.grid.say(refusal, { shown: true });
     else super.removeAllowed(rows, columns, kept);
   }
 
+  /** @param {DataTransfer} data */
   cut(data) {
     this.copy(data);
     this.empty();
   }
 
   /* One text over a range fills it; several go from the first cell on, as far as the table reaches. */
+  /** @param {DataTransfer} data */
   paste(data) {
     const { grid } = this;
     const lines = take(data);
@@ -236,6 +250,7 @@ export class Editing extends Changing {
   }
 
   /* Write several texts as one step, and say what was left out and why. False where they are too many, and none is written. */
+  /** @param {readonly CellText[]} texts @param {{ said: (number: number) => string, beyond?: number }} how */
   #write(texts, { said: told, beyond = 0 }) {
     const { grid } = this;
     const refusal = this.#tooMany(texts.filter(({ row, column, text }) => grid.edits.text(row, column) !== text).length, "cell");
@@ -288,6 +303,7 @@ export class Editing extends Changing {
 }
 
 /* Why a text does not fit into a cell, in words, or null. The server counts characters, a script halves of some. */
+/** @param {string} text */
 function tooLong(text) {
   return text.length > LONGEST && [...text].length > LONGEST ? t`Not changed: a cell takes at most ${LONGEST} characters.` : null;
 }

@@ -6,14 +6,22 @@ import { element, reachOut } from "./painting.js";
 let numbers = 0;
 
 export class Editor {
+  /** @type {HTMLTextAreaElement} */
   #area;
+  /** @type {HTMLElement} */
   #box;
+  /** @type {HTMLElement} */
   #note;
+  /** @type {string | null} */
   #opened;
+  /** @type {boolean} */
   #typing;
+  /** @type {{ text: string, operations: Operation[] } | null} */
+  known = null; // what the text makes of the operations
 
   /* place: {row, column}; text to begin with; typing: the next key replaces it, and arrows keep the value and move on.
      handlers: judge(text) -> words or null, input(), keep({move, submit, tab}), cancel(). */
+  /** @param {HTMLElement} cell @param {{ row: string, column: string }} place @param {EditorOptions} options */
   constructor(cell, place, { text, typing, label, judge, handlers }) {
     this.place = place;
     this.#typing = typing;
@@ -47,6 +55,7 @@ export class Editor {
     return this.#opened !== null && this.#area.value === this.#opened;
   }
 
+  /** @param {Node} target */
   contains(target) {
     return this.#box.contains(target);
   }
@@ -64,6 +73,7 @@ export class Editor {
     this.handlers.input(words);
   }
 
+  /** @param {KeyboardEvent} event */
   #onKey(event) {
     event.stopPropagation();
     if (event.isComposing || event.keyCode === 229) return;
@@ -92,4 +102,5 @@ export class Editor {
   }
 }
 
+/** @type {Record<string, readonly [rows: number, columns: number]>} */
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };

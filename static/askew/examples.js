@@ -4,9 +4,11 @@
 import { t } from "./language.js";
 import { Problem, send } from "./api.js";
 
+/** @type {Record<string, string>} */
 const TITLES = { accepted: t("Accepted"), practice: t("From the practice set"), sent_back: t("Sent back") };
 
 /* Show the examples that `url` lists; resolves once they are there, or it is said why not. */
+/** @param {string} url */
 export async function showExamples(url) {
   const dialog = make("dialog", { className: "worked-examples" });
   dialog.setAttribute("aria-labelledby", "examples-title");
@@ -30,6 +32,7 @@ export async function showExamples(url) {
   }
 }
 
+/** @param {WorkedExample} example */
 function drawn({ kind, question, words, reason, is_own: own }) {
   const section = make("section", { className: "feedback" });
   section.dataset.state = kind === "sent_back" ? "no" : "yes";
@@ -46,4 +49,5 @@ function drawn({ kind, question, words, reason, is_own: own }) {
   return section;
 }
 
+/** @type {Make} */
 const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);

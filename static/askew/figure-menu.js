@@ -2,11 +2,11 @@
 
 import { t } from "./language.js";
 
-for (const menu of document.querySelectorAll(".figure-menu")) {
+for (const menu of document.querySelectorAll("details.figure-menu")) {
   const status = menu.querySelector("[role=status]");
   for (const file of menu.querySelectorAll("[data-copy]")) {
     const button = Object.assign(document.createElement("button"), { type: "button", textContent: file.dataset.copy });
-    button.addEventListener("click", () => copy(() => fetched(file), status));
+    button.addEventListener("click", () => copy(() => fetched(/** @type {FigureFile} */ (/** @type {unknown} */ (file))), status));
     file.before(button);
   }
   menu.addEventListener("toggle", () => {
@@ -21,10 +21,11 @@ for (const menu of document.querySelectorAll(".figure-menu")) {
 }
 
 addEventListener("click", ({ target }) => {
-  for (const menu of document.querySelectorAll(".figure-menu[open]")) if (!menu.contains(target)) menu.open = false;
+  for (const menu of document.querySelectorAll("details.figure-menu[open]")) if (!menu.contains(/** @type {Node} */ (target))) menu.open = false;
 });
 
 /* Above its button where there is no room below; where there is none above either, the page moves. */
+/** @param {HTMLElement} popped */
 function place(popped) {
   popped.classList.remove("above");
   const { bottom } = popped.getBoundingClientRect();
@@ -36,14 +37,16 @@ function place(popped) {
 }
 
 /* A file is a link, or a button of the form that the page is the reply to. */
+/** @param {FigureFile} file */
 function fetched(file) {
   return file.form ? fetch(location.href, { method: "POST", body: new FormData(file.form, file) }) : fetch(file.href);
 }
 
 /* The browser has to be asked for its clipboard at once, so it gets the promise of a text. */
+/** @param {() => Promise<Response>} fetched @param {HTMLElement} status */
 async function copy(fetched, status) {
   status.textContent = t("Copying …");
-  const text = fetched().then((reply) => (reply.ok && !reply.redirected ? reply.text() : Promise.reject(new Error(reply.status))));
+  const text = fetched().then((reply) => (reply.ok && !reply.redirected ? reply.text() : Promise.reject(new Error(String(reply.status)))));
   try {
     const content = text.then((words) => new Blob([words], { type: "text/plain" }));
     await navigator.clipboard.write([new ClipboardItem({ "text/plain": content })]);

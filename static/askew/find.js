@@ -4,25 +4,35 @@ import { counted, t } from "./language.js";
 import { element } from "./painting.js";
 
 /* One spelling for finding: no case, no accents, one kind of blank. */
+/** @param {string} text */
 const plain = (text) => (SIMPLE.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/\s+/gu, " ")).toLowerCase();
 const SIMPLE = /^[!-~]*(?: [!-~]+)*$/;
 
 export class FindBar {
+  /** @type {readonly string[]} */
+  columns = [];
+  /** @type {HTMLInputElement} */
   #input = element("input", { type: "text", ariaLabel: t("Find in the table"), spellcheck: false, autocomplete: "off", placeholder: t("Find in the table"), enterKeyHint: "search" });
+  /** @type {HTMLElement} */
   #count = element("span", { className: "soft small", role: "status" });
-  #lines = null; // [{row, texts}] while the bar is open; folded when somebody has typed
+  /** @type {readonly FindLine[]} */
+  #lines = []; // [{row, texts}] while the bar is open; folded when somebody has typed
   #folded = false;
+  /** @type {Places | null} */
   #order = null; // row id -> place
   #wanted = ""; // what the hits are hits of
+  /** @type {Hit[]} */
   #hits = []; // {row, column, text}
   #at = -1;
 
   /* source() -> {columns: [id], lines: [{row, texts}]}; show(hits, current, moves) paints; close() ends it. */
+  /** @param {FindCalls} calls */
   constructor({ source, show, closed }) {
     this.source = source;
     this.show = show;
     this.closed = closed;
     this.bar = element("div", { className: "find-bar", hidden: true, role: "search", ariaLabel: t("Find in the table") });
+    /** @param {string} label @param {string} text @param {() => void} act */
     const button = (label, text, act) => {
       const made = element("button", { type: "button", className: "quiet", textContent: text, title: label, ariaLabel: label });
       made.addEventListener("click", act);
@@ -34,7 +44,7 @@ export class FindBar {
       button(t("Close"), "✕", () => this.close()),
     );
     this.#input.addEventListener("input", () => this.#look());
-    this.bar.addEventListener("keydown", (event) => this.#onKey(event));
+    this.bar.addEventListener("keydown", (/** @type {KeyPress} */ event) => this.#onKey(event));
   }
 
   get isOpen() {
@@ -42,6 +52,7 @@ export class FindBar {
   }
 
   /* Open the bar, or go back to it; hits are counted from `here` {row, column} on. */
+  /** @param {{ row: string, column: string }} here */
   open(here) {
     this.here = here;
     if (!this.isOpen) {
@@ -64,6 +75,7 @@ export class FindBar {
     this.#look(false);
   }
 
+  /** @param {number} by */
   step(by) {
     if (!this.#hits.length) return;
     this.#at = (this.#at + by + this.#hits.length) % this.#hits.length;
@@ -88,7 +100,7 @@ export class FindBar {
 
   #end() {
     this.bar.hidden = true;
-    this.#lines = null;
+    this.#lines = [];
     this.#wanted = "";
     this.#hits = [];
     this.#at = -1;
@@ -117,6 +129,7 @@ export class FindBar {
     this.#tell(moves);
   }
 
+  /** @param {{ row: string, column: string }} place */
   #firstFrom(place) {
     const order = this.#order ??= new Map(this.#lines.map(({ row }, at) => [row, at]));
     const row = order.get(place.row);
@@ -131,6 +144,7 @@ export class FindBar {
     this.show(this.#hits, this.#hits[this.#at] ?? null, moves);
   }
 
+  /** @param {KeyPress} event */
   #onKey(event) {
     const control = event.ctrlKey || event.metaKey;
     if (control && event.key.toLowerCase() === "f") {

@@ -2,28 +2,38 @@
 
 import { t } from "./language.js";
 
+/** @type {KeyRow[]} */
 const MOVE = [
   [["←", "↑", "→", "↓"], t("move")],
   [["Ctrl ←↑→↓"], t("to the edge of the table")],
   [["Home", "End"], t("first or last column; with Ctrl the corner")],
   [["Page up", "Page down"], t("a screen up or down")],
 ];
+/** @type {KeyRow[]} */
 const RANGE = [
   [["Shift ←↑→↓"], t("select a range; also with Ctrl, Home, End and Page")],
   [["Ctrl A"], t("all cells")],
 ];
+/** @type {KeyRow[]} */
 const FIND = [
   [["Ctrl F"], t("find in the table; twice for the browser's search")],
   [["Ctrl +", "Ctrl −", "Ctrl 0"], t("zoom the table in, out, back to normal")],
 ];
+/** @type {KeyRow[]} */
 const WHOLE = [[["Alt ↓"], t("read the whole text of the cell")]];
+/** @type {KeyRow[]} */
 const SLASH = [[["/"], t("find in the table")]];
+/** @type {KeyRow[]} */
 const COPY = [[["Ctrl C"], t("copy the range, as in a spreadsheet")]];
+/** @type {KeyRow[]} */
 const UNDO = [[["Ctrl Z", "Ctrl Y"], t("undo, redo")]];
+/** @type {KeyRow[]} */
 const END = [[["Enter"], t("submit")], [["Esc"], t("clear the range; without one, leave the table")]];
 
 /* What is chosen and removed where rows, columns or both may be. */
+/** @type {KeyRow} */
 const KEEP = [["K"], t("keep only what is chosen")];
+/** @type {Record<"both" | "rows" | "columns", KeyRow[]>} */
 const CHOOSE = {
   both: [
     [["Shift Space", "Ctrl Space"], t("choose the row, the column; several are possible")],
@@ -35,6 +45,7 @@ const CHOOSE = {
   columns: [[["Space"], t("choose the column; several are possible")], [["X", "Del"], t("remove or restore the column or what is chosen")], KEEP],
 };
 
+/** @type {Record<string, KeyRow[]>} */
 const KEYS = {
   read: [[["←", "↑", "→", "↓"], t("scroll")], [["Tab", "Enter"], t("read the whole text of the cell")], ...SLASH, ...FIND],
   select: [
@@ -72,6 +83,7 @@ const KEYS = {
 };
 
 /* `allowed` are the operations that may be made, as the grid has them; null for all. */
+/** @param {string} mode @param {readonly string[] | null} allowed */
 export function gridKeys(mode, allowed = null) {
   const keys = KEYS[mode] ?? KEYS.read;
   const [rows, columns] = ["remove_row", "remove_column"].map((name) => !allowed || allowed.includes(name));

@@ -5,12 +5,17 @@ import { t } from "./language.js";
 const LEAST = 2; // characters: one letter is everywhere
 
 export class Search {
+  /** @type {HTMLInputElement} */
   #input;
+  /** @type {HTMLElement} */
   #count;
+  /** @type {HTMLElement} */
   #prose;
+  /** @type {HTMLElement[]} */
   #matches = [];
   #current = -1;
 
+  /** @param {HTMLElement} bar @param {HTMLElement} prose */
   constructor(bar, prose) {
     this.#prose = prose;
     this.#input = bar.querySelector("input");
@@ -55,6 +60,7 @@ export class Search {
     else this.#count.textContent = text.length < LEAST ? "" : t("No matches");
   }
 
+  /** @param {number} step */
   #go(step) {
     const { length } = this.#matches;
     if (!length) return;
@@ -68,11 +74,13 @@ export class Search {
 }
 
 /* Every place of a text, in a <mark>; it may not reach across a change of type. */
+/** @param {HTMLElement} prose @param {string} text */
 function marked(prose, text) {
   const pattern = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/gu, "\\$&").replace(/\s+/gu, "\\s+"), "giu");
   const walker = document.createTreeWalker(prose, NodeFilter.SHOW_TEXT);
+  /** @type {Text[]} */
   const nodes = [];
-  while (walker.nextNode()) nodes.push(walker.currentNode);
+  while (walker.nextNode()) nodes.push(/** @type {Text} */ (walker.currentNode));
   return nodes.flatMap((node) => {
     const places = [...node.data.matchAll(pattern)].reverse();
     return places.map(({ index, 0: { length } }) => {
@@ -88,12 +96,13 @@ function marked(prose, text) {
 
 /* Scroll the drawer, or the column that it shares with the panel, until an element is in view; never the page. Nothing
    scrolls where the panel would move with the part of it that `keeps` names. */
+/** @param {Element} element @param {{ keeps?: HTMLElement | null }} how */
 export function reveal(element, { keeps = null } = {}) {
   const box = element.closest("details");
   const scroller = [...ancestors(element, box.parentElement)].find((part) => part.scrollHeight > part.clientHeight && /auto|scroll/u.test(getComputedStyle(part).overflowY));
-  if (!scroller || (scroller.contains(keeps) && keeps.closest(".panel").offsetHeight > scroller.clientHeight)) return;
+  if (!scroller || (keeps && scroller.contains(keeps) && keeps.closest(".panel").offsetHeight > scroller.clientHeight)) return;
   const [inner, outer] = [element.getBoundingClientRect(), scroller.getBoundingClientRect()];
-  const sticky = [...box.children].filter((part) => getComputedStyle(part).position === "sticky");
+  const sticky = /** @type {HTMLElement[]} */ ([...box.children]).filter((part) => getComputedStyle(part).position === "sticky");
   const head = outer.top + sticky.reduce((sum, { offsetHeight }) => sum + offsetHeight, 0);
   if (inner.top < head || inner.height > outer.bottom - head) scroller.scrollTop += inner.top - head - GAP;
   else if (inner.bottom > outer.bottom) scroller.scrollTop += inner.bottom - outer.bottom + GAP;
@@ -101,6 +110,7 @@ export function reveal(element, { keeps = null } = {}) {
 
 const GAP = 12; // pixels between what is revealed and the edge
 
+/** @param {Element} element @param {Element} last */
 function* ancestors(element, last) {
   for (let part = element.parentElement; part; part = part === last ? null : part.parentElement) yield part;
 }

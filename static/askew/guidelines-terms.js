@@ -11,13 +11,17 @@ const HEADINGS = "h1, h2, h3, h4, h5, h6";
 const TERMS = [HEADINGS, "strong", "td:first-child, th:first-child", "em"]; // what counts first comes first
 
 export class Terms {
+  /** @type {HTMLElement} */
   #prose;
+  /** @type {Element[]} */
   #shown = [];
 
+  /** @param {HTMLElement} prose */
   constructor(prose) {
     this.#prose = prose;
   }
 
+  /** @param {HTMLInputElement} input */
   show(input, { scrolls = true } = {}) {
     const parts = this.#about(input);
     if (parts.length === this.#shown.length && parts.every((part, index) => part === this.#shown[index])) return;
@@ -37,6 +41,7 @@ export class Terms {
     if (this.#shown.length) reveal(this.#shown[0], { keeps: this.#prose.closest(".side")?.querySelector(".panel askew-prediction:not([hidden])") });
   }
 
+  /** @param {HTMLInputElement} input @returns {Element[]} */
   #about(input) {
     const field = input.closest("[data-field]");
     if (/^\d+$/u.test(input.value)) return this.#step(input.value, field?.dataset.label ?? "");
@@ -51,6 +56,7 @@ export class Terms {
     return [];
   }
 
+  /** @param {string} value @param {string} scale */
   #step(value, scale) {
     const rows = [...this.#prose.querySelectorAll("tr")].filter(({ cells }) => plain(cells[0]?.textContent ?? "") === value);
     if (!rows.length) return [];
@@ -61,20 +67,25 @@ export class Terms {
 }
 
 /* What an option may be called in the text. */
+/** @param {string} label */
 function names(label) {
   const whole = plain(label.replace(/\([^)]*\)/gu, ""));
   const last = plain(label.slice(label.lastIndexOf(": ") + 1));
   return [plain(label), whole, last].filter((name, index, all) => name && all.indexOf(name) === index);
 }
 
+/** @param {string} text */
 const plain = (text) => text.replace(/\s+/gu, " ").trim().replace(/[.:;!?]+$/u, "").toLocaleLowerCase();
 
 /* Whether a term is the first thing that its paragraph says. */
+/** @param {PagePart} term */
 const begins = (term) => (term.closest("li, p, tr, blockquote") ?? term).textContent.trim().startsWith(term.textContent.trim());
 
 /* What a term is about: its row, list item or paragraph; of a heading, all up to the next one. */
+/** @param {HTMLElement} term */
 function block(term) {
   if (!term.matches(HEADINGS)) return [term.closest("li, tr, p, blockquote") ?? term];
+  /** @type {Element[]} */
   const parts = [term];
   for (let part = term.nextElementSibling; part && !part.matches(HEADINGS); part = part.nextElementSibling) parts.push(part);
   return parts;

@@ -15,17 +15,25 @@ const FIRST_ITEMS = 3; // submitted items of a task type after which its guideli
 const BESIDE = "(min-width: 75rem) and (min-height: 32rem)"; // as in askew.css: there is room for a column
 
 export class Guidelines {
+  /** @type {PagePart<HTMLDetailsElement>} */
   #part;
-  #prose;
-  #button;
-  #search;
-  #terms;
+  /** @type {PagePart} */
+  #prose = /** @type {never} */ (undefined);
+  /** @type {PagePart} */
+  #button = /** @type {never} */ (undefined);
+  /** @type {Search} */
+  #search = /** @type {never} */ (undefined);
+  /** @type {Terms} */
+  #terms = /** @type {never} */ (undefined);
+  /** @type {HTMLElement | null} */
   #from = null; // what had the focus last, outside the drawer and its button
+  /** @type {() => void} */
   #start;
 
+  /** @param {HTMLElement} page @param {() => void} start */
   constructor(page, start) {
     this.#start = start;
-    this.#part = page.querySelector("[data-guidelines]");
+    this.#part = page.querySelector("details[data-guidelines]");
     if (!this.#part) return;
     this.#prose = this.#part.querySelector(".prose");
     this.#button = page.querySelector("[data-guidelines-button]");
@@ -40,7 +48,7 @@ export class Guidelines {
     this.#part.addEventListener("keydown", (event) => this.#onKey(event));
     this.#button?.addEventListener("click", () => this.toggle());
     for (const kind of ["change", "focusin"]) {
-      page.addEventListener(kind, ({ target }) => this.#point(target));
+      page.addEventListener(kind, ({ target }) => this.#point(/** @type {HTMLInputElement} */ (target)));
     }
     page.addEventListener("focusin", ({ target }) => {
       if (target !== this.#button && !this.#part.contains(target)) this.#from = target;
@@ -53,6 +61,7 @@ export class Guidelines {
   }
 
   /* Another item is shown: `submitted` items of its batch are done. What a person chose stays; nothing closes under them. */
+  /** @param {number} submitted */
   begin(submitted) {
     if (!this.#part) return;
     this.#terms.clear();
@@ -65,6 +74,7 @@ export class Guidelines {
   }
 
   /* What is chosen in the panel when an item comes, which begins at its top. */
+  /** @param {HTMLElement} panel */
   pointAtChoices(panel) {
     if (!this.#part) return;
     for (const input of panel.querySelectorAll("[data-field] input:checked")) this.#point(input, { scrolls: false });
@@ -79,7 +89,7 @@ export class Guidelines {
   toggle(open = !this.open) {
     if (!this.#part) return;
     const { activeElement } = document;
-    const isAway = [this.#button, document.body].includes(activeElement) || this.#part.contains(activeElement);
+    const isAway = (activeElement === this.#button || activeElement === document.body) || this.#part.contains(activeElement);
     this.#part.open = open;
     this.#label();
     keep(STORE + this.#kind, open ? "open" : "closed");
@@ -96,6 +106,7 @@ export class Guidelines {
     return this.#part.dataset.guidelines;
   }
 
+  /** @param {KeyPress} event */
   #onKey(event) {
     if (event.key === "Escape") {
       event.preventDefault();
@@ -109,6 +120,7 @@ export class Guidelines {
   }
 
   /* The option that is chosen, or the one that has the focus. */
+  /** @param {HTMLInputElement} input @param {{ scrolls?: boolean }} [how] */
   #point(input, how) {
     if (!input.matches?.(".panel input:is([type=radio], [type=checkbox])")) return;
     const unticked = input.type === "checkbox" && !input.checked && document.activeElement !== input;
@@ -140,6 +152,7 @@ export class Guidelines {
   }
 }
 
+/** @param {string} key */
 function recall(key) {
   try {
     return localStorage.getItem(key);
@@ -148,6 +161,7 @@ function recall(key) {
   }
 }
 
+/** @param {string} key @param {string} value */
 function keep(key, value) {
   try {
     localStorage.setItem(key, value);

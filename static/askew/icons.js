@@ -1,5 +1,6 @@
 /* Icons of the buttons over a table, drawn in lines on 16 x 16. A screen reader skips them: the button has a name. */
 
+/** @type {Record<string, string>} */
 const PATHS = {
   close: "M4.5 4.5l7 7M11.5 4.5l-7 7",
   undo: "M5.5 3 2.5 6l3 3M2.5 6H10a3.5 3.5 0 0 1 0 7H5",
@@ -22,6 +23,7 @@ const PATHS = {
 const SVG = "http://www.w3.org/2000/svg";
 
 /* An <svg> element, or null for a name without an icon. */
+/** @param {string} name */
 export function icon(name) {
   if (!(name in PATHS)) return null;
   const svg = document.createElementNS(SVG, "svg");

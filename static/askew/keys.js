@@ -11,13 +11,18 @@ const DIGIT = /^[\d-]$/u;
 const NUMBER = /^-?\d+$/u;
 
 export class Keys {
+  /** @type {readonly KeyAction[]} */
   #actions;
+  /** @type {HTMLDialogElement | null} */
   #dialog = null;
+  /** @type {Promise<{ fill(): void }> | null} */
   #list = null; // a promise, once somebody has asked for it
+  /** @type {TypedNumber | null} */
   typed = null; // {text, group, input}: digits that may begin a longer key, set by the page's choose()
 
   /* actions: [{name, key, label, run(event)}]; sections() -> further tables for the dialog, [{title, rows: [[keys], text]}], or a
      promise of them. */
+  /** @param {KeyPage} page @param {readonly KeyAction[]} actions @param {() => readonly KeyTable[] | Promise<readonly KeyTable[]>} sections */
   constructor(page, actions, sections = () => []) {
     this.page = page;
     this.sections = sections;
@@ -32,11 +37,13 @@ export class Keys {
   }
 
   /* Whether an option in one of these groups has a key of several digits: then no key of theirs alone says what is meant. */
+  /** @param {readonly Element[]} groups */
   takesNumbers(groups) {
     return this.table().some(({ key, input }) => NUMBER.test(key) && key.length > 1 && groups.some((group) => group.contains(input ?? null)));
   }
 
   /* Every action with the key it has for this person. */
+  /** @returns {KeyAction[]} */
   table() {
     const inputs = outside(this.page, "[data-key]").filter((input) => !input.closest("[hidden]")).map((input) => ({
       name: input.matches("[type=radio], [type=checkbox], button") ? `${input.name}:${input.value}` : input.name,
@@ -44,16 +51,18 @@ export class Keys {
       label: input.dataset.label ?? input.closest("label")?.querySelector("[data-name]")?.textContent ?? input.value,
       input,
     }));
-    return [...inputs, ...this.#actions].map((action) => ({ ...action, key: this.own.keys?.[action.name] ?? action.key }));
+    return /** @type {KeyAction[]} */ ([...inputs, ...this.#actions]).map((action) => ({ ...action, key: this.own.keys?.[action.name] ?? action.key }));
   }
 
   /* The name of the page's action that a key stands for, or null; null for every key while shortcuts are off. */
+  /** @param {string} key */
   nameOf(key) {
     if (this.off) return null;
     return this.table().find((action) => action.run && action.key.toLowerCase() === key.toLowerCase())?.name ?? null;
   }
 
   /* What a key is called on the page. */
+  /** @param {string} key */
   shown(key) {
     return shown(key);
   }
@@ -70,6 +79,7 @@ export class Keys {
   }
 
   /* The key on a control is no part of its name: a screen reader tells it as the shortcut. */
+  /** @param {HTMLElement} place */
   #leaveOutOfName(place) {
     place.ariaHidden = "true";
     const control = place.closest("label")?.control ?? place.closest("button, a, summary");
@@ -78,11 +88,12 @@ export class Keys {
   }
 
   /* Controls that are not pressed per item show no key; a pointer over them and a screen reader tell it. */
+  /** @param {HTMLElement} place @param {string | undefined} key */
   #entitle(place, key) {
-    place.dataset.title ??= place.title;
+    const title = place.dataset.title ??= place.title;
     const words = key && !this.off ? t`Key: ${shown(key)}` : "";
-    place.title = [place.dataset.title, words].filter(Boolean).join(" ");
-    if (words) place.setAttribute("aria-keyshortcuts", shown(key));
+    place.title = [title, words].filter(Boolean).join(" ");
+    if (key && words) place.setAttribute("aria-keyshortcuts", shown(key));
     else place.removeAttribute("aria-keyshortcuts");
   }
 
@@ -92,6 +103,7 @@ export class Keys {
     this.#fill();
   }
 
+  /** @param {KeyPress} event */
   #onKey(event) {
     const { typed } = this;
     if (!event.repeat && event.key !== "Shift") this.typed = null;
@@ -107,18 +119,20 @@ export class Keys {
     if (event.target.closest("details[data-panel][open]") && (!found[0].run || found[0].name === "submit")) return;
     event.preventDefault();
     if (event.repeat || this.page.commits?.ignores(key)) return;
-    if (typed && key === "Enter" && this.page.endNumber(typed)) return;
+    if (typed && key === "Enter" && this.page.endNumber?.(typed)) return;
     if (found[0].run) found[0].run(event);
-    else this.page.choose(found, text, goesOn);
+    else this.page.choose?.(found, text, goesOn);
   }
 
   /* What a key stands for. The keys of many options are numbers of several digits: a digit that goes on with the number typed
      so far belongs to it, and any other one begins anew. */
+  /** @param {string} key @param {TypedNumber | null} typed @returns {{ text?: string, found: KeyAction[], goesOn?: TypedNumber }} */
   #matching(key, typed) {
     const table = this.table();
+    /** @param {string} text */
     const beginning = (text) => table.filter(({ key: own, input }) => input && NUMBER.test(own) && own.startsWith(text));
-    const longer = typed && DIGIT.test(key) ? beginning(typed.text + key).filter(({ input }) => typed.group.contains(input)) : [];
-    if (longer.length) return { text: typed.text + key, found: longer, goesOn: typed };
+    const longer = typed && DIGIT.test(key) ? beginning(typed.text + key).filter(({ input }) => typed.group.contains(input ?? null)) : [];
+    if (typed && longer.length) return { text: typed.text + key, found: longer, goesOn: typed };
     const numbers = DIGIT.test(key) ? beginning(key) : [];
     return { found: numbers.length ? numbers : table.filter((action) => action.key.toLowerCase() === key.toLowerCase()) };
   }
@@ -141,7 +155,7 @@ export class Keys {
   }
 
   async #fill() {
-    const body = this.#dialog.lastElementChild;
+    const body = /** @type {HTMLElement} */ (this.#dialog?.lastElementChild);
     try {
       (await (this.#list ??= this.#fetch(body))).fill();
     } catch (problem) {
@@ -151,11 +165,13 @@ export class Keys {
     }
   }
 
+  /** @param {HTMLElement} body */
   async #fetch(body) {
     const { AllKeys } = await import("./all-keys.js");
-    return new AllKeys(this, this.#dialog, body, await this.sections());
+    return new AllKeys(this, /** @type {HTMLDialogElement} */ (this.#dialog), body, await this.sections());
   }
 
+  /** @param {OwnKeys} own */
   keep(own) {
     this.own = own;
     try {
@@ -166,26 +182,32 @@ export class Keys {
 }
 
 /* What of a page matches, but for what is in its tables: those may hold a hundred thousand elements. */
+/** @param {HTMLElement} page @param {string} selector @returns {PagePart<HTMLInputElement>[]} */
 export function outside(page, selector) {
-  const walker = document.createTreeWalker(page, NodeFilter.SHOW_ELEMENT, (part) => {
+  const walker = document.createTreeWalker(page, NodeFilter.SHOW_ELEMENT, (node) => {
+    const part = /** @type {HTMLInputElement} */ (node);
     if (part.localName === "askew-grid") return NodeFilter.FILTER_REJECT;
     return part.matches(selector) ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP;
   });
   const found = [];
-  while (walker.nextNode()) found.push(walker.currentNode);
+  while (walker.nextNode()) found.push(/** @type {PagePart<HTMLInputElement>} */ (walker.currentNode));
   return found;
 }
 
 /* True where letters and digits belong to what has the focus. */
+/** @param {EventTarget | null} target */
 export function writes(target) {
   if (!(target instanceof Element)) return false;
   if (target.closest("[role=grid], textarea, select, [contenteditable=true]")) return true;
   return target.matches("input:not([type=radio], [type=checkbox], [type=button], [type=submit])");
 }
 
+/** @type {Record<string, string>} */
 const NAMES = { " ": "Space", ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" };
+/** @param {string} key */
 const shown = (key) => NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key);
 
+/** @returns {OwnKeys} */
 function read() {
   try {
     return JSON.parse(localStorage.getItem(STORE)) ?? {};
@@ -194,4 +216,5 @@ function read() {
   }
 }
 
+/** @type {Make} */
 const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);

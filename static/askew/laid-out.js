@@ -4,8 +4,9 @@
 
 (() => {
   const LATE = 4000; // ms, as in askew.css
-  const { taskType, submitted } = document.currentScript.dataset;
+  const { taskType, submitted } = /** @type {HTMLScriptElement} */ (document.currentScript).dataset;
 
+  /** @param {string} key */
   function recall(key) {
     try {
       return localStorage.getItem(key);
@@ -19,10 +20,11 @@
   const beside = matchMedia("(min-width: 75rem) and (min-height: 32rem)").matches;
   const opens = beside && (choice === null ? items < 3 : choice !== "closed");
 
+  /** @param {boolean} on */
   function lay(on) {
     document.body.classList.toggle("guided", on && opens);
     document.querySelector("askew-annotate")?.toggleAttribute("data-laid", on);
-    const part = document.querySelector("[data-guidelines]");
+    const part = /** @type {HTMLDetailsElement | null} */ (document.querySelector("[data-guidelines]"));
     if (part) part.open = on && opens;
     return Boolean(part);
   }

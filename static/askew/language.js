@@ -10,7 +10,7 @@
 const known = globalThis.django;
 const CAPITALS = ["de"]; // languages that write a noun with a capital wherever it stands
 
-/** @param {string | TemplateStringsArray} message @param {...(string | number | null)} values */
+/** @param {string | TemplateStringsArray} message @param {...(string | number | null | undefined)} values */
 export function t(message, ...values) {
   const id = typeof message === "string" ? message : message.reduce((all, part, at) => `${all}{${at - 1}}${part}`);
   return filled(known?.gettext ? known.gettext(id) : id, values);
@@ -26,5 +26,5 @@ export function counted(number, one, many) {
 /** @param {string} text */
 export const within = (text) => (CAPITALS.includes((document.documentElement.lang || "en").slice(0, 2)) ? text : text.toLowerCase());
 
-/** @param {string} words @param {(string | number | null)[]} values */
+/** @param {string} words @param {(string | number | null | undefined)[]} values */
 const filled = (words, values) => (values.length ? words.replace(/\{(\d+)\}/g, (place, at) => (at < values.length ? String(values[at]) : place)) : words);

@@ -6,9 +6,10 @@
 const KEPT = ".panel > section > :is(.choices[data-kind=choices], [data-step=program], div:has(> [data-lines]))";
 
 /* bar: what lies over the end of the window. */
+/** @param {HTMLElement} form @param {Element} bar */
 export function growWithPage(form, bar) {
   const sizes = new ResizeObserver((entries) => {
-    for (const { target } of entries) target.style.setProperty("--height", `${target.offsetHeight}px`);
+    for (const { target } of /** @type {{ target: HTMLElement }[]} */ (/** @type {unknown} */ (entries))) target.style.setProperty("--height", `${target.offsetHeight}px`);
   });
   for (const choices of form.querySelectorAll(KEPT)) {
     sizes.observe(choices);
@@ -17,6 +18,7 @@ export function growWithPage(form, bar) {
 }
 
 /* Scroll to what has the focus below the bar: to where it is once the choices are no longer kept above. */
+/** @param {HTMLElement} target @param {HTMLElement} choices @param {Element} bar */
 function reveal(target, choices, bar) {
   if (getComputedStyle(choices).position !== "sticky") return;
   if (target.getBoundingClientRect().bottom <= bar.getBoundingClientRect().top) return;

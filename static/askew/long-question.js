@@ -6,15 +6,19 @@
 const MOST_LINES = 2; // as in askew.css
 
 export class LongQuestion {
+  /** @type {PagePart} */
   #part;
+  /** @type {PagePart} */
   #question;
+  /** @type {PagePart<HTMLButtonElement>} */
   #button;
   #width = 0;
 
+  /** @param {HTMLElement} page */
   constructor(page) {
     this.#part = page.querySelector(".subject > .asked");
     this.#question = this.#part?.querySelector(".question");
-    this.#button = this.#part?.querySelector("[data-whole-question]");
+    this.#button = this.#part?.querySelector("button[data-whole-question]");
     if (!this.#button) return;
     this.#button.addEventListener("click", () => this.#open(!this.#isOpen));
     new MutationObserver(() => this.#begin()).observe(this.#question, { childList: true, characterData: true, subtree: true });
@@ -35,6 +39,7 @@ export class LongQuestion {
     this.#fit();
   }
 
+  /** @param {boolean} open */
   #open(open) {
     this.#part.toggleAttribute("data-whole", open);
     this.#button.setAttribute("aria-expanded", String(open));

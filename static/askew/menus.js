@@ -1,5 +1,6 @@
 /* A menu (<details class="menu">, and those of the explorer) closes with Escape, with a click elsewhere, and when the focus leaves it. */
 
+/** @returns {NodeListOf<HTMLDetailsElement>} */
 const open = () => document.querySelectorAll("details.menu[open], .explorer details.pop[open], .saved-views > details[open]");
 
 document.addEventListener("click", ({ target }) => {
@@ -18,10 +19,11 @@ document.addEventListener("focusin", ({ target }) => {
 /* The event does not bubble. */
 document.addEventListener(
   "toggle",
-  ({ target }) => {
+  (event) => {
+    const target = /** @type {HTMLDetailsElement} */ (event.target);
     if (!target.matches("details.menu")) return;
     target.classList.remove("to-the-left");
-    if (target.open) target.classList.toggle("to-the-left", target.lastElementChild.getBoundingClientRect().right > document.documentElement.clientWidth);
+    if (target.open) target.classList.toggle("to-the-left", /** @type {Element} */ (target.lastElementChild).getBoundingClientRect().right > document.documentElement.clientWidth);
   },
   true,
 );

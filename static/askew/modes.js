@@ -15,23 +15,28 @@ export class Mode {
   label = t("Table");
   help = "";
 
+  /** @param {GridElement} grid */
   constructor(grid) {
     this.grid = grid;
   }
 
+  /** @returns {Tool[]} */
   tools() {
     return [];
   }
 
   /* What a key does in a cell: a function, or null. */
-  key() {
+  /** @param {string} _key @param {boolean} _control @param {KeyPress} _event @returns {(() => void) | "type" | null} */
+  key(_key, _control, _event) {
     return null;
   }
 
   /* A cell, row number (column null) or header was pressed; `again` if it was the current cell already. */
-  pressed() {}
+  /** @param {Pressed} _place @param {PressedHow} _how */
+  pressed(_place, _how) {}
 
-  dragged() {}
+  /** @param {Pressed} _start */
+  dragged(_start) {}
 
   doubled() {}
 
@@ -67,9 +72,12 @@ export class Reading extends Mode {
   }
 }
 
+/** @type {Record<string, new (grid: GridElement, options?: object) => Mode>} */
 export const MODES = { read: Reading };
 
+/** @param {string} text */
 export const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+/** @param {GridElement} grid @param {string} id */
 export function columnWords(grid, id) {
   const bare = t`column ${""}`;
   return t`column ${grid.edits.columnName(id).replace(bare, "")}`;

@@ -6,7 +6,7 @@ import { draftOf, keepDraft } from "./adjudication-draft.js";
 const form = document.querySelector("askew-annotate[data-item-id] form");
 if (form) {
   const { itemId, done } = form.closest("[data-item-id]").dataset;
-  const { note } = form.elements;
+  const { note } = /** @type {{ note: HTMLTextAreaElement }} */ (/** @type {unknown} */ (form.elements));
   note.value ||= draftOf(itemId)?.note ?? "";
   note.addEventListener("input", () => keepDraft(itemId, { ...draftOf(itemId), note: note.value }));
   form.querySelector("button[value=back]").addEventListener("click", (event) => {

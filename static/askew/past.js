@@ -12,17 +12,24 @@ import { Problem, send } from "./api.js";
 const PASSED_ON = new Set(["Tab", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home", "End", "Shift"]);
 
 export class Past {
+  /** @type {PastPage} */
   #page;
+  /** @type {string} */
   #url;
+  /** @type {string} */
   #store;
+  /** @type {readonly PastItem[] | null} */
   #items = null; // newest first; null before they are asked for
   #at = -1; // which of them is shown; -1 is the current item
+  /** @type {Promise<void> | null} */
   #asking = null;
   #changes = 0; // how often they have changed
+  /** @type {Promise<unknown>} */
   #steps = Promise.resolve(); // the last one asked for; keys may come faster than items
   #stepping = 0;
 
   /* `url` lists the items; `store` is the name under which this browser keeps whether the strip is open. */
+  /** @param {PastPage} page @param {string} url @param {string} store */
   constructor(page, url, store) {
     this.#page = page;
     this.#url = url;
@@ -31,7 +38,7 @@ export class Past {
     this.list = this.strip.querySelector("ol");
     this.words = this.strip.querySelector("[data-past-words]");
     this.button = page.querySelector("[data-past-button]");
-    this.change = this.strip.querySelector("[data-past-change]");
+    this.change = this.strip.querySelector("button[data-past-change]");
     this.list.addEventListener("click", (event) => {
       const line = event.target.closest("button");
       if (line) this.#after(() => this.#choose(line.dataset.item));
@@ -56,11 +63,13 @@ export class Past {
   }
 
   /* One item further back (1) or forward (-1), after the steps that were asked for before. */
+  /** @param {number} by */
   step(by) {
     return this.#after(() => this.#step(by));
   }
 
   /* A step that fails does not stop those behind it. */
+  /** @param {() => unknown} act */
   #after(act) {
     this.#stepping += 1;
     const step = this.#steps.then(act).finally(() => { this.#stepping -= 1; });
@@ -69,12 +78,14 @@ export class Past {
   }
 
   /* An item of the list, which may be asked for anew at the moment. */
+  /** @param {string} id */
   async #choose(id) {
     await this.#load();
     const at = this.#items?.findIndex((item) => item.id === id) ?? -1;
     if (at >= 0) await this.#go(at);
   }
 
+  /** @param {number} by */
   async #step(by) {
     if (!this.looking && by < 0) return;
     if (this.#at + by < 0) {
@@ -100,6 +111,7 @@ export class Past {
     if (!this.strip.hidden) this.#load();
   }
 
+  /** @param {number} at */
   async #go(at) {
     if (at < 0) {
       this.#at = -1;
@@ -109,7 +121,7 @@ export class Past {
       return;
     }
     try {
-      const item = await send("GET", `${this.#page.dataset.api}assignments/${this.#items[at].id}/response/`);
+      const item = await send("GET", `${this.#page.dataset.api}assignments/${this.#items?.[at].id}/response/`);
       if (!(await this.#page.lookBack(item))) return;
       this.#at = at;
       this.#open(true);
@@ -124,7 +136,7 @@ export class Past {
   async #reopen() {
     const { annotation, can_change: can } = this.#items?.[this.#at] ?? {};
     if (!can) return;
-    const problem = await this.#page.reopen(annotation);
+    const problem = await this.#page.reopen(/** @type {string} */ (annotation));
     if (problem) {
       this.#say(problem.message);
       return;
@@ -136,6 +148,7 @@ export class Past {
   }
 
   /* Which item is shown, when it was submitted, and what can be done about it. */
+  /** @param {PastItem | null} item */
   #mark(item = null) {
     for (const [index, line] of [...this.list.querySelectorAll("button")].entries()) {
       if (index === this.#at) line.setAttribute("aria-current", "true");
@@ -150,10 +163,12 @@ export class Past {
     this.strip.scrollIntoView({ block: "end" }); // with its words, which may need several lines
   }
 
+  /** @param {string} words */
   #say(words) {
     this.words.textContent = words;
   }
 
+  /** @param {boolean} open */
   #open(open) {
     this.strip.hidden = !open;
     this.button.setAttribute("aria-expanded", String(open));
@@ -166,6 +181,7 @@ export class Past {
     return asking;
   }
 
+  /** @param {boolean} quiet */
   async #ask(quiet) {
     const changes = this.#changes;
     try {
@@ -181,7 +197,7 @@ export class Past {
   }
 
   #draw() {
-    this.list.replaceChildren(...this.#items.map(({ id, question, summary, unsure }) => {
+    this.list.replaceChildren(...(this.#items ?? []).map(({ id, question, summary, unsure }) => {
       const line = make("button", { type: "button", className: "quiet small", title: question });
       line.dataset.item = id;
       line.append(make("span", { textContent: summary || t("No response"), dir: "auto" }));
@@ -190,7 +206,7 @@ export class Past {
       entry.append(line);
       return entry;
     }));
-    this.#say(this.#items.length ? "" : t("You have not submitted an item in this batch yet."));
+    this.#say(this.#items?.length ? "" : t("You have not submitted an item in this batch yet."));
   }
 
   get #leftOpen() {
@@ -201,12 +217,14 @@ export class Past {
     }
   }
 
+  /** @param {boolean} open */
   #keep(open) {
     try {
       localStorage.setItem(this.#store, open ? "open" : "closed");
     } catch { /* then it is closed on the next page */ }
   }
 
+  /** @param {KeyPress} event */
   #onKey(event) {
     if (event.key === "Escape" && !this.looking && !this.strip.hidden && !this.#leftOpen) this.#open(false);
     if (!(this.looking || this.#stepping) || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
@@ -215,6 +233,7 @@ export class Past {
     event.stopImmediatePropagation();
   }
 
+  /** @param {KeyPress} event */
   #acts({ key, target, repeat }) {
     const name = this.#page.keys.nameOf(key);
     if (key === "Escape") this.#after(() => this.#go(-1));
@@ -227,4 +246,5 @@ export class Past {
   }
 }
 
+/** @type {Make} */
 const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);

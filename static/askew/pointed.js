@@ -9,10 +9,12 @@ export class Pointed extends Mode {
   hasHead = true;
 
   /* `calls` are those of pointer.js. */
+  /** @param {Painted} painting @param {PointerCalls} calls */
   listen(painting, calls) {
     listenToPointer(painting, calls);
   }
 
+  /** @param {DataTransfer} data */
   copy(data) {
     put(data, this.grid.areaTexts());
   }

@@ -11,8 +11,10 @@ const STILL = 5; // px that a hand moves without meaning it
 
 /* calls: settle, pressed(place, {again, extend, dragging, touch}), doubled(), reach, released, dropped(),
    isHere(place), writes(target): whether somebody is writing there. */
+/** @param {Painted} painting @param {PointerCalls} calls */
 export function listenToPointer(painting, calls) {
   const { table, sheet } = painting;
+  /** @type {PointerPress | null} */
   let press = null;
 
   table.addEventListener("pointerdown", (event) => {
@@ -23,7 +25,7 @@ export function listenToPointer(painting, calls) {
     const again = calls.isHere(place);
     const extend = event.shiftKey;
     calls.settle(place, extend);
-    press = { place, again, extend, moved: false, x: event.clientX, y: event.clientY };
+    press = { place, again, extend, moved: false, x: event.clientX, y: event.clientY, at: event };
     calls.pressed(place, { again, extend, dragging: true, touch: false });
     follow(press);
   });
@@ -50,6 +52,7 @@ export function listenToPointer(painting, calls) {
   });
 
   /* Until the button comes up, wherever that is. */
+  /** @param {PointerPress} current */
   function follow(current) {
     const leave = new AbortController();
     const { signal } = leave;
@@ -62,6 +65,7 @@ export function listenToPointer(painting, calls) {
     }
   }
 
+  /** @param {PointerPress} current @param {PointerEvent} event */
   function drag(current, event) {
     if (current.place.row === null || !(event.buttons & 1)) return;
     if (!current.moved && Math.abs(event.clientX - current.x) + Math.abs(event.clientY - current.y) < STILL) return;
@@ -70,15 +74,18 @@ export function listenToPointer(painting, calls) {
     scroll(current);
   }
 
+  /** @param {PointerPress} current */
   function reach(current) {
     const box = sheet.getBoundingClientRect();
-    const x = Math.min(Math.max(current.at.clientX, box.left + 2), box.right - 3);
-    const y = Math.min(Math.max(current.at.clientY, box.top + 2), box.bottom - 3);
+    const { clientX, clientY } = current.at;
+    const x = Math.min(Math.max(clientX, box.left + 2), box.right - 3);
+    const y = Math.min(Math.max(clientY, box.top + 2), box.bottom - 3);
     const found = painting.placeOf(document.elementFromPoint(x, y) ?? sheet);
     if (found && found.row !== null && calls.reach(found, current.place)) current.moved = true;
   }
 
   /* Near the edge of the sheet, dragging scrolls. */
+  /** @param {PointerPress} current */
   function scroll(current) {
     if (current.scrolling) return;
     current.scrolling = true;
@@ -98,6 +105,7 @@ export function listenToPointer(painting, calls) {
     requestAnimationFrame(step);
   }
 
+  /** @param {PointerPress} current @param {boolean} cancelled */
   function end(current, cancelled) {
     current.done = true;
     setTimeout(() => { // the click that belongs to it has come by then, if one comes

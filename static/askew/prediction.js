@@ -30,6 +30,7 @@ const EARLIER = t("This model answer is for an earlier version.");
 const BEFORE = t("The answers above are for an earlier version.");
 const PASSING = ["waiting", "stale"]; // states in which the line of the last answer stays
 const FAILED = ["busy", "unavailable"]; // states in which a model is asked again
+/** @type {Record<string, string>} */
 const LABELS = {
   idle: t("The model has not been asked yet"),
   waiting: ASKING,
@@ -42,18 +43,33 @@ const LABELS = {
 };
 
 export class AskewPrediction extends HTMLElement {
-  #assignment = null;
+  /** @type {HTMLButtonElement} */
+  button = /** @type {never} */ (undefined);
+  /** @type {Record<string, PagePart>} */
+  parts = /** @type {never} */ (undefined);
+  /** @type {AnnotatePage} */
+  page = /** @type {never} */ (undefined);
+  /** @type {LoopAssignment} */
+  #assignment = /** @type {never} */ (undefined);
   #seq = 0;
+  /** @type {number | null} */
   #timer = null;
+  /** @type {number | null} */
   #later = null;
   #again = 0;
   #late = false; // whether the answer that is awaited comes from the background, or after an outage
+  /** @type {AbortController | null} */
   #flight = null;
+  /** @type {string | null} */
   #asking = null; // what the request that is under way is about
+  /** @type {{ of: string, said: ModelCheck, took: number | null } | null} */
   #seen = null; // {of, said, took}: the last answer and what it was about
+  /** @type {Set<string>} */
   #tried = new Set();
+  /** @type {{ of: string, pending: Promise<string> } | null} */
   #ticket = null; // {of, pending}: for the gateway, shared by all requests about the item
   #direct = 0; // until when the web process is asked although there is a gateway
+  /** @type {{ of: string, flight: AbortController } | null} */
   #panel = null; // {of, flight}: the requests to the models of the panel
   #state = "idle";
 
@@ -100,10 +116,11 @@ export class AskewPrediction extends HTMLElement {
     return Boolean(this.#assignment?.loop?.model);
   }
 
+  /** @param {Assignment} assignment */
   #begin(assignment) {
     this.#stop();
     this.#leavePanel();
-    this.#assignment = assignment;
+    this.#assignment = /** @type {LoopAssignment} */ (assignment);
     this.#seen = null;
     this.#again = 0;
     this.#late = false;
@@ -117,7 +134,7 @@ export class AskewPrediction extends HTMLElement {
     this.#forget();
     this.#tries(null);
     if (!this.#has) return;
-    if (assignment.loop.when === "live") this.#soon(0);
+    if (assignment.loop?.when === "live") this.#soon(0);
     else this.#show("idle", t("The model answers when you ask it."));
   }
 
@@ -148,6 +165,7 @@ export class AskewPrediction extends HTMLElement {
     this.#soon(PAUSE);
   }
 
+  /** @param {number} pause */
   #soon(pause) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#ask("preview", this.#now()), pause);
@@ -172,6 +190,7 @@ export class AskewPrediction extends HTMLElement {
     return JSON.stringify(names.length ? names.map((name) => data[name]) : data);
   }
 
+  /** @param {CheckKind} kind @param {string} of */
   async #ask(kind, of) {
     this.#stop();
     const flight = new AbortController();
@@ -200,6 +219,7 @@ export class AskewPrediction extends HTMLElement {
     this.#take(kind, of, said, performance.now() - began);
   }
 
+  /** @param {CheckKind} kind @param {string} of @param {ModelCheck} said @param {number} took */
   #take(kind, of, said, took) {
     if (said.tries !== null) this.#tries(said.tries); // the gateway counts checks only
     if (said.state === "answered") {
@@ -224,6 +244,7 @@ export class AskewPrediction extends HTMLElement {
   }
 
   /* Busy or away: said, and asked again after a while, as long as nothing else was entered. */
+  /** @param {CheckKind} kind @param {string} of @param {string} words @param {string} state */
   #failed(kind, of, words, state = "unavailable") {
     this.#tried.delete(of);
     this.#late = true;
@@ -245,6 +266,7 @@ export class AskewPrediction extends HTMLElement {
     return this.page.practice ? `${this.page.practice}predictions/` : `${this.page.dataset.api}assignments/${this.#assignment.id}/predictions/`;
   }
 
+  /** @param {object} body @param {AbortSignal} signal @returns {Promise<ModelCheck>} */
   async #send(body, signal) {
     const gateway = this.page.practice ? "" : this.#assignment.loop.gateway;
     if (gateway && Date.now() >= this.#direct) {
@@ -259,6 +281,7 @@ export class AskewPrediction extends HTMLElement {
   }
 
   /* With the ticket of this item, and with a new one where that has expired. */
+  /** @param {string} gateway @param {object} body @param {AbortSignal} signal */
   async #throughGateway(gateway, body, signal) {
     const { id } = this.#assignment;
     for (const isLast of [false, true]) {
@@ -268,7 +291,7 @@ export class AskewPrediction extends HTMLElement {
         const headers = { Authorization: `Ticket ${await ticket.pending}` };
         return await send("POST", gateway, body, { signal, headers });
       } catch (problem) {
-        const isExpired = problem.status === 401;
+        const isExpired = problem instanceof Problem && problem.status === 401;
         if (this.#ticket === ticket && (isExpired || await hasFailed(ticket.pending))) this.#ticket = null;
         if (!isExpired || isLast) throw problem;
       }
@@ -277,6 +300,7 @@ export class AskewPrediction extends HTMLElement {
   }
 
   /* Without a signal: the other requests about the item wait for it, too. */
+  /** @param {string} id @returns {Promise<string>} */
   async #fetchTicket(id) {
     const { ticket, tries } = await send("POST", `${this.page.dataset.api}assignments/${id}/ticket/`);
     if (this.#assignment.id === id) this.#tries(tries);
@@ -290,6 +314,7 @@ export class AskewPrediction extends HTMLElement {
   }
 
   /* Previews by the models of the panel, each shown as it comes. None is waited for. */
+  /** @param {string} of */
   #askPanel(of) {
     const names = this.#assignment.loop.panel ?? [];
     this.parts.panel.hidden = !names.length;
@@ -305,6 +330,7 @@ export class AskewPrediction extends HTMLElement {
   }
 
   /* One model of the panel, again and again while it is busy or away and nothing else was entered. */
+  /** @param {string} name @param {string} of @param {HTMLElement} line @param {AbortSignal} signal */
   async #askOfPanel(name, of, line, signal) {
     for (let again = 0; of === this.#now(); again += 1) {
       let words;
@@ -336,6 +362,7 @@ export class AskewPrediction extends HTMLElement {
   }
 
   /* A state without a new answer: the last one stays, and it is said that it is from before. */
+  /** @param {string} state @param {string} words */
   #show(state, words) {
     this.#set(state);
     const passing = PASSING.includes(state) && this.#seen;
@@ -355,6 +382,7 @@ export class AskewPrediction extends HTMLElement {
     if (state !== "waiting") this.page.grid?.lookedAt?.([]);
   }
 
+  /** @param {string} state */
   #set(state) {
     this.#state = state;
     this.dataset.state = state;
@@ -362,13 +390,15 @@ export class AskewPrediction extends HTMLElement {
   }
 
   #draw() {
+    if (!this.#seen) return;
     const { said, took } = this.#seen;
     const { original, perturbed, verdict, words, forms, line, meaning } = said;
     const last = perturbed ?? original;
     this.#set("answered");
     this.dataset.verdict = verdict ?? (original?.right === false ? "wrong_on_original" : "");
+    /** @type {Record<string, string>} */
     const short = { expected: `≠ ${last?.expected.join(" | ")}`, confidence: last?.score == null ? "" : `${Math.round(last.score * 100)} %` };
-    this.#line(line.length ? line.map(([kind, text]) => [kind, text, short[kind] ?? ""]) : [["verdict", words]]);
+    this.#line(line.length ? line.map(([kind, text]) => /** @type {VerdictPart} */ ([kind, text, short[kind] ?? ""])) : [["verdict", words]]);
     write(this.parts.today, said.fooled_today ? t`${said.fooled_today} today` : "");
     this.toggleAttribute("data-moment", said.fooled_today > 0);
     this.parts.looks.hidden = !last;
@@ -386,6 +416,7 @@ export class AskewPrediction extends HTMLElement {
 
   /* The line, from parts [kind, words, words where there is little room]; written only where it says something else, for it
      is read out. */
+  /** @param {readonly VerdictPart[]} parts */
   #line(parts) {
     const text = JSON.stringify(parts);
     if (this.dataset.line === text) return;
@@ -393,6 +424,7 @@ export class AskewPrediction extends HTMLElement {
     spans(this.parts.line, parts);
   }
 
+  /** @param {ModelAnswer | null} last */
   #where(last) {
     const cells = last?.cells ?? [];
     if (!cells.length) return "";
@@ -401,6 +433,7 @@ export class AskewPrediction extends HTMLElement {
     return t`used ${cells.map(([row, column]) => grid.placeInWords(row, column)).join("; ")}`;
   }
 
+  /** @param {number | null} number */
   #tries(number) {
     this.parts.tries.textContent = this.page.practice && this.#has ? t("Practice: nothing is saved")
       : !number ? "" : counted(number, "{0} check", "{0} checks");
@@ -408,11 +441,13 @@ export class AskewPrediction extends HTMLElement {
 }
 
 /* Milliseconds until a model is asked again that was busy or away for the first, second, ... time. */
+/** @param {number} again */
 function pauseBefore(again) {
   return AGAIN[Math.min(again, AGAIN.length - 1)] * 1000;
 }
 
 /* Resolved after a pause, or once `signal` says that nobody waits any more. */
+/** @param {number} pause @param {AbortSignal} signal @returns {Promise<void>} */
 function after(pause, signal) {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, pause);
@@ -420,7 +455,9 @@ function after(pause, signal) {
   });
 }
 
+/** @param {HTMLElement} place @param {readonly VerdictPart[]} parts */
 function spans(place, parts) {
+  /** @param {string} className @param {string} textContent */
   const span = (className, textContent) => Object.assign(document.createElement("span"), { className, textContent });
   place.replaceChildren(...parts.flatMap(([kind, words, short], number) => {
     const part = Object.assign(span(kind, short ? "" : words), { dir: "auto", title: words });
@@ -430,29 +467,35 @@ function spans(place, parts) {
 }
 
 /* Whether a promise was rejected. */
+/** @param {Promise<unknown>} promise */
 async function hasFailed(promise) {
   return promise.then(() => false, () => true);
 }
 
 /* The line of a model of the panel. Unlike that of the model in the loop, it has an answer where that is wrong already. */
+/** @param {ModelCheck} said @returns {readonly VerdictPart[]} */
 function withAnswer({ line, original, perturbed, verdict }) {
   const isWrongAlready = verdict === "wrong_on_original" || (!verdict && original?.right === false);
   if (!isWrongAlready) return line;
   const last = perturbed ?? original;
-  const parts = [["verdict", t("Wrong on the original")], ["answer", inWords(last.answers)], ["confidence", last.confidence ?? ""]];
+  /** @type {VerdictPart[]} */
+  const parts = [["verdict", t("Wrong on the original")], ["answer", inWords(last?.answers ?? [])], ["confidence", last?.confidence ?? ""]];
   return parts.filter(([, text]) => text);
 }
 
+/** @param {readonly string[]} answers */
 function inWords(answers) {
   return answers.filter((text) => text.trim()).join(" | ") || t("no answer");
 }
 
 /* The parts of a line in one text. */
+/** @param {readonly VerdictPart[]} parts */
 function brief(parts) {
   return parts.map(([, text]) => text).join(" · ");
 }
 
 /* Right is green only where the answer that it rests on is verified. */
+/** @param {HTMLElement} place @param {ModelAnswer | null} said */
 function look(place, said, isVerified = true) {
   place.hidden = !said;
   if (!said) return;
@@ -464,17 +507,20 @@ function look(place, said, isVerified = true) {
   state.dataset.kind = !said.right ? "bad" : isVerified ? "good" : "open";
 }
 
+/** @param {HTMLElement} place @param {readonly string[]} texts */
 function list(place, texts) {
   place.hidden = !texts.length;
   place.querySelector("ul").replaceChildren(...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text, dir: "auto" })));
 }
 
+/** @param {ModelAnswer} said */
 function facts({ score, confidence, next_best: others, rows_seen: seen, rows_total: total }) {
   const sure = score === null ? "" : `${confidence} (${Math.round(score * 100)} %)`;
   const rows = seen < total ? t`rows 1–${seen} of ${total}` : "";
   return [sure, others, rows];
 }
 
+/** @param {HTMLElement} place @param {string} words */
 function write(place, words) {
   if (place.textContent !== words) place.textContent = words;
 }

@@ -26,22 +26,33 @@ const NOT_HERE = t("No programs are offered in practice.");
 const EARLIER = t("The previously chosen program");
 
 export class AskewPrograms extends HTMLElement {
+  /** @type {AnnotatePage} */
+  page = /** @type {never} */ (undefined);
+  /** @type {OfferedProgram | null} */
   #own = null; // {program, words}
+  /** @type {readonly OfferedProgram[]} */
   #offered = [];
   #waiting = false;
   #ready = true; // whether digits choose a program
+  /** @type {number | null} */
   #timer = null;
   #all = false; // whether all are shown
   #clicked = false;
   #unprotected = false;
+  /** @type {Program[]} */
   #ruledOut = []; // programs with an answer for an edited table that a person turned down
+  /** @type {readonly Alternative[]} */
   #asking = []; // the alternatives that a person is asked to choose from
   #resumed = false; // the item came with an answer, and the server has not checked it yet
   #note = "";
-  #list = null;
-  #more = null;
-  #line = null;
-  #said = null;
+  /** @type {HTMLElement} */
+  #list = /** @type {never} */ (undefined);
+  /** @type {HTMLElement} */
+  #more = /** @type {never} */ (undefined);
+  /** @type {HTMLElement} */
+  #line = /** @type {never} */ (undefined);
+  /** @type {HTMLElement} */
+  #said = /** @type {never} */ (undefined);
 
   connectedCallback() {
     if (this.#list) return;
@@ -63,6 +74,7 @@ export class AskewPrograms extends HTMLElement {
     }
   }
 
+  /** @param {Assignment} assignment */
   #begin({ contract, draft }) {
     clearTimeout(this.#timer);
     this.#ready = true;
@@ -77,6 +89,7 @@ export class AskewPrograms extends HTMLElement {
   }
 
   /* The program that comes with an item; a new item begins. */
+  /** @param {OfferedProgram | null} own @param {Assignment} assignment */
   shown(own, { suggests }) {
     this.#own = own ?? null;
     this.#waiting = suggests === "before" && !this.page.practice;
@@ -96,21 +109,25 @@ export class AskewPrograms extends HTMLElement {
     return this.#waiting || this.#offered.length > 0;
   }
 
+  /** @returns {Program | null} */
   get value() {
     const chosen = this.querySelector("input:checked");
     return chosen ? JSON.parse(chosen.value) : null;
   }
 
+  /** @param {Program | null} value */
   set value(value) {
     this.#paint(value ?? null);
   }
 
+  /** @param {Program} value */
   inWords(value) {
     if (alike(value, NONE)) return [t("None of these")];
     return [this.#offered.find(({ program }) => alike(program, value))?.words ?? EARLIER];
   }
 
   /* A person says whose answer for the edited table is right. The program that is chosen stays, if it gives that answer. */
+  /** @param {Alternative} alternative */
   decide(alternative) {
     this.#ruledOut.push(...programsOf(this.#asking.filter((other) => other !== alternative)));
     this.#asking = [];
@@ -121,6 +138,7 @@ export class AskewPrograms extends HTMLElement {
   }
 
   /* A choice by key or pointer is made; going through the choices with arrows is not done yet. */
+  /** @param {Event} event */
   #onChange(event) {
     if (event.target === this) return; // settled
     this.#ruledOut = [];
@@ -134,18 +152,20 @@ export class AskewPrograms extends HTMLElement {
   }
 
   /* The arrows belong to the table, also while the list waits for a digit. */
+  /** @param {KeyPress} event */
   #onKey(event) {
     if (event.target !== this.#list || !event.key.startsWith("Arrow") || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     this.page.grid.focusCell();
     const { key, code, shiftKey } = event;
-    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, code, shiftKey, bubbles: true, cancelable: true }));
+    document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", { key, code, shiftKey, bubbles: true, cancelable: true }));
   }
 
   /* The cells that the program reads on which the focus or the pointer is, else those of the chosen one. */
+  /** @param {Event | null} event */
   #pointOut(event = null) {
-    const on = event && ["focusin", "pointerover"].includes(event.type) ? event.target.closest?.("label") : null;
-    const input = on?.control ?? this.querySelector("input:focus") ?? this.querySelector("input:checked");
+    const on = event && ["focusin", "pointerover"].includes(event.type) ? /** @type {HTMLElement} */ (event.target).closest?.("label") : null;
+    const input = /** @type {HTMLInputElement} */ (on?.control) ?? this.querySelector("input:focus") ?? this.querySelector("input:checked");
     const program = input ? JSON.parse(input.value) : null;
     const offer = program && this.#offered.find((candidate) => alike(candidate.program, program));
     this.page?.grid?.readBy?.(offer?.cells ?? []);
@@ -158,6 +178,7 @@ export class AskewPrograms extends HTMLElement {
     (this.querySelector("input:checked") ?? this.querySelector("input"))?.focus();
   }
 
+  /** @param {{ suggestions: Suggestions | null, reason: string }} offer */
   #take({ suggestions, reason }) {
     this.#waiting = false;
     const known = this.#own ? [{ ...this.#own }] : [];
@@ -177,7 +198,8 @@ export class AskewPrograms extends HTMLElement {
     this.#ready = true;
     this.#tidy();
     if (!this.#offered.length || this.value !== null || this.page.begun.has || !this.#mayTakeFocus()) return;
-    const own = (key) => this.querySelector(`[data-key="${CSS.escape(key)}"]`) || this.page.grid.mode !== "edit"; // only cells that are written take letters
+    /** @param {string} key */
+    const own = (key) => Boolean(this.querySelector(`[data-key="${CSS.escape(key)}"]`)) || this.page.grid.mode !== "edit"; // only cells that are written take letters
     this.page.begun.lead(this.#list, () => this.#list.focus({ preventScroll: true }), own);
   }
 
@@ -186,6 +208,7 @@ export class AskewPrograms extends HTMLElement {
     return activeElement === document.body || Boolean(this.page?.grid?.contains(activeElement));
   }
 
+  /** @param {Program | null} value */
   #paint(value) {
     const offered = [...this.#offered];
     if (value && !alike(value, NONE) && !offered.some(({ program }) => alike(program, value))) {
@@ -202,7 +225,7 @@ export class AskewPrograms extends HTMLElement {
 
   /* Show what is asked for now: the first few, the chosen one, or all. */
   #tidy() {
-    const labels = [...this.#list.querySelectorAll("label")];
+    const labels = /** @type {(HTMLLabelElement & { control: HTMLInputElement })[]} */ ([...this.#list.querySelectorAll("label")]);
     const chosen = labels.find((label) => label.control.checked);
     const last = labels.length - 1; // none of these
     this.#list.toggleAttribute("data-all", this.#all);
@@ -216,7 +239,7 @@ export class AskewPrograms extends HTMLElement {
     });
     const hidden = labels.filter((label) => label.hidden).length;
     this.#more.hidden = !hidden;
-    this.#more.firstChild.data = chosen ? count(hidden, "other") : t`${hidden} more`;
+    /** @type {Text} */ (this.#more.firstChild).data = chosen ? count(hidden, "other") : t`${hidden} more`;
     const asked = "asks" in this.dataset && this.#unprotected && this.#offered.length > 0;
     if (asked) this.dataset.required = ASKED;
     else delete this.dataset.required;
@@ -229,6 +252,7 @@ export class AskewPrograms extends HTMLElement {
     this.page?.toggleAttribute("data-program", value !== null && !alike(value, NONE));
   }
 
+  /** @param {Program} program @param {string} words @param {string} key @param {Program | null} value */
   #choice(program, words, key, value) {
     const label = make("label");
     const text = JSON.stringify(program);
@@ -248,6 +272,7 @@ export class AskewPrograms extends HTMLElement {
     this.#said.hidden = !this.#said.textContent;
   }
 
+  /** @param {ComputedAnswer | null} answer */
   #compute(answer) {
     if (!answer) return;
     const { before, problem = "", differs = false } = answer;
@@ -265,12 +290,14 @@ export class AskewPrograms extends HTMLElement {
     this.#tellComputed({ ...answer, computed, alternatives });
   }
 
+  /** @param {Partial<ComputedAnswer>} detail */
   #tellComputed(detail) {
     this.dispatchEvent(new CustomEvent("program-computed", { bubbles: true, detail }));
   }
 
   /* The alternatives that are not ruled out, while they give more than one answer. An answer that came with the item, and
      that its program gives, was chosen before. */
+  /** @param {readonly Alternative[]} alternatives @param {boolean} differs */
   #disagreement(alternatives, differs) {
     const chosen = alternatives.find((alternative) => gives(alternative, this.value));
     if (this.#resumed && chosen && !differs) this.#ruledOut = programsOf(alternatives.filter((other) => other !== chosen));
@@ -285,6 +312,7 @@ export class AskewPrograms extends HTMLElement {
 }
 
 /* Whether two pieces of JSON say the same, in whatever order their fields stand. */
+/** @param {any} one @param {any} other @returns {boolean} */
 function alike(one, other) {
   if (Array.isArray(one) || Array.isArray(other)) {
     return Array.isArray(one) && Array.isArray(other) && one.length === other.length && one.every((part, at) => alike(part, other[at]));
@@ -294,7 +322,9 @@ function alike(one, other) {
   return equal(names.sort(), Object.keys(other).sort()) && names.every((name) => alike(one[name], other[name]));
 }
 
+/** @param {Alternative} alternative @param {Program | null} value */
 const gives = ({ programs }, value) => programs.some(({ program }) => alike(program, value));
+/** @param {readonly Alternative[]} alternatives */
 const programsOf = (alternatives) => alternatives.flatMap(({ programs }) => programs.map(({ program }) => program));
 
 function moreButton() {
@@ -305,7 +335,9 @@ function moreButton() {
   return button;
 }
 
+/** @param {string} text */
 const bidi = (text) => make("bdi", { textContent: text });
+/** @type {Make} */
 const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);
 
 customElements.define("askew-programs", AskewPrograms);

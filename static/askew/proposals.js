@@ -10,6 +10,7 @@
 import { t } from "./language.js";
 import { Problem, send } from "./api.js";
 
+/** @type {Record<string, [words: string, kind: string]>} */
 const VERDICTS = {
   fooled: [t("fools the model"), "good"],
   not_fooled: [t("the model gets it right"), "open"],
@@ -21,9 +22,19 @@ const OWN = /^(?:e|[1-9]|F2|Enter|Escape|Arrow(?:Up|Down))$/iu;
 const LONGEST = 1_000; // ms that the end of an item waits for what was told of its proposals
 
 class AskewProposals extends HTMLElement {
-  #assignment = null;
+  /** @type {string[][]} */
+  errors = /** @type {never} */ (undefined);
+  /** @type {Record<string, PagePart>} */
+  parts = /** @type {never} */ (undefined);
+  /** @type {AnnotatePage} */
+  page = /** @type {never} */ (undefined);
+  /** @type {Assignment} */
+  #assignment = /** @type {never} */ (undefined);
+  /** @type {readonly Proposal[]} */
   #found = [];
+  /** @type {{ id: string, data: ResponseData } | null} */
   #inForm = null; // {id, data}: the proposal that the form holds, as it is
+  /** @type {Promise<unknown>} */
   #told = Promise.resolve(); // what is done with proposals has been said once, and arrived or not
   #asking = 0;
 
@@ -52,6 +63,7 @@ class AskewProposals extends HTMLElement {
     };
   }
 
+  /** @param {Assignment} assignment */
   async #begin(assignment) {
     this.#assignment = assignment;
     this.#found = [];
@@ -102,6 +114,7 @@ class AskewProposals extends HTMLElement {
 
   // --- what is done with one -----------------------------------------------------------------------------------------
 
+  /** @param {Proposal} one */
   #take(one) {
     this.page.put(one.data);
     this.#inForm = { id: one.id, data: this.page.response.data };
@@ -110,6 +123,7 @@ class AskewProposals extends HTMLElement {
     this.#tell(one, { act: "took" });
   }
 
+  /** @param {Proposal} one @param {string} error */
   #reject(one, error) {
     const was = this.#inForm?.id === one.id;
     one.state = "rejected";
@@ -129,6 +143,7 @@ class AskewProposals extends HTMLElement {
 
   /* Told and not waited for; once more where it did not arrive. Only what ends the item waits for what was told before
      it, and not for long: the server counts what it heard until then. */
+  /** @param {Proposal} one @param {{ act: string, errors?: string[] }} said */
   #tell(one, said) {
     const url = this.#url("handle");
     const first = once(url, { proposal: one.id, ...said });
@@ -148,6 +163,7 @@ class AskewProposals extends HTMLElement {
 
   // --- keys and clicks -------------------------------------------------------------------------------------------------
 
+  /** @param {KeyPress} event */
   #onKey(event) {
     const one = this.#of(event.target);
     if (!one || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -163,6 +179,7 @@ class AskewProposals extends HTMLElement {
     event.stopPropagation();
   }
 
+  /** @param {Press} event */
   #onClick(event) {
     const one = this.#of(event.target);
     const button = event.target.closest("button");
@@ -172,6 +189,7 @@ class AskewProposals extends HTMLElement {
     else this.#use(one);
   }
 
+  /** @param {Proposal} one */
   #use(one) {
     if (this.#inForm?.id === one.id) {
       this.page.submit();
@@ -181,16 +199,19 @@ class AskewProposals extends HTMLElement {
     this.#focus(one);
   }
 
+  /** @param {Proposal} one */
   #edit(one) {
     if (this.#inForm?.id !== one.id) this.#take(one);
     this.page.start();
   }
 
+  /** @param {Proposal} one @param {number} by */
   #move(one, by) {
     const next = this.#found[this.#found.indexOf(one) + by];
     if (next) this.#focus(next);
   }
 
+  /** @param {Proposal} one */
   #focus(one = this.#found.find(({ state }) => state !== "rejected") ?? this.#found[0]) {
     const place = this.#found.indexOf(one);
     const button = this.parts.list.children[place]?.querySelector(".proposal");
@@ -198,10 +219,12 @@ class AskewProposals extends HTMLElement {
     button?.scrollIntoView({ block: "nearest" });
   }
 
+  /** @param {Element | null} target */
   #of(target) {
     return this.#found[[...this.parts.list.children].findIndex((item) => item.contains(target))] ?? null;
   }
 
+  /** @param {string} action */
   #url(action) {
     return `${this.page.dataset.api}assignments/${this.#assignment.id}/${action}/`;
   }
@@ -214,6 +237,7 @@ class AskewProposals extends HTMLElement {
     if (here) this.#focus(here);
   }
 
+  /** @param {Proposal} one */
   #item(one) {
     const item = make("li");
     const inForm = this.#inForm?.id === one.id;
@@ -223,7 +247,7 @@ class AskewProposals extends HTMLElement {
     button.append(make("span", { className: "text", textContent: first, dir: "auto" }));
     for (const line of more) button.append(make("small", { textContent: line, dir: "auto" }));
     if (one.why) button.append(make("small", { textContent: one.why, dir: "auto" }));
-    const [words, kind] = VERDICTS[one.verdict] ?? [];
+    const [words, kind] = VERDICTS[one.verdict ?? ""] ?? [];
     if (words) {
       const state = make("span", { className: "state", textContent: words });
       state.dataset.kind = kind;
@@ -241,6 +265,7 @@ class AskewProposals extends HTMLElement {
   }
 }
 
+/** @param {string} text @param {string} key @param {Record<string, string>} data */
 function act(text, key, data) {
   const button = make("button", { type: "button", className: "quiet", textContent: text, tabIndex: -1 });
   Object.assign(button.dataset, data);
@@ -249,6 +274,7 @@ function act(text, key, data) {
 }
 
 /* Whether there is nothing more to say: it arrived, or the server will not have it. */
+/** @param {string} url @param {object} body */
 async function once(url, body) {
   try {
     await send("POST", url, body);
@@ -259,8 +285,11 @@ async function once(url, body) {
   }
 }
 
+/** @param {number} wait */
 const later = (wait) => new Promise((resolve) => { setTimeout(resolve, wait); });
+/** @param {unknown} one @param {unknown} other */
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+/** @type {Make} */
 const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);
 
 customElements.define("askew-proposals", AskewProposals);

@@ -5,6 +5,7 @@ import { t } from "./language.js";
 import { element } from "./painting.js";
 
 /* `parts` are what the text consists of: strings, or elements that tell old from new. */
+/** @param {string} title @param {readonly (string | Node)[]} parts */
 export function openReadingPane(title, parts) {
   const dialog = element("dialog", { className: "reading" });
   dialog.setAttribute("aria-labelledby", "reading-title");
@@ -17,7 +18,7 @@ export function openReadingPane(title, parts) {
   text.append(...parts);
   dialog.append(head, text);
   close.addEventListener("click", () => dialog.close());
-  dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close()); // on what lies around it
+  dialog.addEventListener("click", (/** @type {MouseEvent} */ { target }) => target === dialog && dialog.close()); // on what lies around it
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();

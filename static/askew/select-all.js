@@ -1,7 +1,7 @@
 /* A checkbox that selects all checkboxes of one name in its form. Without scripts it stays hidden. */
 
 for (const all of document.querySelectorAll("input[type=checkbox][data-selects]")) {
-  const boxes = [...all.form.elements].filter((box) => box.name === all.dataset.selects);
+  const boxes = /** @type {HTMLInputElement[]} */ ([...all.form?.elements ?? []]).filter((box) => box.name === all.dataset.selects);
   const show = () => {
     const selected = boxes.filter((box) => box.checked).length;
     all.checked = selected === boxes.length;

@@ -19,6 +19,7 @@ export class Selecting extends Pointed {
     ];
   }
 
+  /** @param {string} key @param {boolean} control @param {KeyPress} event @returns {(() => void) | null} */
   key(key, control, event) {
     const { grid } = this;
     if (key === " ") return event.shiftKey ? () => this.toggle("rows") : control ? () => this.toggle("columns") : () => this.toggle();
@@ -28,6 +29,7 @@ export class Selecting extends Pointed {
     return null;
   }
 
+  /** @param {Pressed} place @param {PressedHow} how */
   pressed({ row, column }, { dragging }) {
     if (dragging) return; // the release decides: a click or a rectangle
     if (row === null) this.toggle("all");
@@ -37,14 +39,16 @@ export class Selecting extends Pointed {
   }
 
   /* A rectangle was drawn: it becomes what its first cell becomes. */
+  /** @param {Pressed} start */
   dragged(start) {
     const { grid } = this;
     const first = start.row === grid.edits.base.header_id ? grid.rowId(0) : start.row;
-    const on = !grid.marked.has(first, start.column ?? grid.columnIds()[0]);
+    const on = !grid.marked.has(/** @type {string} */ (first), start.column ?? grid.columnIds()[0]);
     this.#set(grid.area(), on);
     grid.dropRange();
   }
 
+  /** @param {SpanKind | "all"} what */
   toggle(what = "cells") {
     const { grid } = this;
     const area = grid.area(what === "all" ? "all" : what);
@@ -54,6 +58,7 @@ export class Selecting extends Pointed {
     grid.dropRange();
   }
 
+  /** @param {Area} area @param {boolean} on */
   #set(area, on) {
     const { grid } = this;
     const { rows, columns } = grid.idsIn(area);

@@ -2,13 +2,17 @@
 
 /* A set of cells that is never changed: each change makes another, which shares the rows that it did not touch. */
 export class Cells {
+  /** @type {CellRows} */
   #rows;
 
+  /** @param {CellRows} rows */
   constructor(rows = new Map()) {
     this.#rows = rows;
   }
 
+  /** @param {readonly (readonly string[])[]} pairs */
   static of(pairs) {
+    /** @type {Map<string, Set<string>>} */
     const rows = new Map();
     for (const [row, column] of pairs) {
       if (!rows.has(row)) rows.set(row, new Set());
@@ -27,16 +31,19 @@ export class Cells {
     return this.#rows;
   }
 
+  /** @param {string} row @param {string} column */
   has(row, column) {
     return this.#rows.get(row)?.has(column) ?? false;
   }
 
   /* Whether all of these rows' cells in these columns are in it. */
+  /** @param {readonly string[]} rows @param {readonly string[]} columns */
   hasAll(rows, columns) {
     return rows.every((row) => columns.every((column) => this.has(row, column)));
   }
 
   /* With (or without) the cells in which these rows and columns meet. */
+  /** @param {readonly string[]} rows @param {readonly string[]} columns */
   with(rows, columns, on = true) {
     const changed = new Map(this.#rows);
     for (const row of rows) {
@@ -52,16 +59,18 @@ export class Cells {
   }
 
   /* [[row id, column id], ...] as they stand in a table: `rowPlaces` id -> place; cells of other rows are left out. */
+  /** @param {Places} rowPlaces @param {readonly string[]} columnIds @returns {Pair[]} */
   pairs(rowPlaces, columnIds) {
     const rows = [...this.#rows.keys()].filter((row) => rowPlaces.has(row));
     rows.sort((one, other) => rowPlaces.get(one) - rowPlaces.get(other));
     return rows.flatMap((row) => {
       const cells = this.#rows.get(row);
-      return columnIds.filter((column) => cells.has(column)).map((column) => [row, column]);
+      return columnIds.filter((column) => cells.has(column)).map((column) => /** @type {const} */ ([row, column]));
     });
   }
 
   /* The rows that are not the same in both. */
+  /** @param {Cells} one @param {Cells} other */
   static between(one, other) {
     const rows = new Set();
     for (const [row, cells] of one.rows) if (other.rows.get(row) !== cells) rows.add(row);
@@ -72,6 +81,7 @@ export class Cells {
 
 /* The rectangle between two places, both {row, column} in numbers; row -1 is the header.
    span "rows" takes in every column, "columns" every row of the body and the header. */
+/** @param {Spot} one @param {Spot} other @param {SpanKind} span @param {number} height @param {number} width @param {boolean} head @returns {Area} */
 export function rectangle(one, other, span, height, width, head) {
   const [top, bottom] = [one.row, other.row].sort(ascending);
   const [left, right] = [one.column, other.column].sort(ascending);
@@ -81,7 +91,9 @@ export function rectangle(one, other, span, height, width, head) {
 }
 
 /* Numbers in rising order as runs without gaps: [1, 2, 3, 7] is [[1, 3], [7, 7]]. */
+/** @param {readonly number[]} numbers */
 export function runs(numbers) {
+  /** @type {[from: number, to: number][]} */
   const found = [];
   for (const number of numbers) {
     if (found.length && found.at(-1)[1] === number - 1) found.at(-1)[1] = number;
@@ -90,6 +102,8 @@ export function runs(numbers) {
   return found;
 }
 
+/** @param {number} from @param {number} to */
 export const span = (from, to) => Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 
+/** @param {number} one @param {number} other */
 const ascending = (one, other) => one - other;

@@ -8,10 +8,13 @@ const DISMISSED = "askew:break"; // the keys of the days whose reminder was dism
 const REMEMBERED = 50;
 
 export class Session {
+  /** @type {string} */
   #url;
+  /** @type {Promise<void> | null} */
   #asking = null;
   #day = "";
 
+  /** @param {HTMLElement} page @param {string} url */
   constructor(page, url) {
     this.#url = url;
     this.line = page.querySelector("[data-session]");
@@ -34,6 +37,7 @@ export class Session {
     return this.#asking;
   }
 
+  /** @param {WorkSession} session */
   #show(session) {
     const { items, per_hour: pace, earned, checks, day } = session;
     const words = [
@@ -51,10 +55,11 @@ export class Session {
     this.#remind(day);
   }
 
+  /** @param {WorkDay | null} day */
   #remind(day) {
     if (!this.reminder) return;
     this.#day = day?.key ?? "";
-    const near = Boolean(day?.is_near) && !dismissed().includes(this.#day);
+    const near = day?.is_near && !dismissed().includes(this.#day);
     if (!near) {
       this.reminder.hidden = true;
       return;
@@ -68,21 +73,25 @@ export class Session {
   }
 }
 
+/** @param {number} minutes */
 const decimal = (minutes) => {
   const form = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
   return new Intl.NumberFormat(document.documentElement.lang, form).format(minutes);
 };
 
 /* Active time; on responses, skips and returns apart where there is any beside responses, as on other pages. */
+/** @param {WorkSession} session */
 function time({ minutes, minutes_submitted: responses, minutes_skipped: skips, minutes_returned: returns }) {
   if (!skips && !returns) return t`${Math.round(minutes)} min`;
   return t`${decimal(minutes)} min (responses ${decimal(responses)}, skips ${decimal(skips)}, returns ${decimal(returns)})`;
 }
 
+/** @param {Checks} checks */
 function inWords({ right, judged }) {
-  return counted(judged, "{1} of your last {0} test item correct", "{1} of your last {0} test items correct").replace("{1}", right);
+  return counted(judged, "{1} of your last {0} test item correct", "{1} of your last {0} test items correct").replace("{1}", String(right));
 }
 
+/** @returns {string[]} */
 function dismissed() {
   try {
     return JSON.parse(localStorage.getItem(DISMISSED)) ?? [];
@@ -91,6 +100,7 @@ function dismissed() {
   }
 }
 
+/** @param {string} day */
 function dismiss(day) {
   try {
     localStorage.setItem(DISMISSED, JSON.stringify([...dismissed(), day].slice(-REMEMBERED)));

@@ -2,9 +2,12 @@
    while it is filled in. */
 
 class AskewShownIf extends HTMLElement {
+  /** @type {HTMLInputElement} */
+  field = /** @type {never} */ (undefined);
   connectedCallback() {
     if (this.field) return;
-    this.field = this.querySelector("textarea, input");
+    this.field = /** @type {HTMLInputElement} */ (this.querySelector("textarea, input"));
+    /** @param {readonly Violation[]} violations */
     const look = (violations) => {
       this.hidden = !violations.some(({ code }) => code === this.dataset.code) && !this.#filled && document.activeElement !== this.field;
     };

@@ -6,18 +6,19 @@ import { MODES, columnWords, sentence } from "./modes.js";
 import { count } from "./words.js";
 
 export class Structuring extends Changing {
+  /** @param {GridElement} grid */
   constructor(grid) {
     super(grid);
     const [rows, columns] = [grid.may("remove_row"), grid.may("remove_column")];
-    const one = rows === columns ? null : rows ? "row" : "column";
-    this.only = one && `${one}s`; // what alone may be removed, "rows" or "columns"; null for both
+    /** @type {"rows" | "columns" | null} */
+    this.only = rows === columns ? null : rows ? "rows" : "columns"; // what alone may be removed, "rows" or "columns"; null for both
     this.removing = { rows, columns };
-    this.label = { rows: t("Table, rows can be removed"), columns: t("Table, columns can be removed"), null: t("Table, rows and columns can be removed") }[this.only];
+    this.label = { rows: t("Table, rows can be removed"), columns: t("Table, columns can be removed"), both: t("Table, rows and columns can be removed") }[this.only ?? "both"];
     const keys = {
       rows: t("X removes the row, Space chooses it,"),
       columns: t("X removes the column, Space chooses it,"),
-      null: t("X removes the row, in the header the column. Shift Space and Ctrl Space choose rows and columns,"),
-    }[this.only];
+      both: t("X removes the row, in the header the column. Shift Space and Ctrl Space choose rows and columns,"),
+    }[this.only ?? "both"];
     this.help = t`${keys} K keeps only what is chosen. Escape leaves the table.`;
   }
 
@@ -32,6 +33,7 @@ export class Structuring extends Changing {
     ];
   }
 
+  /** @param {string} key @param {boolean} control @param {KeyPress} event @returns {(() => void) | null} */
   key(key, control, event) {
     const { grid } = this;
     const removes = key === "Delete" || key === "Backspace";
@@ -49,12 +51,14 @@ export class Structuring extends Changing {
     return null;
   }
 
+  /** @param {Pressed} place @param {PressedHow} how */
   pressed({ row, column }, { extend, dragging }) {
     if (dragging || extend || row === null) return;
     if (column === null) this.choose("rows");
     else if (row === this.grid.edits.base.header_id) this.choose("columns");
   }
 
+  /** @param {Pressed} start */
   dragged(start) {
     const { grid } = this;
     if (start.column === null) this.choose("rows");
@@ -62,6 +66,7 @@ export class Structuring extends Changing {
   }
 
   /* Choose the rows or columns of the range, or take the choice back. Choices stay until Esc or until they are used. */
+  /** @param {"rows" | "columns"} what */
   choose(what) {
     const { grid } = this;
     if (this.only && what !== this.only) {
@@ -84,11 +89,13 @@ export class Structuring extends Changing {
   }
 
   /* A button in a header acts for itself: it is no press on the header. */
+  /** @param {Element} target */
   writesIn(target) {
     return Boolean(target.closest?.("[data-remove]"));
   }
 
   /* Remove the row or column of a header, or put it back, whatever else is chosen. */
+  /** @param {{ row: string, column: string | null }} place */
   removeAt({ row, column }) {
     const { grid } = this;
     const rows = column === null ? [row] : [];
@@ -115,6 +122,7 @@ export class Structuring extends Changing {
     const columns = new Set(some ? chosen.columns : this.only === "rows" ? [] : range.columns);
     if (!rows.size && !columns.size) return;
     const { state } = grid.edits;
+    /** @param {readonly { id: string, removed: boolean }[]} all @param {ReadonlySet<string>} kept */
     const out = (all, kept) => (kept.size ? all.filter(({ id, removed }) => !kept.has(id) && !removed) : []);
     const [goingRows, goingColumns] = [out(state.rows, rows), out(state.columns, columns)];
     if ((goingRows.length && !grid.may("remove_row")) || (goingColumns.length && !grid.may("remove_column"))) {
@@ -130,6 +138,7 @@ export class Structuring extends Changing {
     this.#done(() => this.putBack(state.rows.filter(({ removed }) => removed), state.columns.filter(({ removed }) => removed)));
   }
 
+  /** @param {() => void} act */
   #done(act) {
     this.grid.dropRange();
     this.grid.chosen.rows.clear();

@@ -3,24 +3,28 @@
 import { t } from "./language.js";
 
 export class Ticks {
+  /** @type {HTMLInputElement | null} */
   #last = null; // the box that was ticked last
 
+  /** @param {HTMLElement} list */
   constructor(list) {
-    this.form = list.querySelector("#act");
+    this.form = list.querySelector("form#act");
+    /** @type {HTMLInputElement[]} */
     this.boxes = [...list.querySelectorAll("input[name=item]")];
-    this.here = list.querySelector("[data-all-here]");
-    this.everything = this.form.elements.all;
-    this.exports = [...list.querySelectorAll(".exports a[download]")].map((link) => [link, link.href]);
+    this.here = list.querySelector("input[data-all-here]");
+    this.everything = /** @type {HTMLInputElement} */ (this.form.elements.namedItem("all"));
+    this.exports = [...list.querySelectorAll(".exports a[download]")].map((link) => /** @type {const} */ ([link, link.href]));
     this.exported = list.querySelector("[data-exported]");
     this.whole = this.exported.textContent;
     list.addEventListener("change", (event) => this.#changed(event.target));
     for (const box of this.boxes) box.addEventListener("click", (event) => event.shiftKey && this.#extend(box));
-    this.form.querySelector("[data-clear]").addEventListener("click", () => this.clear());
+    this.form.querySelector("button[data-clear]").addEventListener("click", () => this.clear());
     addEventListener("pageshow", () => this.show()); // a browser that comes back ticks boxes again
     this.show();
   }
 
   /* Tick the box of a row, or take the tick away; with `extend`, tick every row from the last one up to it. */
+  /** @param {HTMLElement | undefined} row @param {boolean} [extend] */
   toggle(row, extend = false) {
     const box = row?.querySelector("input[name=item]");
     if (!box) return;
@@ -55,12 +59,14 @@ export class Ticks {
   }
 
   /* Links to files lead to the responses to the selected items alone, or to all that match. */
+  /** @param {HTMLInputElement[]} boxes */
   #export(boxes) {
     for (const [link, whole] of this.exports) link.href = boxes.length ? only(whole, boxes) : whole;
     const number = boxes.length;
     this.exported.textContent = number ? t`Download the responses, ${number} selected:` : this.whole;
   }
 
+  /** @param {HTMLInputElement} box */
   #changed(box) {
     if (box === this.here) for (const each of this.boxes) each.checked = box.checked;
     else if (box === this.everything) for (const each of this.boxes) each.checked = box.checked;
@@ -72,6 +78,7 @@ export class Ticks {
     this.show();
   }
 
+  /** @param {HTMLInputElement} box */
   #extend(box) {
     const [from, to] = [this.boxes.indexOf(this.#last ?? box), this.boxes.indexOf(box)].sort((a, b) => a - b);
     for (const each of this.boxes.slice(from, to + 1)) each.checked = true;
@@ -79,9 +86,10 @@ export class Ticks {
 }
 
 /* The address of a file with these items in the place of the filters. */
+/** @param {string} address @param {HTMLInputElement[]} boxes */
 function only(address, boxes) {
   const url = new URL(address);
   const format = url.searchParams.get("format");
-  url.search = new URLSearchParams([...boxes.map((box) => ["item", box.value]), ["format", format]]);
+  url.search = String(new URLSearchParams([...boxes.map((box) => ["item", box.value]), ["format", format ?? ""]]));
   return url.href;
 }

@@ -12,12 +12,16 @@ let numbers = 0;
 
 export class Tools {
   bar = element("div", { className: "grid-tools", role: "group", ariaLabel: t("Table tools") });
+  /** @type {Map<string, HTMLElement[]>} */
   #buttons = new Map(); // name -> the button in the row and its line in the menu
-  #menu = null;
+  /** @type {HTMLElement | undefined} */
+  #menu;
+  /** @type {HTMLElement} */
   #where;
 
   /* own: [{name, label (words or a function), keys, act, off()}]; further: {find(), zoom(by)} or null; where: an element
      that names the current cell, in the same row; before() runs before a button acts, after(by mouse) when it has acted. */
+  /** @param {readonly Tool[]} own @param {FurtherTools | null} further @param {HTMLElement} where @param {{ before(): void, after(byMouse: boolean): void }} calls */
   constructor(own, further, where, { before, after }) {
     this.before = before;
     this.after = after;
@@ -31,6 +35,7 @@ export class Tools {
   }
 
   /* Bring labels and states in line with the tools of the mode as they are now. */
+  /** @param {readonly Tool[]} own */
   refresh(own) {
     for (const { name, label, off } of own) {
       for (const button of this.#buttons.get(name) ?? []) {
@@ -38,23 +43,26 @@ export class Tools {
         this.#name(button, typeof label === "function" ? label() : label);
       }
     }
-    for (const [name, by] of [["smaller", -1], ["larger", 1]]) {
+    for (const [name, by] of /** @type {const} */ ([["smaller", -1], ["larger", 1]])) {
       for (const button of this.#buttons.get(name) ?? []) this.#turn(button, !canZoom(by));
     }
     this.bar.hidden = !this.#buttons.size && !this.#where.textContent;
   }
 
+  /** @param {HTMLElement} button @param {boolean} off */
   #turn(button, off) {
     if (button.getAttribute("aria-disabled") !== String(off)) button.setAttribute("aria-disabled", String(off));
   }
 
+  /** @param {HTMLElement} button @param {string} words */
   #name(button, words) {
-    const text = button.querySelector("span").firstChild;
+    const text = /** @type {Text} */ (button.querySelector("span").firstChild);
     if (text.data === words) return;
     text.data = words;
     if (button.title) button.title = titled(words, button.dataset.keys);
   }
 
+  /** @param {Tool} tool */
   #add({ name, label, keys, act }) {
     const words = typeof label === "function" ? label() : label;
     const button = this.#button(name, words, act);
@@ -69,11 +77,12 @@ export class Tools {
     this.#buttons.set(name, [button]);
   }
 
+  /** @param {string} name @param {string} words @param {() => void} act */
   #button(name, words, act) {
     const button = element("button", { type: "button", className: "quiet" });
     button.dataset.tool = name;
     button.append(element("span", { textContent: words }));
-    button.addEventListener("click", (event) => {
+    button.addEventListener("click", (/** @type {MouseEvent} */ event) => {
       this.before();
       if (button.getAttribute("aria-disabled") === "true") return;
       if (name !== "smaller" && name !== "larger") this.#menu?.hidePopover();
@@ -84,9 +93,10 @@ export class Tools {
     return button;
   }
 
+  /** @param {readonly Tool[]} own @param {FurtherTools} further */
   #addMenu(own, further) {
     numbers += 1;
-    this.#menu = element("div", { className: "tool-menu", id: `tool-menu-${numbers}`, popover: "auto", role: "group", ariaLabel: t("Table tools") });
+    const menu = this.#menu = element("div", { className: "tool-menu", id: `tool-menu-${numbers}`, popover: "auto", role: "group", ariaLabel: t("Table tools") });
     const lines = [
       ...own,
       { name: "find", label: t("Find"), keys: "Ctrl F", act: () => further.find() },
@@ -99,22 +109,24 @@ export class Tools {
       delete line.dataset.tool;
       line.prepend(icon(name) ?? element("i"));
       if (keys) line.append(element("kbd", { ariaHidden: "true", textContent: keys }));
-      this.#menu.append(line);
+      menu.append(line);
       this.#buttons.set(name, [...this.#buttons.get(name) ?? [], line]);
     }
     const opener = element("button", { type: "button", className: "quiet icon-only", title: t("More tools") });
-    opener.popoverTargetElement = this.#menu;
+    opener.popoverTargetElement = menu;
     opener.append(icon("more"), element("span", { textContent: t("More tools") }));
-    this.#menu.addEventListener("beforetoggle", ({ newState }) => newState === "open" && this.#place(opener));
-    this.bar.append(opener, this.#menu);
+    menu.addEventListener("beforetoggle", (/** @type {ToggleEvent} */ { newState }) => newState === "open" && this.#place(menu, opener));
+    this.bar.append(opener, menu);
   }
 
   /* Below its button, as far to the right as the window allows. */
-  #place(opener) {
+  /** @param {HTMLElement} menu @param {HTMLElement} opener */
+  #place(menu, opener) {
     const { bottom, right } = opener.getBoundingClientRect();
-    this.#menu.style.insetBlockStart = `${bottom + 4}px`;
-    this.#menu.style.insetInlineEnd = `${Math.max(8, document.documentElement.clientWidth - right)}px`;
+    menu.style.insetBlockStart = `${bottom + 4}px`;
+    menu.style.insetInlineEnd = `${Math.max(8, document.documentElement.clientWidth - right)}px`;
   }
 }
 
+/** @param {string} words @param {string | undefined} keys */
 const titled = (words, keys) => (keys ? `${words} (${keys})` : words);

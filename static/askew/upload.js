@@ -6,23 +6,25 @@ import { t } from "./language.js";
 const PATIENCE = 120_000; // ms for a slice
 const PAUSES = [500, 1_000, 2_000, 5_000, 10_000, 20_000]; // ms before each retry of a slice
 
+/** @type {PagePart<HTMLFormElement>} */
 const form = document.querySelector("form[data-uploads]");
 form?.addEventListener("submit", (event) => {
-  const files = [...form.querySelectorAll("input[type=file]")].filter((input) => input.files.length);
+  const files = [...form.querySelectorAll("input[type=file]")].filter((input) => input.files?.length);
   if (!files.some((input) => input.name === "questions")) return; // the browser or the server says what is missing
   event.preventDefault();
   upload(files);
 });
 
+/** @param {HTMLInputElement[]} inputs */
 async function upload(inputs) {
   const button = form.querySelector("button.primary");
   const bar = progressBar();
-  const total = inputs.reduce((sum, input) => sum + input.files[0].size, 0);
+  const total = inputs.reduce((sum, input) => sum + /** @type {FileList} */ (input.files)[0].size, 0);
   let before = 0;
   button.disabled = true;
   try {
     for (const input of inputs) {
-      const file = input.files[0];
+      const file = /** @type {FileList} */ (input.files)[0];
       const id = await sendFile(file, (sent) => bar.show(before + sent, total));
       before += file.size;
       hidden(`${input.name}_upload`, id);
@@ -39,10 +41,11 @@ async function upload(inputs) {
 }
 
 /* Send a file to its end; its id on the server. */
+/** @param {File} file @param {(sent: number) => void} show @returns {Promise<string>} */
 async function sendFile(file, show) {
   const key = `askew-upload ${form.dataset.uploads} ${file.name} ${file.size} ${file.lastModified}`;
   let { id, received, slice } = await begun(key, file);
-  const url = new URL(`../../../uploads/${id}/`, new URL(form.dataset.uploads, location));
+  const url = new URL(`../../../uploads/${id}/`, new URL(form.dataset.uploads, location.href));
   let failures = 0;
   while (received < file.size) {
     show(received);
@@ -50,7 +53,8 @@ async function sendFile(file, show) {
       const part = file.slice(received, received + slice);
       ({ received } = await send("PUT", `${url}?offset=${received}`, part, { patience: PATIENCE }));
       failures = 0;
-    } catch (problem) {
+    } catch (error) {
+      const problem = /** @type {Problem} */ (error);
       if (!problem.passing && problem.code !== "upload_gap") throw problem;
       if (failures === PAUSES.length) throw problem;
       await new Promise((resume) => setTimeout(resume, PAUSES[failures]));
@@ -63,10 +67,11 @@ async function sendFile(file, show) {
 }
 
 /* The upload of this file that an earlier attempt began, else a new one. */
+/** @param {string} key @param {File} file @returns {Promise<UploadState>} */
 async function begun(key, file) {
   const earlier = sessionStorage.getItem(key);
   if (earlier) {
-    const url = new URL(`../../../uploads/${earlier}/`, new URL(form.dataset.uploads, location));
+    const url = new URL(`../../../uploads/${earlier}/`, new URL(form.dataset.uploads, location.href));
     const state = await send("GET", String(url)).catch(() => null);
     if (state) return state;
   }
@@ -86,11 +91,13 @@ function progressBar() {
   line.append(bar, words);
   form.append(line);
   return {
+    /** @param {number} sent @param {number} total */
     show(sent, total) {
       bar.max = total;
       bar.value = sent;
       words.textContent = t`${megabytes(sent)} of ${megabytes(total)} MB sent`;
     },
+    /** @param {string} reason */
     fail(reason) {
       bar.remove();
       words.className = "notice problem";
@@ -100,8 +107,10 @@ function progressBar() {
 }
 
 const decimal = new Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+/** @param {number} bytes */
 const megabytes = (bytes) => decimal.format(bytes / 2 ** 20);
 
+/** @param {string} name @param {string} value */
 function hidden(name, value) {
   const input = Object.assign(document.createElement("input"), { type: "hidden", name, value });
   input.dataset.uploaded = "";

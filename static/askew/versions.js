@@ -11,8 +11,9 @@ const LETTERS = ["A", "B"]; // of this page's version and the other one
 
 /* Resolves to "mine" or "other". Both are data of a response ({name: value}), `savedAt` is the time in words;
    `fields` are the elements with data-field, `grid` is the table's element or null. */
+/** @param {{ fields: AnswerField[], grid: GridElement, mine: ResponseData, other: ResponseData, savedAt: string }} versions @returns {Promise<"mine" | "other">} */
 export function chooseVersion({ fields, grid, mine, other, savedAt }) {
-  const before = document.activeElement;
+  const before = /** @type {HTMLElement | null} */ (document.activeElement);
   const dialog = make("dialog", { className: "versions" });
   dialog.setAttribute("aria-labelledby", "versions-title");
   const title = make("h2", { id: "versions-title", textContent: t("Two versions of your work"), tabIndex: -1, autofocus: true });
@@ -39,6 +40,7 @@ export function chooseVersion({ fields, grid, mine, other, savedAt }) {
     showTable(dialog, table, grid.base, [mine, other].map((data, at) => versionOf(fields, data, LETTERS[at], names[at])));
   }
   return new Promise((resolve) => {
+    /** @param {"mine" | "other"} version */
     const choose = (version) => {
       dialog.remove();
       if (before?.isConnected) before.focus({ preventScroll: true });
@@ -52,6 +54,7 @@ export function chooseVersion({ fields, grid, mine, other, savedAt }) {
 }
 
 /* Show both tables as one, in place of their changes in words. Where its module does not come, the words stay. */
+/** @param {HTMLElement} dialog @param {HTMLElement} fields @param {Table} table @param {Variant[]} variants */
 async function showTable(dialog, fields, table, variants) {
   try {
     await import("./comparison.js");
@@ -75,12 +78,15 @@ async function showTable(dialog, fields, table, variants) {
 }
 
 /* What a version makes of the table, for comparison.js. */
+/** @param {readonly AnswerField[]} fields @param {ResponseData} data @param {string} letter @param {string} name @returns {Variant} */
 function versionOf(fields, data, letter, name) {
-  const value = (kind) => data[fields.find((field) => field.dataset.kind === kind)?.dataset.field] ?? [];
+  /** @param {string} kind */
+  const value = (kind) => /** @type {any[]} */ (data[fields.find((field) => field.dataset.kind === kind)?.dataset.field ?? ""] ?? []);
   return { letter, name, operations: value("operations"), cells: value("cells") };
 }
 
 /* One field as a group of rows: its name, then both versions. Entries that only one version has come first, marked. */
+/** @param {AnswerField} field @param {readonly string[]} here @param {readonly string[]} there @param {boolean} equal */
 function comparison(field, here, there, equal) {
   const name = make("th", { scope: "rowgroup", colSpan: 2, textContent: `${field.dataset.label ?? field.dataset.field} ` });
   const state = make("span", { className: "state", textContent: equal ? t("the same") : t("different") });
@@ -93,6 +99,7 @@ function comparison(field, here, there, equal) {
   return body;
 }
 
+/** @param {readonly string[]} entries @param {readonly string[]} others */
 function list(entries, others) {
   if (!entries.length) return make("span", { className: "soft", textContent: t("Nothing entered") });
   const known = new Set(others);
@@ -104,6 +111,7 @@ function list(entries, others) {
   return place;
 }
 
+/** @param {...Node} parts */
 function row(...parts) {
   const tr = make("tr");
   tr.append(...parts.map((part) => {
@@ -115,24 +123,27 @@ function row(...parts) {
 }
 
 /* What a field holds, as a list of texts; an empty one where nothing was entered. */
+/** @param {AnswerField} field @param {any} value @param {GridElement} grid @returns {string[]} */
 function inWords(field, value, grid) {
   if (value === undefined || value === null || value === "" || value === false || (Array.isArray(value) && !value.length)) return [];
   switch (field.dataset.kind) {
-    case "operations": return value.map((operation) => describe(operation, grid.base));
-    case "cells": return value.map(([rowId, column]) => `${grid.placeInWords(rowId, column)}: ${grid.edits.text(rowId, column)}`);
+    case "operations": return value.map((/** @type {Operation} */ operation) => describe(operation, grid.base));
+    case "cells": return value.map((/** @type {Pair} */ [rowId, column]) => `${grid.placeInWords(rowId, column)}: ${grid.edits.text(rowId, column)}`);
     case "choice": return [labelOf(field, value)];
-    case "choices": return value.map((one) => labelOf(field, one));
+    case "choices": return value.map((/** @type {string} */ one) => labelOf(field, one));
     case "flag": return [t("ticked")];
     case "json": return field.inWords?.(value) ?? [JSON.stringify(value)];
     default: return [value].flat().map(String);
   }
 }
 
+/** @param {AnswerField} field @param {unknown} value */
 function labelOf(field, value) {
   const option = field.querySelector(`option[value="${CSS.escape(String(value))}"]`);
   if (option) return option.textContent;
   const input = [...field.querySelectorAll("input")].find((one) => one.value === String(value));
-  return input?.closest("label")?.querySelector("[data-name], span")?.firstChild.textContent ?? String(value);
+  return input?.closest("label")?.querySelector("[data-name], span")?.firstChild?.textContent ?? String(value);
 }
 
+/** @type {Make} */
 const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);

@@ -5,14 +5,17 @@ const MOST = 400_000; // comparisons; texts beyond that are shown as replaced as
 
 /* [{kind: "same" | "removed" | "added", text}]: "same" and "removed" together are the old text (but for blanks),
    "same" and "added" the new one. */
+/** @param {string} before @param {string} after */
 export function changesOfWords(before, after) {
   const old = before.match(WORD) ?? [];
   const now = after.match(WORD) ?? [];
   let start = 0;
   while (start < old.length && start < now.length && alike(old[start], now[start])) start += 1;
   let end = 0;
-  while (end < old.length - start && end < now.length - start && alike(old.at(-1 - end), now.at(-1 - end))) end += 1;
+  while (end < old.length - start && end < now.length - start && alike(old[old.length - 1 - end], now[now.length - 1 - end])) end += 1;
+  /** @type {{ kind: string, text: string }[]} */
   const parts = [];
+  /** @param {string} kind @param {readonly string[]} texts */
   const put = (kind, texts) => {
     if (!texts.length) return;
     if (parts.at(-1)?.kind === kind) parts.at(-1).text += texts.join("");
@@ -25,6 +28,7 @@ export function changesOfWords(before, after) {
 }
 
 /* Draw a wording into a place: what is gone struck through, what is new marked. As text, like everything. */
+/** @param {HTMLElement} place @param {string} before @param {string} after */
 export function drawWording(place, before, after) {
   place.replaceChildren(...changesOfWords(before, after).map(({ kind, text }) => {
     if (kind === "same") return document.createTextNode(text);
@@ -37,9 +41,11 @@ export function drawWording(place, before, after) {
 }
 
 /* Case does not count as a change, as in tableqa.perturbations.wording. */
+/** @param {string} one @param {string} other */
 const alike = (one, other) => one.trimEnd().toLowerCase() === other.trimEnd().toLowerCase();
 
 /* The longest common subsequence, removals before additions. */
+/** @param {readonly string[]} old @param {readonly string[]} now @returns {(readonly [kind: string, texts: readonly string[]])[]} */
 function middle(old, now) {
   if (old.length * now.length > MOST) return [["removed", old], ["added", now]];
   const lengths = Array.from({ length: old.length + 1 }, () => new Uint16Array(now.length + 1));
@@ -48,6 +54,7 @@ function middle(old, now) {
       lengths[i][j] = alike(old[i], now[j]) ? lengths[i + 1][j + 1] + 1 : Math.max(lengths[i + 1][j], lengths[i][j + 1]);
     }
   }
+  /** @type {(readonly [string, readonly string[]])[]} */
   const steps = [];
   let [i, j] = [0, 0];
   while (i < old.length || j < now.length) {

@@ -19,20 +19,22 @@ class AskewPair extends HTMLElement {
   }
 
   /* Called with what an item shows: the sides that are there, and the original that they change. */
+  /** @param {unknown} _ @param {{ shows: ShownPair }} item */
   shown(_, { shows }) {
-    for (const part of this.querySelectorAll("[data-needs]")) part.hidden = !shows[part.dataset.needs];
-    const sides = ["left", "right"].filter((side) => shows[side]);
+    for (const part of this.querySelectorAll("[data-needs]")) part.hidden = !shows[/** @type {Side} */ (part.dataset.needs)];
+    const sides = /** @type {Side[]} */ (["left", "right"]).filter((side) => shows[side]);
     const named = sides.map((side) => ({ side, names: sides.length > 1 ? NAMES[side] : NAMES.single }));
     for (const { side, names } of named) {
       const place = this.querySelector(`[data-verdict=${side}]`);
-      this.#draw(place, shows[side], shows.original);
+      this.#draw(place, /** @type {ComparedExample} */ (shows[side]), shows.original);
       this.#name(place, names);
     }
-    const variants = named.map(({ side, names: { letter, title } }) => ({ letter, name: title, operations: shows[side].operations }));
+    const variants = named.map(({ side, names: { letter, title } }) => ({ letter, name: title, operations: shows[side]?.operations }));
     this.closest("askew-annotate").querySelector("askew-comparison").compare({ table: shows.original.table, variants });
   }
 
   /* The next item may be a pair where this one is a single example: what is asked says which one it asks about. */
+  /** @param {HTMLElement} place @param {{ title: string, the: string }} names */
   #name(place, { title, the }) {
     for (const part of place.querySelectorAll("[data-title]")) part.textContent = title;
     const [score, errors] = place.querySelectorAll("[data-field]");
@@ -41,6 +43,7 @@ class AskewPair extends HTMLElement {
     for (const input of score.querySelectorAll("input")) input.dataset.label = `${title}: ${input.value}`;
   }
 
+  /** @param {HTMLElement} place @param {ComparedExample} example @param {ComparedExample} original */
   #draw(place, { question, answers }, original) {
     const wording = place.querySelector("[data-wording]");
     wording.hidden = question === original.question; // then it heads the page as it is
@@ -55,7 +58,7 @@ class AskewPair extends HTMLElement {
   /* A low score asks what is wrong; a better one does not. Chosen by key, nothing says "change": a moment later is early enough. */
   #ask() {
     for (const errors of this.querySelectorAll("[data-errors-of]")) {
-      const chosen = this.querySelector(`input[name=${errors.dataset.errorsOf}]:checked`);
+      const chosen = this.querySelector(/** @type {"input"} */ (`input[name=${errors.dataset.errorsOf}]:checked`));
       errors.hidden = !(chosen && Number(chosen.value) < REJECTED_BELOW) || Boolean(errors.closest("[data-needs][hidden]"));
     }
   }

@@ -9,7 +9,9 @@ const LATER = 600; // ms after the last key in which a screen reader is told wha
 
 class AskewRewording extends HTMLElement {
   #original = "";
+  /** @type {number | null} */
   #timer = null;
+  area = /** @type {HTMLTextAreaElement} */ (/** @type {unknown} */ (null));
 
   connectedCallback() {
     this.area = this.querySelector("textarea");
@@ -18,6 +20,7 @@ class AskewRewording extends HTMLElement {
   }
 
   /* Called with the question of an item, before its draft is filled in. */
+  /** @param {string | null} question */
   shown(question) {
     this.#original = question ?? "";
     requestAnimationFrame(() => this.#draw()); // when the draft is there
@@ -28,6 +31,7 @@ class AskewRewording extends HTMLElement {
     return this.#original;
   }
 
+  /** @param {KeyboardEvent} event */
   #onKey(event) {
     if (event.key !== "Enter" || event.ctrlKey || event.metaKey || event.shiftKey || event.isComposing) return;
     event.preventDefault(); // a question has one line
@@ -53,6 +57,7 @@ class AskewRewording extends HTMLElement {
     this.#timer = setTimeout(() => this.#tell(same), LATER);
   }
 
+  /** @param {boolean} same */
   #tell(same) {
     const gone = changesOfWords(this.#original, this.area.value).filter(({ kind }) => kind === "removed").map(({ text }) => text.trim());
     const said = same ? t("Still the original question.") : gone.length ? t`Without: ${gone.join(", ")}` : t("Only words were added.");

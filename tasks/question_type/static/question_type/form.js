@@ -8,6 +8,7 @@ class AskewSaid extends HTMLElement {
     this.addEventListener("item-suggested", ({ detail }) => this.#show(detail.suggestions?.said ?? []));
   }
 
+  /** @param {readonly SuggestedLabel[]} said */
   #show(said) {
     const lines = said.map(({ by, label, why }) => {
       const line = document.createElement("li");

@@ -6,7 +6,8 @@ const MOST_ROWS = 8;
 const LONGEST = 40; // characters of a cell
 
 class AskewMarkedCells extends HTMLElement {
-  #page = null;
+  /** @type {AnnotatePage} */
+  #page = /** @type {never} */ (undefined);
 
   connectedCallback() {
     this.#page = this.closest("askew-annotate");
@@ -17,6 +18,7 @@ class AskewMarkedCells extends HTMLElement {
   #write() {
     const { grid } = this.#page;
     const { cells, base } = grid;
+    /** @type {Map<string, number[]>} */
     const rows = new Map();
     for (const [row, column] of cells) {
       if (!rows.has(row)) rows.set(row, []);
@@ -39,15 +41,18 @@ class AskewMarkedCells extends HTMLElement {
   }
 }
 
+/** @param {WholeTable} base @param {number} column */
 function name(base, column) {
   return base.header[column].trim() || t`column ${column + 1}`;
 }
 
+/** @param {string} text */
 function short(text) {
   const line = text.trim().replace(/\s+/g, " ");
   return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
 }
 
+/** @param {string} text */
 function item(text) {
   return Object.assign(document.createElement("li"), { textContent: text, dir: "auto" });
 }

@@ -5,6 +5,7 @@ import "../askew/programs.js";
 import "../askew/shown-if.js";
 
 class AskewFirstCut extends HTMLElement {
+  /** @type {readonly Operation[]} */
   #operations = [];
 
   connectedCallback() {
@@ -16,6 +17,7 @@ class AskewFirstCut extends HTMLElement {
     });
   }
 
+  /** @param {readonly Operation[]} operations */
   #offer(operations) {
     this.#operations = operations;
     this.hidden = !operations.length;

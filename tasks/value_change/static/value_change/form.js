@@ -9,6 +9,7 @@ import { equal } from "../askew/tables.js";
 
 /* The scale and unit of the numbers, where the source has them. */
 class AskewMeasure extends HTMLElement {
+  /** @param {{ scale?: string, unit?: string } | null} context */
   shown(context) {
     const words = [context?.scale, context?.unit].filter(Boolean).join(" ");
     this.textContent = words ? t`in ${words}` : "";
@@ -18,16 +19,23 @@ class AskewMeasure extends HTMLElement {
 /* Writes what the program gives into the field of the new answer, as long as that holds nothing that a person typed; and
    takes it away again when there is no program or no change it could follow from. */
 class AskewFilledAnswer extends HTMLElement {
+  /** @type {string | null} */
   #filled = null; // what was filled in last, as text
+  /** @type {string | null} */
   #computed = null; // what the program gives, as text
+  /** @type {readonly string[]} */
   #answers = []; // the same as a list
   #byHand = false; // somebody typed what stands there
   #putting = false;
+  /** @type {AnnotatePage} */
+  page = /** @type {never} */ (undefined);
+  /** @type {HTMLTextAreaElement} */
+  field = /** @type {never} */ (undefined);
 
   connectedCallback() {
     if (this.field) return;
     this.page = this.closest("askew-annotate");
-    this.field = this.page.querySelector("[data-field=answers]");
+    this.field = this.page.querySelector("textarea[data-field=answers]");
     this.addEventListener("item-shown", () => {
       this.#filled = null;
       this.#computed = null;
@@ -56,6 +64,7 @@ class AskewFilledAnswer extends HTMLElement {
     return "";
   }
 
+  /** @param {{ computed: readonly string[] | null }} answer */
   #take({ computed }) {
     // What the program gives on an unchanged table is no new answer.
     this.#answers = computed ?? [];
@@ -103,6 +112,7 @@ class AskewFilledAnswer extends HTMLElement {
     }
   }
 
+  /** @param {string} text @param {...Node} more */
   #say(text, ...more) {
     const line = Object.assign(document.createElement("p"), { className: "soft small" });
     line.append(text, ...more);
@@ -113,10 +123,12 @@ class AskewFilledAnswer extends HTMLElement {
 /* Asks which answer is right where the programs disagree on the edited table. Each answer is a button with the first of
    the programs that give it. */
 class AskewDisagreement extends HTMLElement {
+  /** @type {AnnotatePage} */
+  page = /** @type {never} */ (undefined);
   connectedCallback() {
     if (this.page) return;
     this.page = this.closest("askew-annotate");
-    this.field = this.page.querySelector("[data-field=answers]");
+    this.field = this.page.querySelector("textarea[data-field=answers]");
     this.required = this.field?.dataset.required;
     this.ariaLive = "polite";
     this.addEventListener("item-shown", () => this.#draw([]));
@@ -124,9 +136,10 @@ class AskewDisagreement extends HTMLElement {
     this.page.addEventListener("grid-change", () => this.page.grid.operations.length || this.#draw([]));
   }
 
+  /** @param {readonly Alternative[]} alternatives */
   #draw(alternatives) {
     const focused = this.contains(document.activeElement);
-    if (this.field) this.field.dataset.required = alternatives.length ? t("Choose an answer, or write one.") : this.required;
+    if (this.field) this.field.dataset.required = alternatives.length ? t("Choose an answer, or write one.") : this.required ?? "";
     if (alternatives.length) {
       const question = Object.assign(document.createElement("p"), { className: "asks", textContent: this.dataset.question });
       const isNew = !this.firstChild;
@@ -150,6 +163,7 @@ class AskewDisagreement extends HTMLElement {
     this.scrollIntoView({ block: "nearest" });
   }
 
+  /** @param {Alternative} alternative @param {string} key */
   #button(alternative, key) {
     const answer = alternative.answers.join(" | ");
     const button = Object.assign(document.createElement("button"), { type: "button", className: "alternative", name: `alternative-${key}` });
