@@ -73,7 +73,7 @@ def typed(lines: list[str]) -> Iterator[str]:
 
 def unchecked() -> Iterator[str]:
     """Scripts that turn checks off, where they are more than allowed."""
-    files = [*ROOT.glob("static/askew/*.[jt]s"), *ROOT.glob("tasks/*/static/**/*.js")]
+    files = [*ROOT.glob("static/askew/*.js"), *ROOT.glob("types/*.ts"), *ROOT.glob("tasks/*/static/**/*.js")]
     texts = {file.relative_to(ROOT): file.read_text(encoding="utf-8") for file in files}
     yield from (
         f"{file}: remove {found[0]}" for file, text in texts.items() for found in FORBIDDEN.finditer(text)
