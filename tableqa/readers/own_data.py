@@ -32,7 +32,7 @@ from tableqa.readers.mapped_records import check_fields, example_of_columns, tex
 from tableqa.readers.open_document import open_workbook
 from tableqa.readers.own_tables import OwnTables
 from tableqa.readers.plain_copies import plain_copy
-from tableqa.readers.question_files import header_at, is_page, questions_of, rows_of_page, sheets_of_questions
+from tableqa.readers.question_files import first_row, is_page, questions_of, rows_of_page, sheets_of_questions
 from tableqa.readers.reading_options import READING, option, reading_options, with_options
 from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.record_forms import (
@@ -494,7 +494,7 @@ def _rows_of_workbook(path: Path, fields: Mapping[str, str]) -> Iterator[Fields 
     if hidden := [name for name in workbook.sheet_names if name not in workbook.visible_names]:
         note("hidden_sheets", ", ".join(hidden), len(hidden), line=1)
     for sheet in sheets_of_questions(workbook, fields):
-        yield from _rows_of_sheet(path, sheet, header_at(sheet, fields) or 0)
+        yield from _rows_of_sheet(path, sheet, first_row(sheet, fields))
 
 
 def _rows_of_sheet(path: Path, sheet: Sheet, first: int) -> Iterator[Fields | Rejection]:

@@ -85,6 +85,13 @@ def header_at(sheet: Sheet, fields: Mapping[str, str]) -> int | None:
     return next(fitting, None)
 
 
+def first_row(sheet: Sheet, fields: Mapping[str, str]) -> int:
+    """The place of the header of a sheet: `header_at`, else the first row with more than one text, which is no title."""
+    at = header_at(sheet, fields)
+    filled = (row for row, cells in enumerate(sheet.rows[:MOST_TITLES]) if len(list(filter(None, cells))) > 1)
+    return next(filled, 0) if at is None else at
+
+
 def is_page(path: Path) -> bool:
     """Whether a file of questions is a web page or Markdown, by its suffix or its first bytes."""
     start = start_of(path, 512).lstrip().lower()

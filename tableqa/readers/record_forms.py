@@ -21,6 +21,7 @@ from tableqa.readers.interface import ReaderError, start_of
 from tableqa.readers.json_stream import array_members, read_members, starts_array, whole_object
 from tableqa.readers.json_values import list_in, text_of
 from tableqa.readers.mapped_records import gold, texts_of_answers
+from tableqa.readers.reading_options import option
 from tableqa.readers.record_fields import Fields
 from tableqa.readers.record_tables import TABLE_COLUMNS, is_list_of_objects, is_numbered, with_joined_table
 from tableqa.readers.report import note
@@ -303,9 +304,11 @@ def _texts_in(record: Fields, column: str, value: Any, separator: str, lists: An
         return []
     if isinstance(value, str):
         members = lists.of(record, column, value)
-        if members is None and (separator or "|") in value:
+        separator = separator or ("" if option("rows") else "|")  # a row has one answer
+        if members is None and separator and separator in value:
             note("split", value)
-        value = [text.strip() for text in value.split(separator or "|")] if members is None else members
+            members = [text.strip() for text in value.split(separator)]
+        value = [value.strip()] if members is None else members
     members = value if isinstance(value, list) else [value]
     filled = [member for member in members if not (isinstance(member, str) and not member.strip())]
     if len(filled) < len(members):

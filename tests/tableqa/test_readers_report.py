@@ -14,6 +14,7 @@ import tableqa.readers.preview
 from tableqa.data.examples import Example
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers.ingestion import ReadRequest, read_all
+from tableqa.readers.own_data import OwnData
 from tableqa.readers.preview import MOST_READ, preview
 from tableqa.readers.report import KINDS, Report, in_english
 from tests.tableqa.reports import findings_of, report_of
@@ -387,3 +388,19 @@ def test_what_an_annotator_of_prodigy_answered_is_no_gold_answer(tmp_path: Path)
     (example,) = READERS["own"](lines(tmp_path, accepted))
 
     assert (example.answers, example.meta["answer"]) == ((), "accept")
+
+
+@pytest.mark.parametrize(("separator", "answers"), [("", ("a | b", "c")), ("|", ("a", "b", "c"))])
+def test_a_row_with_one_answer_is_not_split_unless_a_separator_is_chosen(
+    tmp_path: Path, separator: str, answers: tuple[str, ...]
+) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(
+        'id,question,table,answer\n1,Who?,"[[""a""],[""1""]]",a | b\n1,Who?,"[[""a""],[""1""]]",c\n'
+    )
+    fields = {"rows": "answers", "answer_separator": separator}
+
+    (example,) = OwnData(fields=fields)(path)
+
+    assert example.answers == answers
+    assert ("split" in findings_of(path, **fields)) == bool(separator)

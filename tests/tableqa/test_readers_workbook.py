@@ -336,6 +336,15 @@ def test_rows_of_errors_at_the_end_stay_and_each_of_their_cells_is_counted(tmp_p
     assert findings_of(path, missing="empty")["missing"].number == 4
 
 
+def test_columns_of_unknown_names_are_those_below_a_title(tmp_path: Path) -> None:
+    rows = [["My questions", "", ""], ["", "", ""], ["asked", "label", "cells"], ["Who?", "Ann", "Cup"]]
+    path = workbook(tmp_path / "q.xlsx", Sheet=rows, Cup=CUP)
+    own = OwnData(fields={"question": "asked", "answers": "label", "table": "cells"})
+
+    assert OwnData().layout(path).columns == ("asked", "label", "cells")
+    assert [example.answers for example in own(path)] == [("Ann",)]
+
+
 SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>%s</sheetData></worksheet>'
 HOSTILE = {
     "cells that do not end": b'<row r="1">' + b'<c r="A1">' * 20_000,
