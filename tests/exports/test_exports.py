@@ -88,13 +88,13 @@ def wanted_records(expected: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def written(value: Any, write: Callable[[Any], str]) -> Any:
-    """A value of a record with the text that a program writes for a number or a truth value."""
+    """A value of a record with the text that a program writes for a number, a percentage or a truth value."""
     if isinstance(value, list):
         return [written(inner, write) for inner in value]
-    known = (
-        value.get("bool", value.get("number")) if isinstance(value, dict) and "shown" not in value else None
-    )
-    return value if known is None else value | {"shown": write(known)}
+    known = value.get("bool", value.get("number")) if isinstance(value, dict) else None
+    if known is None or not ("shown" not in value or value["shown"].endswith("%")):
+        return value
+    return value | {"shown": write(value.get("shown", known))}
 
 
 def as_gnumeric(value: Any) -> str:
@@ -102,12 +102,18 @@ def as_gnumeric(value: Any) -> str:
     return f"{value:.2E}" if type(value) is int and value >= 10**11 else str(value)
 
 
+def as_libreoffice(value: Any) -> str:
+    """A percentage as LibreOffice writes it into CSV: 50% for 50.0%."""
+    return value.replace(".0%", "%") if isinstance(value, str) else str(value)
+
+
 WRITTEN: Mapping[tuple[str, str], Callable[[Any], str]] = {
     ("LibreOffice", "html"): lambda value: str(int(value)) if isinstance(value, bool) else str(value),
+    ("LibreOffice", "csv"): as_libreoffice,
     ("gnumeric", "csv"): as_gnumeric,
     ("polars", "xlsx"): lambda value: f"{value:,}" if type(value) is int else str(value),
 }
-"""Programs whose files have other texts for some values: 0 for false, 1.23E+14, and 1,979 by a number format."""
+"""Programs whose files have other texts for some values: 0 for false, 50%, 1.23E+14, and 1,979 by a number format."""
 
 
 def imported(request: ReadRequest) -> tuple[Preview, Problem | None]:
