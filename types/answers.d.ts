@@ -209,3 +209,10 @@ interface Ranked {
 
 /* An item for which a model may be asked. */
 type LoopAssignment = Assignment & { readonly loop: ModelLoop };
+
+/* The last answer of a model, what it was about, and how many milliseconds it took. */
+interface SeenCheck {
+  readonly of: string;
+  readonly said: ModelCheck;
+  readonly took: number | null;
+}

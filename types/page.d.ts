@@ -233,6 +233,8 @@ interface Tool {
 type Edits = import("../static/askew/edits.js").Edits;
 type Variants = import("../static/askew/variants.js").Variants;
 type ShownEdits = Omit<Edits, "state"> & { state: ShownTable; changes?(): Change[] };
+/* A cell that must stay, and why. */
+type ProtectedCell = readonly [row: string, column: string, reason: string | null];
 type Guard = import("../static/askew/guard.js").Guard;
 
 interface GridElement extends HTMLElement {

@@ -52,9 +52,8 @@ export class Changing extends Pointed {
     const words = [
       ...rows.map(({ id }) => ({ name: grid.edits.rowName(id), cell: grid.guard.row(id) })),
       ...columns.map(({ id }) => ({ name: columnWords(grid, id), cell: grid.guard.column(id) })),
-    ].flatMap(({ name, cell }) => {
-      if (!cell) return [];
-      const [row, column, reason] = cell;
+    ].filter(({ cell }) => cell).map(({ name, cell }) => {
+      const [row, column, reason] = /** @type {ProtectedCell} */ (cell);
       const why = reason === "protected" ? t("protected") : t`protected (${reason})`;
       return t`${sentence(name)} cannot be removed: ${grid.placeInWords(row, column)} is ${why}.`;
     });

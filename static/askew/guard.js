@@ -32,13 +32,13 @@ export class Guard {
   }
 
   /* [row id, column id, reason] of a cell for which the row must stay, or null. */
-  /** @param {string} row @returns {[row: string, column: string, reason: string | null] | null} */
+  /** @param {string} row @returns {ProtectedCell | null} */
   row(row) {
     const column = this.#rows.get(row);
     return column === undefined ? null : [row, column, this.cell(row, column)];
   }
 
-  /** @param {string} column @returns {[row: string, column: string, reason: string | null] | null} */
+  /** @param {string} column @returns {ProtectedCell | null} */
   column(column) {
     const row = this.#columns.get(column);
     return row === undefined ? null : [row, column, this.cell(row, column)];

@@ -6,6 +6,7 @@
    keys; Esc closes it and goes back. A field at its head searches the text (guidelines-search.js), and the paragraph about
    the chosen option is highlighted (guidelines-terms.js). Closed, in whatever way, it gives the focus back to where keys act. */
 
+import { keep, recall } from "./browser-storage.js";
 import { Search } from "./guidelines-search.js";
 import { Terms } from "./guidelines-terms.js";
 
@@ -150,20 +151,4 @@ export class Guidelines {
     for (const table of tables) table.classList.remove("tight");
     if (this.#prose.scrollWidth > this.#prose.clientWidth) for (const table of tables) table.classList.add("tight");
   }
-}
-
-/** @param {string} key */
-function recall(key) {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-/** @param {string} key @param {string} value */
-function keep(key, value) {
-  try {
-    localStorage.setItem(key, value);
-  } catch { /* then they open again on the next visit */ }
 }

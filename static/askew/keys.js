@@ -4,6 +4,7 @@
    page (submit, skip, ...) and from inputs that carry data-key (the choices of a form). Each can be moved to another
    key, and all can be switched off (WCAG 2.1.4); both are kept in this browser. */
 
+import { keep } from "./browser-storage.js";
 import { t } from "./language.js";
 
 const STORE = "askew:keys";
@@ -174,9 +175,7 @@ export class Keys {
   /** @param {OwnKeys} own */
   keep(own) {
     this.own = own;
-    try {
-      localStorage.setItem(STORE, JSON.stringify(own));
-    } catch { /* then it holds until the page is left */ }
+    keep(STORE, JSON.stringify(own));
     this.label();
   }
 }

@@ -6,6 +6,7 @@
 
    The page (annotate.js) has `lookBack(item)`, `comeBack()` and `reopen(annotation)`; here is everything else. */
 
+import { keep, recall } from "./browser-storage.js";
 import { t } from "./language.js";
 import { Problem, send } from "./api.js";
 
@@ -56,7 +57,7 @@ export class Past {
   async toggle(open = this.strip.hidden) {
     if (!open && this.looking) await this.#after(() => this.#go(-1));
     this.#open(open);
-    this.#keep(open);
+    keep(this.#store, open ? "open" : "closed");
     if (!open) return;
     await Promise.all([this.#load(), this.#page.showSession()]);
     this.strip.scrollIntoView({ block: "end" }); // on a phone it is at the end of the page
@@ -210,18 +211,7 @@ export class Past {
   }
 
   get #leftOpen() {
-    try {
-      return localStorage.getItem(this.#store) === "open";
-    } catch {
-      return false;
-    }
-  }
-
-  /** @param {boolean} open */
-  #keep(open) {
-    try {
-      localStorage.setItem(this.#store, open ? "open" : "closed");
-    } catch { /* then it is closed on the next page */ }
+    return recall(this.#store) === "open";
   }
 
   /** @param {KeyPress} event */

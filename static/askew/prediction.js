@@ -62,7 +62,7 @@ export class AskewPrediction extends HTMLElement {
   #flight = null;
   /** @type {string | null} */
   #asking = null; // what the request that is under way is about
-  /** @type {{ of: string, said: ModelCheck, took: number | null } | null} */
+  /** @type {SeenCheck | null} */
   #seen = null; // {of, said, took}: the last answer and what it was about
   /** @type {Set<string>} */
   #tried = new Set();
@@ -390,8 +390,7 @@ export class AskewPrediction extends HTMLElement {
   }
 
   #draw() {
-    if (!this.#seen) return;
-    const { said, took } = this.#seen;
+    const { said, took } = /** @type {SeenCheck} */ (this.#seen);
     const { original, perturbed, verdict, words, forms, line, meaning } = said;
     const last = perturbed ?? original;
     this.#set("answered");

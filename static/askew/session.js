@@ -3,6 +3,7 @@
 
 import { counted, t } from "./language.js";
 import { Problem, send } from "./api.js";
+import { keep } from "./browser-storage.js";
 
 const DISMISSED = "askew:break"; // the keys of the days whose reminder was dismissed
 const REMEMBERED = 50;
@@ -102,7 +103,5 @@ function dismissed() {
 
 /** @param {string} day */
 function dismiss(day) {
-  try {
-    localStorage.setItem(DISMISSED, JSON.stringify([...dismissed(), day].slice(-REMEMBERED)));
-  } catch { /* then it comes again with the next submission */ }
+  keep(DISMISSED, JSON.stringify([...dismissed(), day].slice(-REMEMBERED)));
 }

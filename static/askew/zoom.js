@@ -1,5 +1,7 @@
 /* How large tables are shown: five steps, one choice for all tables of this browser. */
 
+import { keep, recall } from "./browser-storage.js";
+
 const STORE = "askew:zoom";
 const STEPS = [0.75, 0.87, 1, 1.25, 1.5];
 const PLAIN = STEPS.indexOf(1);
@@ -25,9 +27,7 @@ export function zoom(by) {
   const next = by === 0 ? PLAIN : step + by;
   if (!(next in STEPS) || next === step) return;
   step = next;
-  try {
-    localStorage.setItem(STORE, String(STEPS[step]));
-  } catch { /* then it holds until the page is left */ }
+  keep(STORE, String(STEPS[step]));
   for (const reference of grids) {
     const grid = reference.deref();
     if (!grid) grids.delete(reference);
@@ -39,10 +39,6 @@ export function zoom(by) {
 }
 
 function remembered() {
-  try {
-    const found = STEPS.indexOf(Number(localStorage.getItem(STORE)));
-    return found < 0 ? PLAIN : found;
-  } catch {
-    return PLAIN;
-  }
+  const stored = STEPS.indexOf(Number(recall(STORE)));
+  return stored < 0 ? PLAIN : stored;
 }
