@@ -8,9 +8,10 @@
    line, 0 says that none fits; Space takes or toggles, Del takes back or turns down; Enter takes a choice and else
    submits; Esc leaves the list. Letters belong to the list, as they do to the table. */
 
-import { leaves } from "./focus.js";
-import { t } from "./language.js";
 import { send } from "./api.js";
+import { element } from "./elements.js";
+import { t } from "./language.js";
+import { LineEditor } from "./line-editor.js";
 import { equal, withIds } from "./tables.js";
 
 const STATES = { taken: t("taken"), rejected: t("rejected") };
@@ -23,21 +24,23 @@ export class ColumnList extends HTMLElement {
   #waiting = "";
   #assignment = null;
   #timer = null;
-  #editor = null;
   #told = ""; // the sentence under the list
   #drawn = []; // the lines as they are on the page
-  #list = make("div", { className: "lines", role: "grid" });
-  #note = make("p", { className: "soft small", role: "status" });
+  lineList = element("div", { className: "lines", role: "grid" });
+  #note = element("p", { className: "soft small", role: "status" });
+  /* What a button beside that sentence chooses: the checkbox of the form with this name. */
+  adviceField = "";
+  editor = new LineEditor(this);
 
   connectedCallback() {
     if (this.page) return;
     this.page = this.closest("askew-annotate");
     this.form = this.closest("form");
-    this.replaceChildren(this.#list, this.#note);
-    this.#list.setAttribute("aria-label", this.dataset.label ?? t("Columns"));
-    this.#list.addEventListener("keydown", (event) => this.#onKey(event));
-    this.#list.addEventListener("click", (event) => this.#onClick(event));
-    this.#list.addEventListener("dblclick", (event) => this.#onDoubleClick(event));
+    this.replaceChildren(this.lineList, this.#note);
+    this.lineList.setAttribute("aria-label", this.dataset.label ?? t("Columns"));
+    this.lineList.addEventListener("keydown", (event) => this.#onKey(event));
+    this.lineList.addEventListener("click", (event) => this.#onClick(event));
+    this.lineList.addEventListener("dblclick", (event) => this.#onDoubleClick(event));
     this.addEventListener("item-shown", ({ detail }) => this.#onItem(detail.assignment));
     this.addEventListener("item-suggested", ({ detail }) => this.#onSuggested(detail));
     this.page.addEventListener("grid-change", ({ detail }) => !detail.typing && this.changed());
@@ -51,8 +54,6 @@ export class ColumnList extends HTMLElement {
   get grid() {
     return this.page.grid;
   }
-
-  // --- what a kind says --------------------------------------------------------------------------------------------
 
   /* [{id, name, now?, note?, column?, state?, choices: [{text, by?, why?, state?}], details?: [{text, look?}], reasons?: [text], act?, own?, key?}]: `now` is
      what became of it, `column` the id of a column of the table that the line is about, `act` [label, name] of the button
@@ -91,7 +92,7 @@ export class ColumnList extends HTMLElement {
 
   /* F2, or the line's own button: by default the line's text field. */
   own(line, choice) {
-    this.#edit(line, this.text(line, choice), choice);
+    this.editor.edit(line, this.text(line, choice), choice);
   }
 
   /* The text that the line's field begins with, null where there is none; and what becomes of the text. */
@@ -110,9 +111,6 @@ export class ColumnList extends HTMLElement {
   advice() {
     return "";
   }
-
-  /* What a button beside that sentence chooses: the checkbox of the form with this name. */
-  adviceField = "";
 
   /* Another item is on screen: what belonged to the last one goes. */
   begin() {}
@@ -136,15 +134,13 @@ export class ColumnList extends HTMLElement {
     return { title: t`In the list: ${this.dataset.label ?? "columns"}`, rows };
   }
 
-  // --- the item ----------------------------------------------------------------------------------------------------
-
   /* Called when an item is filled in, before its operations are. */
   shown(table) {
     this.table = withIds(table);
     this.suggestions = null;
     this.here = { line: null, choice: -1 };
     clearTimeout(this.#timer);
-    this.#close();
+    this.editor.close();
     this.begin();
     this.draw();
   }
@@ -199,18 +195,16 @@ export class ColumnList extends HTMLElement {
     if (this.table) this.draw();
   }
 
-  // --- drawing -----------------------------------------------------------------------------------------------------
-
   draw() {
-    if (this.#editor) return;
-    const focused = this.#list.contains(document.activeElement);
+    if (this.editor.opened) return;
+    const focused = this.lineList.contains(document.activeElement);
     const lines = (this.#drawn = this.lines());
     if (!lines.some(({ id }) => id === this.here.line)) this.here = { line: lines[0]?.id ?? null, choice: -1 };
     const current = lines.find(({ id }) => id === this.here.line);
     this.here.choice = Math.min(this.here.choice, (current?.choices?.length ?? 0) - 1);
-    const unfolded = new Set([...this.#list.querySelectorAll("details[open]")].map((part) => part.closest(".line").dataset.line));
-    this.#list.replaceChildren(...lines.map((line) => this.#line(line, line === current)));
-    for (const part of this.#list.querySelectorAll("details")) part.open = unfolded.has(part.closest(".line").dataset.line);
+    const unfolded = new Set([...this.lineList.querySelectorAll("details[open]")].map((part) => part.closest(".line").dataset.line));
+    this.lineList.replaceChildren(...lines.map((line) => this.#line(line, line === current)));
+    for (const part of this.lineList.querySelectorAll("details")) part.open = unfolded.has(part.closest(".line").dataset.line);
     const complete = this.suggestions && !this.suggestions.preparing;
     const advice = complete && lines.length ? this.advice(lines) : "";
     const words = [this.#waiting, complete && !lines.length ? this.dataset.none ?? "" : advice].filter(Boolean).join(" ");
@@ -228,7 +222,7 @@ export class ColumnList extends HTMLElement {
     this.#note.replaceChildren(words);
     const box = field && this.form.querySelector(`input[type=checkbox][name="${field}"]`);
     if (!box) return;
-    const button = make("button", { type: "button", className: "small", textContent: box.dataset.label });
+    const button = element("button", { type: "button", className: "small", textContent: box.dataset.label });
     button.addEventListener("click", () => {
       if (!box.checked) box.click();
       box.focus();
@@ -237,7 +231,7 @@ export class ColumnList extends HTMLElement {
   }
 
   #line(line, open) {
-    const row = make("div", { className: "line", role: "row" });
+    const row = element("div", { className: "line", role: "row" });
     row.dataset.line = line.id;
     row.classList.toggle("open", open);
     if (line.state) row.dataset.state = line.state;
@@ -250,17 +244,17 @@ export class ColumnList extends HTMLElement {
 
   #head(line, open) {
     const head = cell("head", open && this.here.choice < 0);
-    const text = line.act ? head.appendChild(make("div")) : head;
-    if (line.key) text.append(make("kbd", { ariaHidden: "true", textContent: line.key }), " ");
+    const text = line.act ? head.appendChild(element("div")) : head;
+    if (line.key) text.append(element("kbd", { ariaHidden: "true", textContent: line.key }), " ");
     text.append(name(line.name, line.now !== undefined && line.now !== null));
     if (line.now !== undefined && line.now !== null) {
-      text.append(make("span", { className: "arrow", textContent: " → ", ariaHidden: "true" }), make("span", { className: "sr", textContent: t("becomes ") }));
-      text.append(make("ins", { textContent: line.now, dir: "auto" }));
+      text.append(element("span", { className: "arrow", textContent: " → ", ariaHidden: "true" }), element("span", { className: "sr", textContent: t("becomes ") }));
+      text.append(element("ins", { textContent: line.now, dir: "auto" }));
     }
-    if (line.note) text.append(" ", make("small", { textContent: line.note }));
+    if (line.note) text.append(" ", element("small", { textContent: line.note }));
     if (line.act) {
       const [label, called] = line.act;
-      const button = make("button", { type: "button", className: "small", tabIndex: -1, textContent: label, ariaLabel: called });
+      const button = element("button", { type: "button", className: "small", tabIndex: -1, textContent: label, ariaLabel: called });
       button.dataset.does = "act";
       head.append(" ", button);
     }
@@ -271,24 +265,24 @@ export class ColumnList extends HTMLElement {
     const place = cell("choice", this.here.choice === index);
     place.dataset.choice = index;
     if (choice.state) place.dataset.state = choice.state;
-    if (index < 9) place.append(make("kbd", { ariaHidden: "true", textContent: String(index + 1) }));
-    place.append(make("span", { className: "text", textContent: choice.text, dir: "auto" }));
-    if (choice.state) place.append(make("span", { className: "sr", textContent: ` (${STATES[choice.state]})` }));
+    if (index < 9) place.append(element("kbd", { ariaHidden: "true", textContent: String(index + 1) }));
+    place.append(element("span", { className: "text", textContent: choice.text, dir: "auto" }));
+    if (choice.state) place.append(element("span", { className: "sr", textContent: ` (${STATES[choice.state]})` }));
     if (choice.rejectable) {
-      const button = make("button", { type: "button", className: "quiet small", tabIndex: -1, textContent: choice.state === "rejected" ? "↺" : "✕" });
+      const button = element("button", { type: "button", className: "quiet small", tabIndex: -1, textContent: choice.state === "rejected" ? "↺" : "✕" });
       button.dataset.reject = index;
       button.ariaLabel = choice.state === "rejected" ? t`Undo rejection of “${choice.text}”` : t`Reject “${choice.text}”`;
       button.title = choice.state === "rejected" ? t("Undo rejection") : t("Reject");
       place.append(button);
     }
     const why = [choice.by, choice.why].filter(Boolean).join(": ");
-    if (why) place.append(make("small", { textContent: why, dir: "auto" }));
+    if (why) place.append(element("small", { textContent: why, dir: "auto" }));
     return place;
   }
 
   #foot(line) {
-    const foot = make("div", { className: "foot", role: "gridcell" });
-    for (const { text, look } of line.details ?? []) foot.append(make("p", { textContent: text, className: look ? "look" : "", dir: "auto" }));
+    const foot = element("div", { className: "foot", role: "gridcell" });
+    for (const { text, look } of line.details ?? []) foot.append(element("p", { textContent: text, className: look ? "look" : "", dir: "auto" }));
     if (line.reasons?.length) foot.append(reasonsOf(line));
     if (line.own) foot.append(this.#button("own", line.own, "F2"));
     if (line.noneLabel && line.choices?.length) foot.append(this.#button("none", line.noneLabel, "0"));
@@ -296,7 +290,7 @@ export class ColumnList extends HTMLElement {
   }
 
   #button(does, label, key) {
-    const button = make("button", { type: "button", className: "small", tabIndex: -1, textContent: label });
+    const button = element("button", { type: "button", className: "small", tabIndex: -1, textContent: label });
     button.dataset.does = does;
     button.title = t`Key: ${key}`;
     return button;
@@ -310,13 +304,11 @@ export class ColumnList extends HTMLElement {
     const th = column && this.grid.querySelector(`thead th[data-column="${CSS.escape(column)}"]`);
     if (!th) return;
     th.classList.add("about");
-    if (this.#list.contains(document.activeElement)) reveal(th);
+    if (this.lineList.contains(document.activeElement)) reveal(th);
   }
 
-  // --- where people are --------------------------------------------------------------------------------------------
-
   focus() {
-    const place = this.#list.querySelector("[tabindex='0']");
+    const place = this.lineList.querySelector("[tabindex='0']");
     if (!place) {
       this.#note.hidden = false; // what is waited for has the focus until it is there
       this.#note.tabIndex = -1;
@@ -331,7 +323,7 @@ export class ColumnList extends HTMLElement {
   }
 
   go(line, choice = -1) {
-    const focused = this.#list.contains(document.activeElement);
+    const focused = this.lineList.contains(document.activeElement);
     this.here = { line, choice };
     this.draw();
     if (!focused) this.focus(); // a list that had the focus keeps it
@@ -349,10 +341,8 @@ export class ColumnList extends HTMLElement {
     if (next) this.go(next.id);
   }
 
-  // --- keys and pointer --------------------------------------------------------------------------------------------
-
   #onKey(event) {
-    if (this.#editor || event.isComposing || event.altKey) return;
+    if (this.editor.opened || event.isComposing || event.altKey) return;
     const { line } = this.#current();
     if (!line) return;
     const control = event.ctrlKey || event.metaKey;
@@ -363,7 +353,7 @@ export class ColumnList extends HTMLElement {
       if ((!event.repeat || event.key.startsWith("Arrow")) && !this.page.commits?.ignores(event.key)) act();
     } else if (event.key.length === 1 && !control) {
       event.stopPropagation();
-      if (this.text(line, null) !== null) this.#edit(line, ""); // the key itself lands in the field
+      if (this.text(line, null) !== null) this.editor.edit(line, ""); // the key itself lands in the field
     }
   }
 
@@ -371,7 +361,7 @@ export class ColumnList extends HTMLElement {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (key === "z") return () => (event.shiftKey ? this.grid.redo() : this.grid.undo());
     if (key === "y") return () => this.grid.redo();
-    if (key === "Enter") return () => this.#emit("grid-submit");
+    if (key === "Enter") return () => this.emit("grid-submit");
     return null;
   }
 
@@ -394,11 +384,11 @@ export class ColumnList extends HTMLElement {
       case "ArrowLeft": return () => this.go(line.id, Math.max(choice - 1, -1));
       case "0": return choices.length ? () => { this.none(line); this.move(1); } : null;
       case " ": return () => (choice < 0 ? this.toggle(line) : this.take(line, choices[choice]));
-      case "Enter": return choice < 0 || this.taken(line, choices[choice]) ? () => this.#emit("grid-submit") : () => this.take(line, choices[choice]);
+      case "Enter": return choice < 0 || this.taken(line, choices[choice]) ? () => this.emit("grid-submit") : () => this.take(line, choices[choice]);
       case "Delete":
       case "Backspace": return () => (choice < 0 ? this.clear(line) : this.reject(line, choices[choice]));
       case "F2": return line.own ? () => this.own(line, choices[choice] ?? null) : null;
-      case "Escape": return () => this.#emit("grid-leave");
+      case "Escape": return () => this.emit("grid-leave");
       default: return null;
     }
   }
@@ -432,57 +422,7 @@ export class ColumnList extends HTMLElement {
     if (line?.own && event.target.closest(".open > .head")) this.own(line, null);
   }
 
-  // --- the text field of a line ------------------------------------------------------------------------------------
-
-  #edit(line, text, choice = null) {
-    if (this.#editor || text === null) return;
-    this.go(line.id);
-    const head = this.#list.querySelector(".open > .head");
-    const field = make("input", { type: "text", value: text, autocomplete: "off", spellcheck: true, dir: "auto", maxLength: 2000 });
-    field.ariaLabel = t`New name for ${line.name || t("an unnamed column")}`;
-    this.#editor = { field, line, choice };
-    field.addEventListener("keydown", (event) => this.#onEditorKey(event));
-    field.addEventListener("blur", (event) => leaves(event) && this.#commit());
-    head.append(field);
-    field.focus();
-    field.setSelectionRange(field.value.length, field.value.length);
-  }
-
-  #onEditorKey(event) {
-    event.stopPropagation();
-    if (event.isComposing || event.keyCode === 229) return;
-    const step = event.key === "Tab" ? (event.shiftKey ? -1 : 1) : { ArrowUp: -1, ArrowDown: 1 }[event.key];
-    if (event.key === "Escape") this.#close();
-    else if (event.key === "Enter") {
-      this.#commit();
-      if (event.ctrlKey || event.metaKey) this.#emit("grid-submit");
-    } else if (step) {
-      this.#commit();
-      this.move(step);
-      event.preventDefault();
-      return;
-    } else return;
-    event.preventDefault();
-    this.focus();
-  }
-
-  #commit() {
-    if (!this.#editor) return;
-    const { field, line, choice } = this.#editor;
-    const text = field.value.trim();
-    this.#close();
-    if (text) this.keep(line, text, choice);
-  }
-
-  #close() {
-    if (!this.#editor) return;
-    const { field } = this.#editor;
-    this.#editor = null; // first: taking the field away makes it lose the focus, which would keep the text
-    field.remove();
-    if (this.table) this.draw();
-  }
-
-  #emit(kind) {
+  emit(kind) {
     this.dispatchEvent(new CustomEvent(kind, { bubbles: true }));
   }
 }
@@ -506,12 +446,12 @@ export function prepareFields(form, inWords) {
 }
 
 function name(text, changed) {
-  if (!text.trim()) return make("em", { className: "soft", textContent: t("unnamed") });
-  return make(changed ? "del" : "span", { className: "name", textContent: text, dir: "auto" });
+  if (!text.trim()) return element("em", { className: "soft", textContent: t("unnamed") });
+  return element(changed ? "del" : "span", { className: "name", textContent: text, dir: "auto" });
 }
 
 function cell(className, current) {
-  return make("div", { className, role: "gridcell", tabIndex: current ? 0 : -1 });
+  return element("div", { className, role: "gridcell", tabIndex: current ? 0 : -1 });
 }
 
 /* Bring a column into sight without moving the page. */
@@ -522,12 +462,10 @@ function reveal(th) {
   else if (own.right > box.right) sheet.scrollLeft += own.right - box.right + 8;
 }
 
-export const make = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
-
 /* Why something is offered, on demand; its keys are its own. */
 function reasonsOf({ reasons }) {
-  const details = make("details", { className: "small" });
-  details.append(make("summary", { textContent: t("Why offered?") }), ...reasons.map((text) => make("p", { textContent: text, dir: "auto" })));
+  const details = element("details", { className: "small" });
+  details.append(element("summary", { textContent: t("Why offered?") }), ...reasons.map((text) => element("p", { textContent: text, dir: "auto" })));
   details.addEventListener("keydown", (event) => ["Enter", " "].includes(event.key) && event.stopPropagation());
   return details;
 }

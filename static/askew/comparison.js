@@ -10,7 +10,7 @@ import "./grid.js";
 import { comparisonKeys } from "./comparison-keys.js";
 import { Keys } from "./keys.js";
 import { t } from "./language.js";
-import { element } from "./painting.js";
+import { element } from "./elements.js";
 import { Variants } from "./variants.js";
 
 class AskewComparison extends HTMLElement {

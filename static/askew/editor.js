@@ -1,7 +1,8 @@
 /* The field in which one cell is written, over the cell, with what is odd about the text said beside it at once. */
 
 import { leaves } from "./focus.js";
-import { element, reachOut } from "./painting.js";
+import { reachOut } from "./cell-content.js";
+import { element } from "./elements.js";
 
 let numbers = 0;
 

@@ -9,3 +9,9 @@
 export function element(name, properties = {}) {
   return Object.assign(document.createElement(name), properties);
 }
+
+/* Change the text of a node rather than its children: the latter makes the browser look at all that could depend on them. */
+export function write(node, text) {
+  if (!node.firstChild) node.append(text);
+  else if (node.firstChild.data !== text) node.firstChild.data = text;
+}

@@ -1,7 +1,7 @@
 /* A small bar that finds text in the cells and headers of a table. It knows texts and places, not the page's table. */
 
 import { counted, t } from "./language.js";
-import { element } from "./painting.js";
+import { element } from "./elements.js";
 
 /* One spelling for finding: no case, no accents, one kind of blank. */
 /** @param {string} text */

@@ -44,7 +44,7 @@ export class ItemDisplay {
     const choices = this.page.fields.filter(({ dataset }) => "of" in dataset);
     for (const field of choices) offerAnswers(field, shows.answers);
     if (choices.length) this.page.keys.label();
-    for (const place of outside(this, "[data-show]")) {
+    for (const place of outside(this.page, "[data-show]")) {
       const value = shows[place.dataset.show];
       place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(value));
       if (place.shown) place.shown(value, assignment);

@@ -27,7 +27,7 @@ export class Lookback {
   /* Show the person's session (session.js) where the page has a place for it, and keep it up to date. */
   async showSession() {
     this.#ownSession ??= import("./session.js").then(({ Session }) => {
-      this.page.session = new Session(this, `${this.page.dataset.api}batches/${this.page.dataset.batch}/session/`);
+      this.page.session = new Session(this.page, `${this.page.dataset.api}batches/${this.page.dataset.batch}/session/`);
     }).catch((problem) => {
       this.#ownSession = null; // the next time it is asked for again
       throw problem;
@@ -44,7 +44,7 @@ export class Lookback {
   /* The strip of earlier items, fetched when it is first wanted. */
   async lookAround(act) {
     this.#strip ??= this.#fetched(() => import("./past.js")).then(({ Past }) => {
-      this.page.past = new Past(this, `${this.page.dataset.api}batches/${this.page.dataset.batch}/history/`, PAST);
+      this.page.past = new Past(this.page, `${this.page.dataset.api}batches/${this.page.dataset.batch}/history/`, PAST);
       return this.page.past;
     }).catch((problem) => {
       this.#strip = null; // the next time it is asked for again

@@ -2,7 +2,7 @@
    returns to the cell or button from which it was opened. */
 
 import { t } from "./language.js";
-import { element } from "./painting.js";
+import { element } from "./elements.js";
 
 /* `parts` are what the text consists of: strings, or elements that tell old from new. */
 /** @param {string} title @param {readonly (string | Node)[]} parts */

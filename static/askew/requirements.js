@@ -175,6 +175,6 @@ export class Requirements {
   silence() {
     clearTimeout(this.#reading);
     this.#held.clear();
-    for (const place of outside(this, "[role=status]")) if (!place.firstElementChild) place.textContent = "";
+    for (const place of outside(this.page, "[role=status]")) if (!place.firstElementChild) place.textContent = "";
   }
 }

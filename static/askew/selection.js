@@ -107,3 +107,5 @@ export const span = (from, to) => Array.from({ length: Math.max(0, to - from + 1
 
 /** @param {number} one @param {number} other */
 const ascending = (one, other) => one - other;
+
+export const equalSets = (one, other) => one === other || (one?.size === other?.size && [...one ?? []].every((id) => other.has(id)));

@@ -3,7 +3,7 @@
 
 import { icon } from "./icons.js";
 import { t } from "./language.js";
-import { element } from "./painting.js";
+import { element } from "./elements.js";
 import { canZoom } from "./zoom.js";
 
 const KNOWN = new Set(["undo", "redo", "restore", "find"]); // an icon is enough: every editor has it

@@ -12,7 +12,7 @@ const { Edits } = await import("/static/askew/edits.js");
 const { History } = await import("/static/askew/history.js");
 const { hasChanges, insertedBy, merge, removedBy } = await import("/static/askew/merged.js");
 const { normalise, replay, withIds } = await import("/static/askew/operations.js");
-const { holdsNumbers } = await import("/static/askew/painting.js");
+const { holdsNumbers } = await import("/static/askew/column-facts.js");
 const { describe, visible } = await import("/static/askew/words.js");
 const { applyConditions, lackOf } = await import("/static/askew/conditions.js");
 

@@ -3,7 +3,8 @@
    name, its place and every cell can be changed. Where it comes from stands in the field `provenance`. */
 
 import { t } from "../askew/language.js";
-import { ColumnList, make, prepareFields, store, stored } from "../askew/columns.js";
+import { ColumnList, prepareFields, store, stored } from "../askew/columns.js";
+import { element as make } from "../askew/elements.js";
 import { columnName } from "../askew/words.js";
 
 const ROWS = 40; // cells that are shown at once

@@ -4,7 +4,8 @@
 
 import { counted, t } from "../askew/language.js";
 import { Problem, send } from "../askew/api.js";
-import { ColumnList, make } from "../askew/columns.js";
+import { ColumnList } from "../askew/columns.js";
+import { element as make } from "../askew/elements.js";
 import { normalise } from "../askew/operations.js";
 
 const PAUSE = 200; // ms after the last key

@@ -1,0 +1,99 @@
+/* What stands in a cell or header: its text, what it replaces, notes and buttons. */
+
+import { element } from "./elements.js";
+import { icon } from "./icons.js";
+import { t } from "./language.js";
+
+export const TALL = 5; // lines that every cell has, as in askew.css
+export const LONG = 220; // characters; longer cells are clipped to the lines that the table has room for
+
+/* The part of the flags that changes what stands in a cell, not only how it looks. */
+export const content = (flag) => (flag ? ["withheld", "evidence"].filter((name) => ` ${flag} `.includes(` ${name} `)).join() : "");
+
+export function fill(td, text, old, flag) {
+  const kept = content(flag);
+  if (kept.includes("withheld")) {
+    td.replaceChildren(element("span", { className: "withheld", textContent: t("hidden") }));
+    return;
+  }
+  if (old !== undefined) td.replaceChildren(...clipped(versions(old, text), td.role === "gridcell"));
+  else if (isLong(text)) td.replaceChildren(...clipped([element("span", { textContent: text })], td.role === "gridcell"));
+  else td.textContent = text;
+  if (kept.includes("evidence")) td.prepend(element("span", { className: "sr", textContent: t("marked: ") }));
+}
+
+function clipped(parts, inGrid) {
+  const long = parts.filter(({ textContent }) => isLong(textContent));
+  for (const part of long) part.classList.add("long");
+  return long.length ? [...parts, wholeButton(inGrid)] : parts;
+}
+
+export const isLong = (text) => text.length > LONG || lines(text) > TALL;
+
+/* Opens the whole text of a cell to be read (reading-pane.js). In a grid a key does the same, so it takes no stop there. */
+export function wholeButton(inGrid) {
+  const words = t("Read the whole text");
+  const button = element("button", { type: "button", className: "whole", tabIndex: inGrid ? -1 : 0, ariaLabel: words, title: inGrid ? `${words} (Alt ↓)` : words });
+  button.dataset.readWhole = "";
+  button.append(icon("read"));
+  return button;
+}
+
+function was(text) {
+  const del = element("del");
+  del.append(element("span", { className: "sr", textContent: t("was ") }), text === "" ? t("(empty)") : text);
+  return del;
+}
+
+const now = (text) => element("ins", text === "" ? { className: "emptied", textContent: t("empty") } : { textContent: text });
+
+/* The old text above the new one; of several variants ({was, now: [{text, by, all}]}) the new text of each. */
+export function versions(old, text) {
+  if (typeof old === "string") return [was(old), now(text)];
+  const parts = old.now.map((version) => {
+    const ins = now(version.text);
+    ins.classList.add("of");
+    ins.prepend(who(version, t("by ")), " ");
+    return ins;
+  });
+  return old.was === null ? parts : [was(old.was), ...parts];
+}
+
+/* The letters of variants, as a sign. */
+export function who({ by, all }, words) {
+  const letters = element("b", { className: all ? "who all" : "who" });
+  letters.append(element("span", { className: "sr", textContent: words }), by);
+  return letters;
+}
+
+export function notes(several, single) {
+  if (!several) return single ? [element("small", { textContent: single })] : [];
+  return several.map(({ what, by, all }) => {
+    const note = element("small", { textContent: `${what} ` });
+    note.append(who({ by, all }, ""));
+    return note;
+  });
+}
+
+/* A button in the header of a row or column that removes it or puts it back. Keys reach the header, which does the same, so
+   the button takes no stop of its own; and the header is called by its name alone. */
+export function offerRemoval(th, what, name, removed) {
+  const rows = what === "row";
+  const words = removed
+    ? (rows ? t`Restore row ${name}` : t`Restore column ${name}`)
+    : (rows ? t`Remove row ${name}` : t`Remove column ${name}`);
+  const button = element("button", { type: "button", className: removed ? "cut back" : "cut", tabIndex: -1, ariaLabel: words, title: words });
+  button.dataset.remove = what;
+  button.append(icon(removed ? "restore" : "close"));
+  th.prepend(button);
+  th.classList.add("removable");
+  th.querySelector("small")?.classList.add("sr");
+  th.ariaLabel = removed ? t`${name}, removed` : name;
+}
+
+const lines = (text) => text.split("\n").length;
+
+/* What lies over a cell may reach beyond its group of rows, as long as it is there. */
+export function reachOut(cell, on) {
+  for (const part of [cell, cell.closest("tbody")]) part?.toggleAttribute("data-open", on);
+}
