@@ -41,6 +41,7 @@ import { recall, wasOpen } from "./tab-memory.js";
 import { Turns } from "./turns.js";
 
 export class AskewAnnotate extends HTMLElement {
+  /** @type {ItemAssignment} */
   current = null;
   isGuarded = false; // while something is on its way that needs the whole page
   changing = false;
@@ -149,6 +150,7 @@ export class AskewAnnotate extends HTMLElement {
     return [...own, { title: t("In the table"), rows: gridKeys(this.comparison ? "compare" : mode, contract?.allowed ?? null) }];
   }
 
+  /** @param {ItemAssignment} assignment @param {{first?: boolean, said?: string, isBack?: boolean}} options */
   show(assignment, { first = false, said = "", isBack = false } = {}) {
     const isOther = (name) => assignment[name] !== this.current[name];
     if (!first && !this.practice && !this.lookback.home && ["guidelines", "version"].some(isOther)) {
@@ -219,11 +221,13 @@ export class AskewAnnotate extends HTMLElement {
   }
 
   /* To the elements of the kind, wherever in the form they are. */
+  /** @param {string} name @param {object} detail */
   tell(name, detail) {
     for (const part of outside(this, "[data-hears]")) part.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
   /* Suggestions come when they come: nothing waits for them, and those of another item are dropped. */
+  /** @param {string} id */
   async #askSuggestions(id) {
     try {
       const { suggestions, reason } = await send("GET", `${this.dataset.api}assignments/${id}/suggestions/`);
@@ -233,6 +237,7 @@ export class AskewAnnotate extends HTMLElement {
     }
   }
 
+  /** @param {string} id @param {object} detail */
   #suggest(id, detail) {
     if (id !== this.current.id) return;
     this.tell("item-suggested", detail);
@@ -257,6 +262,7 @@ export class AskewAnnotate extends HTMLElement {
   }
 
   /* Whether a choice comes before a field: its keys act only outside the table. */
+  /** @param {Field} field */
   #asksBefore(field) {
     return this.fields.slice(0, this.fields.indexOf(field)).some(({ dataset }) => ["choice", "choices"].includes(dataset.kind));
   }
@@ -336,12 +342,14 @@ export class AskewAnnotate extends HTMLElement {
   }
 
   /* The button goes with its change. The focus returns to the table: on the next button, Enter would take back one more. */
+  /** @param {number} index */
   #takeBack(index) {
     this.grid.takeBack(index);
     this.#toTable();
   }
 
   /* Put a response into the form as if somebody had entered it; null empties the form. */
+  /** @param {Record<string, any> | null} data */
   put(data) {
     this.values.fill(data ?? this.values.blank());
     for (const field of this.fields) {
@@ -410,6 +418,7 @@ export class AskewAnnotate extends HTMLElement {
     else this.form.removeAttribute("aria-busy");
   }
 
+  /** @param {() => Promise<unknown>} work @param {(problem: Problem) => unknown} handled */
   async guard(work, handled = () => false) {
     if (this.isSending) return;
     this.isGuarded = true;
@@ -426,15 +435,18 @@ export class AskewAnnotate extends HTMLElement {
     }
   }
 
+  /** @param {Field} field */
   focusField(field) {
     const input = field.matches("input, textarea, select") ? field : field.querySelector("input, textarea, select");
     input?.focus();
   }
 
+  /** @param {string} name @param {string} value */
   #hidden(name, value) {
     for (const input of document.querySelectorAll(`input[type=hidden][name=${name}]`)) input.value = value;
   }
 
+  /** @param {string} action @param {string} id */
   url(action, id = this.current.id) {
     return `${this.dataset.api}assignments/${id}/${action}/`;
   }
@@ -445,14 +457,17 @@ export class AskewAnnotate extends HTMLElement {
     return this.submission.submit();
   }
 
+  /** @param {readonly any[]} actions @param {string} text @param {any} typed */
   choose(actions, text, typed) {
     this.turns.choose(actions, text, typed);
   }
 
+  /** @param {{group: Element}} typed */
   endNumber(typed) {
     return this.turns.endNumber(typed);
   }
 
+  /** @param {EarlierItem} item */
   lookBack(item) {
     return this.lookback.lookBack(item);
   }
@@ -461,6 +476,7 @@ export class AskewAnnotate extends HTMLElement {
     this.lookback.comeBack();
   }
 
+  /** @param {string} annotation */
   reopen(annotation) {
     return this.lookback.reopen(annotation);
   }

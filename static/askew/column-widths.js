@@ -16,10 +16,14 @@ const GIVEN = 1 / 3; // of its width that a column gives to others at most
 export const FEW = 50; // changed rows that are measured
 
 export class ColumnWidths {
+  /** @type {number[] | null} */
   widths = null; // rem at zoom 1: [row number, columns...]
+  /** @type {number[] | null} */
   #measured = null; // the same, as the table was measured
   #withChanges = false; // whether it had changes then
+  /** @type {Map<string, Map<string, number>>} */
   #needs = new Map(); // row id -> column id -> rem that the longest new word takes
+  /** @type {number[] | null} */
   #least = null; // rem that the longest word of each column takes, once it has been asked for
   #room = 0;
   fitting = null;
@@ -32,6 +36,7 @@ export class ColumnWidths {
   }
 
   /* Another room (a window made wider, a column closed) gives the columns other widths, where measuring them is cheap. */
+  /** @param {number} room */
   fit(room) {
     if (!room || !this.widths) return;
     const over = this.painting.sheet.scrollWidth - this.painting.sheet.clientWidth;
@@ -50,6 +55,7 @@ export class ColumnWidths {
     return this.painting.state.rows.length * this.painting.state.columns.length <= CHEAP;
   }
 
+  /** @param {number} room */
   #measureAgain(room) {
     this.unlock();
     this.lockWidths(room);
@@ -58,6 +64,7 @@ export class ColumnWidths {
 
   /* Columns take the width of what they hold and keep it: an edit never makes the table jump. A table that is a little
      too wide is squeezed into the page, a much wider one scrolls. */
+  /** @param {number} room */
   lockWidths(room) {
     if (this.painting.pair.twin) {
       this.painting.pair.lockPair();
@@ -90,6 +97,7 @@ export class ColumnWidths {
   }
 
   /* Columns of long texts share the room beside the table. */
+  /** @param {number[]} widths @param {number} room */
   #widen(widths, room) {
     const long = this.#longColumns();
     const free = this.#inner(room) - sum(widths);
@@ -132,6 +140,7 @@ export class ColumnWidths {
 
   /* What is new in a header or in a cell of these rows is never broken within a word or number: its column grows as long
      as that stands there. */
+  /** @param {readonly string[]} rowIds */
   makeRoom(rowIds) {
     if (!this.widths || this.painting.pair.twin) return;
     if (this.#withChanges && this.#isCheap && !hasChanges(this.painting.state)) {
@@ -143,6 +152,7 @@ export class ColumnWidths {
   }
 
   /* Bring what the new words need in line with the state: measure those of headers and of these rows, without any layout. */
+  /** @param {readonly string[]} rowIds */
   #measureNew(rowIds) {
     const { rows, columns } = this.painting.state;
     const { rem, zoom } = this.#scale();
@@ -224,6 +234,7 @@ export class ColumnWidths {
     return [...this.painting.header.head.lastElementChild.children].map((cell) => cell.getBoundingClientRect().width);
   }
 
+  /** @param {number[]} widths @param {number} room */
   lock(widths, room) {
     const { table } = this.painting;
     this.#room = room;
@@ -244,10 +255,12 @@ export class ColumnWidths {
   }
 
   /* The room for columns within the borders and the scrollbar of the sheet. */
+  /** @param {number} room */
   #inner(room) {
     return room - (this.painting.sheet.offsetWidth - this.painting.sheet.clientWidth);
   }
 
+  /** @param {number[]} widths */
   #setWidths(widths) {
     const { style } = this.painting.table;
     this.widths = widths;
@@ -288,6 +301,7 @@ export class ColumnWidths {
   }
 }
 
+/** @param {ShownTable} table */
 function hasChanges({ columns, rows }) {
   return columns.some(({ old, removed, inserted }) => old !== null || removed || inserted)
     || rows.some(({ old, removed, inserted }) => old || removed || inserted);

@@ -18,13 +18,19 @@ const STATES = { taken: t("taken"), rejected: t("rejected") };
 const AGAIN = [1, 2, 4, 8, 15, 30]; // seconds until suggestions that are still being made are asked for once more
 
 export class ColumnList extends HTMLElement {
+  /** @type {WholeTable | null} */
   table = null;
+  /** @type {any} */
   suggestions = null;
+  /** @type {{line: string | null, choice: number}} */
   here = { line: null, choice: -1 };
   #waiting = "";
+  /** @type {string | null} */
   #assignment = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer = null;
   #told = ""; // the sentence under the list
+  /** @type {readonly ColumnLine[]} */
   #drawn = []; // the lines as they are on the page
   lineList = element("div", { className: "lines", role: "grid" });
   #note = element("p", { className: "soft small", role: "status" });
@@ -58,57 +64,71 @@ export class ColumnList extends HTMLElement {
   /* [{id, name, now?, note?, column?, state?, choices: [{text, by?, why?, state?}], details?: [{text, look?}], reasons?: [text], act?, own?, key?}]: `now` is
      what became of it, `column` the id of a column of the table that the line is about, `act` [label, name] of the button
      that does what Space does, `own` a label for the button of its own (F2), `key` the digit that acts on it. */
+  /** @returns {readonly ColumnLine[]} */
   lines() {
     return [];
   }
 
   /* A choice of a line was taken. True goes on to the next line when a digit took it. */
-  take() {
+  /** @param {ColumnLine} _line @param {ColumnChoice} _choice @returns {boolean} */
+  take(_line, _choice) {
     return false;
   }
 
   /* Whether a choice is taken already: Enter on it submits. */
-  taken() {
+  /** @param {ColumnLine} _line @param {ColumnChoice} _choice @returns {boolean} */
+  taken(_line, _choice) {
     return false;
   }
 
   /* None of a line's choices fits. */
-  none() {}
+  /** @param {ColumnLine} _line */
+  none(_line) {}
 
   /* One choice is turned down, or is not any more. */
-  reject() {}
+  /** @param {ColumnLine} _line @param {ColumnChoice} _choice */
+  reject(_line, _choice) {}
 
   /* Space on the line itself. */
-  toggle() {}
+  /** @param {ColumnLine} _line */
+  toggle(_line) {}
 
   /* A digit where the current line has no choices. */
-  digit() {}
+  /** @param {number} _at */
+  digit(_at) {}
 
   /* The line itself was clicked; `again` if it was the current one already. */
-  pressed() {}
+  /** @param {ColumnLine} _line @param {boolean} _again */
+  pressed(_line, _again) {}
 
   /* Del on the line itself. */
-  clear() {}
+  /** @param {ColumnLine} _line */
+  clear(_line) {}
 
   /* F2, or the line's own button: by default the line's text field. */
+  /** @param {ColumnLine} line @param {ColumnChoice | null} choice */
   own(line, choice) {
     this.editor.edit(line, this.text(line, choice), choice);
   }
 
   /* The text that the line's field begins with, null where there is none; and what becomes of the text. */
-  text() {
+  /** @param {ColumnLine} _line @param {ColumnChoice | null} _choice @returns {string | null} */
+  text(_line, _choice) {
     return null;
   }
 
-  keep() {}
+  /** @param {ColumnLine} _line @param {string} _text @param {ColumnChoice | null} _choice */
+  keep(_line, _text, _choice) {}
 
   /* Whether an item may begin at this line: the first such line is opened when the suggestions are there. */
+  /** @param {ColumnLine} line */
   opens(line) {
     return Boolean(line.choices?.length);
   }
 
   /* A sentence under the list once all suggestions are there, "" for none. */
-  advice() {
+  /** @param {readonly ColumnLine[]} _lines @returns {string} */
+  advice(_lines) {
     return "";
   }
 
@@ -116,9 +136,11 @@ export class ColumnList extends HTMLElement {
   begin() {}
 
   /* Suggestions for the item have come, or will not; `before` are the ones that were there before. */
-  suggested() {}
+  /** @param {unknown} _before */
+  suggested(_before) {}
 
   /* What the keys do, as the page's list of keys shows it: [[keys], words]. */
+  /** @returns {KeyRow[]} */
   keyRows() {
     return [];
   }
@@ -135,6 +157,7 @@ export class ColumnList extends HTMLElement {
   }
 
   /* Called when an item is filled in, before its operations are. */
+  /** @param {Table} table */
   shown(table) {
     this.table = withIds(table);
     this.suggestions = null;
@@ -145,6 +168,7 @@ export class ColumnList extends HTMLElement {
     this.draw();
   }
 
+  /** @param {ItemAssignment} assignment */
   #onItem(assignment) {
     this.#assignment = assignment.id;
     const given = assignment.shows.suggestions ?? null; // in practice they come with the item
@@ -161,6 +185,7 @@ export class ColumnList extends HTMLElement {
     if (first) this.here = { line: first.id, choice: -1 };
   }
 
+  /** @param {{suggestions: any, reason?: string}} reply @param {number} tries */
   #onSuggested({ suggestions, reason }, tries = 0) {
     const before = this.suggestions;
     const digits = this.#digits;
@@ -183,6 +208,7 @@ export class ColumnList extends HTMLElement {
     return line?.choices?.length ? line.choices.map(({ text }) => text) : lines.filter(({ key }) => key).map(({ id }) => id);
   }
 
+  /** @param {string} id @param {number} tries */
   async #askAgain(id, tries) {
     try {
       const answer = await send("GET", `${this.page.dataset.api}assignments/${id}/suggestions/`);
@@ -216,6 +242,7 @@ export class ColumnList extends HTMLElement {
   }
 
   /* Write a sentence under the list, with a button that makes the choice it names wherever that is on the page. */
+  /** @param {string} words @param {string} field */
   #tell(words, field) {
     if (this.#told === words) return;
     this.#told = words;
@@ -230,6 +257,7 @@ export class ColumnList extends HTMLElement {
     this.#note.append(" ", button);
   }
 
+  /** @param {ColumnLine} line @param {boolean} open */
   #line(line, open) {
     const row = element("div", { className: "line", role: "row" });
     row.dataset.line = line.id;
@@ -242,6 +270,7 @@ export class ColumnList extends HTMLElement {
     return row;
   }
 
+  /** @param {ColumnLine} line @param {boolean} open */
   #head(line, open) {
     const head = cell("head", open && this.here.choice < 0);
     const text = line.act ? head.appendChild(element("div")) : head;
@@ -261,6 +290,7 @@ export class ColumnList extends HTMLElement {
     return head;
   }
 
+  /** @param {ColumnChoice} choice @param {number} index */
   #choice(choice, index) {
     const place = cell("choice", this.here.choice === index);
     place.dataset.choice = index;
@@ -280,6 +310,7 @@ export class ColumnList extends HTMLElement {
     return place;
   }
 
+  /** @param {ColumnLine} line */
   #foot(line) {
     const foot = element("div", { className: "foot", role: "gridcell" });
     for (const { text, look } of line.details ?? []) foot.append(element("p", { textContent: text, className: look ? "look" : "", dir: "auto" }));
@@ -289,6 +320,7 @@ export class ColumnList extends HTMLElement {
     return foot;
   }
 
+  /** @param {string} does @param {string} label @param {string} key */
   #button(does, label, key) {
     const button = element("button", { type: "button", className: "small", tabIndex: -1, textContent: label });
     button.dataset.does = does;
@@ -322,6 +354,7 @@ export class ColumnList extends HTMLElement {
     if (!this.page.begun.has) scrollTo({ top: before }); // an item begins with its question, also on a phone
   }
 
+  /** @param {string} line @param {number} choice */
   go(line, choice = -1) {
     const focused = this.lineList.contains(document.activeElement);
     this.here = { line, choice };
@@ -335,12 +368,14 @@ export class ColumnList extends HTMLElement {
     return { lines, at, line: lines[at] };
   }
 
+  /** @param {number} by */
   move(by) {
     const { lines, at } = this.#current();
     const next = lines[Math.min(Math.max(at + by, 0), lines.length - 1)];
     if (next) this.go(next.id);
   }
 
+  /** @param {KeyPress} event */
   #onKey(event) {
     if (this.editor.opened || event.isComposing || event.altKey) return;
     const { line } = this.#current();
@@ -357,6 +392,7 @@ export class ColumnList extends HTMLElement {
     }
   }
 
+  /** @param {KeyPress} event */
   #withControl(event) {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (key === "z") return () => (event.shiftKey ? this.grid.redo() : this.grid.undo());
@@ -365,6 +401,7 @@ export class ColumnList extends HTMLElement {
     return null;
   }
 
+  /** @param {string} key @param {ColumnLine} line */
   #alone(key, line) {
     const { choice } = this.here;
     const choices = line.choices ?? [];
@@ -393,6 +430,7 @@ export class ColumnList extends HTMLElement {
     }
   }
 
+  /** @param {Press} event */
   #onClick(event) {
     const row = event.target.closest("[data-line]");
     const { lines } = this.#current();
@@ -417,26 +455,31 @@ export class ColumnList extends HTMLElement {
     }
   }
 
+  /** @param {Press} event */
   #onDoubleClick(event) {
     const { line } = this.#current();
     if (line?.own && event.target.closest(".open > .head")) this.own(line, null);
   }
 
+  /** @param {string} kind */
   emit(kind) {
     this.dispatchEvent(new CustomEvent(kind, { bubbles: true }));
   }
 }
 
 /* Keep a JSON value in a hidden field of the form, and tell the page. */
+/** @param {HTMLFormElement} form @param {string} name @param {unknown} value */
 export function store(form, name, value) {
   const place = form.querySelector(`[data-field="${name}"]`);
   place.value = value;
   place.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
+/** @param {HTMLFormElement} form @param {string} name */
 export const stored = (form, name) => form.querySelector(`[data-field="${name}"]`).value ?? [];
 
 /* Hidden fields hold JSON from the start, a list of entries; `inWords(entry)` puts one in words. */
+/** @param {HTMLFormElement} form @param {(entry: any) => string} inWords */
 export function prepareFields(form, inWords) {
   for (const place of form.querySelectorAll("span[data-kind=json]")) {
     place.blank = [];
@@ -445,16 +488,19 @@ export function prepareFields(form, inWords) {
   }
 }
 
+/** @param {string} text @param {boolean} changed */
 function name(text, changed) {
   if (!text.trim()) return element("em", { className: "soft", textContent: t("unnamed") });
   return element(changed ? "del" : "span", { className: "name", textContent: text, dir: "auto" });
 }
 
+/** @param {string} className @param {boolean} current */
 function cell(className, current) {
   return element("div", { className, role: "gridcell", tabIndex: current ? 0 : -1 });
 }
 
 /* Bring a column into sight without moving the page. */
+/** @param {HTMLElement} th */
 function reveal(th) {
   const sheet = th.closest(".sheet");
   const [box, own] = [sheet.getBoundingClientRect(), th.getBoundingClientRect()];
@@ -463,6 +509,7 @@ function reveal(th) {
 }
 
 /* Why something is offered, on demand; its keys are its own. */
+/** @param {ColumnLine} line */
 function reasonsOf({ reasons }) {
   const details = element("details", { className: "small" });
   details.append(element("summary", { textContent: t("Why offered?") }), ...reasons.map((text) => element("p", { textContent: text, dir: "auto" })));

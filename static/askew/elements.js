@@ -11,6 +11,7 @@ export function element(name, properties = {}) {
 }
 
 /* Change the text of a node rather than its children: the latter makes the browser look at all that could depend on them. */
+/** @param {Element} node @param {string} text */
 export function write(node, text) {
   if (!node.firstChild) node.append(text);
   else if (node.firstChild.data !== text) node.firstChild.data = text;

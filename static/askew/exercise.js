@@ -14,6 +14,7 @@ export class Exercise {
 
   /* Where the response is part of something larger (data-hands: a decision with its note), it goes with the form, once:
      a second key would send it again, and what follows would be lost. */
+  /** @param {object} response */
   hand(response) {
     this.page.form.elements.response.value = JSON.stringify(response);
     if (this.#handed || !this.page.form.reportValidity()) return;
@@ -23,6 +24,7 @@ export class Exercise {
   }
 
   /* Practice: say how the response is, then go on when the person does. */
+  /** @param {object} response */
   async practise(response) {
     await this.page.guard(async () => {
       const { variant } = this.page.current;

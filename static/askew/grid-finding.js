@@ -3,8 +3,11 @@
 import { equalSets } from "./selection.js";
 
 export class GridFinding {
+  /** @type {Map<string, Set<string>>} */
   hits = new Map();
+  /** @type {Hit | null} */
   hit = null;
+  /** @type {FindBar | null} */
   find = null;
 
   /** @param {import("./grid.js").AskewGrid} grid */
@@ -22,12 +25,14 @@ export class GridFinding {
   }
 
   /* What is hidden is not found either. */
+  /** @param {string} row @param {readonly string[]} shown @param {ShownRow["old"]} old */
   #readable(row, shown, old) {
     const evidence = this.grid.marksHidden ? this.grid.evidence.rows.get(row) : null;
     const cells = old ? shown.map((text, place) => [text, ...(old.get(place)?.now?.map((version) => version.text) ?? [])].join("\n")) : shown;
     return evidence ? cells.map((text, place) => (evidence.has(this.grid.edits.state.columns[place].id) ? "" : text)) : cells;
   }
 
+  /** @param {readonly Hit[]} hits @param {Hit | null} current @param {boolean} moves */
   showHits(hits, current, moves = true) {
     const before = this.hits;
     const had = this.hit;
@@ -47,6 +52,7 @@ export class GridFinding {
   }
 
   /* The bar is closed: people go on at what they found. */
+  /** @param {Spot2 | null} found */
   found(found) {
     if (found && this.grid.behaviour.isGrid) {
       this.grid.anchor = null;

@@ -9,6 +9,7 @@ export class GridKeyboard {
     this.grid = grid;
   }
 
+  /** @param {KeyPress} event */
   onKey(event) {
     if (event.defaultPrevented) return;
     const control = event.ctrlKey || event.metaKey;
@@ -35,6 +36,7 @@ export class GridKeyboard {
   }
 
   /* Keys that also act where there is no current cell. */
+  /** @param {string} key @param {boolean} control @param {KeyPress} event @param {boolean} cell @returns {(() => unknown) | null} */
   #everywhere(key, control, event, cell) {
     if (event.altKey && !control && !event.shiftKey && key === "ArrowDown" && cell) return () => this.grid.beside.readWhole(this.grid.here);
     if (event.altKey) return null;
@@ -49,6 +51,7 @@ export class GridKeyboard {
     return null;
   }
 
+  /** @param {string} key @param {boolean} control @param {KeyPress} event @returns {(() => unknown) | null} */
   #travelKey(key, control, event) {
     const { row, column } = this.grid.placeOf(this.grid.here);
     const lastRow = this.grid.height - 1;

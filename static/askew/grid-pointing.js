@@ -10,6 +10,7 @@ export class GridPointing {
   }
 
   /* A press on a cell makes it the current one; on a row's number or a header it selects the row or the column. */
+  /** @param {Pressed} place @param {boolean} extend */
   settleOn({ row, column }, extend) {
     this.grid.behaviour.keep?.();
     const { base } = this.grid.edits;
@@ -34,6 +35,7 @@ export class GridPointing {
   }
 
   /* Draw the range on to a place; false where it reaches there already. A range of cells does not leave the body. */
+  /** @param {Pressed} place @param {Pressed} start */
   reach({ row, column }, start) {
     const head = row === this.grid.edits.base.header_id;
     const across = this.grid.rangeSpan;
@@ -49,16 +51,19 @@ export class GridPointing {
     return true;
   }
 
+  /** @param {Pressed} place */
   isHere({ row, column }) {
     return this.grid.here?.row === row && this.grid.here.column === column && document.activeElement === this.grid.cell;
   }
 
+  /** @param {Pressed} start */
   released(start) {
     this.grid.focusCell();
     this.grid.behaviour.dragged(start);
     if (this.grid.anchor) this.grid.sayLater(t`${this.grid.areaInWords(this.grid.area())} selected`);
   }
 
+  /** @param {ClipboardEvent} event */
   onClipboard(event) {
     const { type, clipboardData } = event;
     if (!this.grid.behaviour.isGrid || this.grid.behaviour.writesIn?.(event.target) || !event.target.matches?.("td, th")) return;

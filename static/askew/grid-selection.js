@@ -13,20 +13,27 @@ const SELECTED_AT_MOST = 500; // cells of a range that are told to screen reader
 export class GridSelection extends HTMLElement {
   edits = null;
   marked = new Cells();
+  /** @type {Position | null} */
   here = null; // {row, column}: ids
   chosen = { rows: new Set(), columns: new Set() };
   behaviour = null;
   modeName = "read";
   painting = null;
+  /** @type {Position | null} */
   anchor = null; // where a range began, while there is one
+  /** @type {SpanKind} */
   rangeSpan = "cells";
+  /** @type {HTMLElement | null} */
   cell = null;
+  /** @type {HTMLElement[]} */
   selected = [];
   tools = null;
   status = element("p", { className: "sr", role: "status" });
   where = element("p", { className: "where", ariaHidden: "true" });
   told = element("p", { className: "told", ariaHidden: "true" });
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   telling = null;
   /** @type {import("./whole-cell.js").WholeCell | null} */
   beside = null;
@@ -42,6 +49,7 @@ export class GridSelection extends HTMLElement {
   }
 
   /* Say something to screen readers; `shown` also on the page, beside the tools. */
+  /** @param {string} text @param {{shown?: boolean}} options */
   say(text, { shown = false } = {}) {
     clearTimeout(this.timer);
     // The same words a second time are said again only if they differ: by a blank that nobody hears.
@@ -49,6 +57,7 @@ export class GridSelection extends HTMLElement {
     write(this.told, shown ? text : "");
   }
 
+  /** @param {string} text */
   sayLater(text) {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.say(text), PAUSE);
@@ -62,14 +71,17 @@ export class GridSelection extends HTMLElement {
     return this.edits.state.columnIds;
   }
 
+  /** @param {number} place */
   rowId(place) {
     return place < 0 ? this.edits.base.header_id : this.edits.state.rows[place]?.id;
   }
 
+  /** @param {Position} place */
   cellAt({ row, column }) {
     return this.painting.cell(row, column);
   }
 
+  /** @param {string} row @param {string | null} column */
   placeInWords(row, column) {
     return `${this.edits.rowName(row)}, ${this.edits.columnName(column)}`;
   }
@@ -95,6 +107,7 @@ export class GridSelection extends HTMLElement {
   }
 
   /* The rectangle that is selected, in numbers, or that of the current cell; `as` widens it to "rows", "columns", "all". */
+  /** @param {SpanKind | "all"} as @returns {Area | null} */
   area(as = this.rangeSpan) {
     if (!this.here) return null;
     const head = this.headIsIn;
@@ -115,6 +128,7 @@ export class GridSelection extends HTMLElement {
   }
 
   /* The ids of the rows (the header is one where it is asked for) and columns of a rectangle. */
+  /** @param {Area | null} area */
   idsIn(area) {
     if (!area) return { rows: [], columns: [] };
     const rows = span(Math.max(area.top, this.headIsIn ? -1 : 0), area.bottom).map((place) => this.rowId(place));
@@ -138,6 +152,7 @@ export class GridSelection extends HTMLElement {
     return true;
   }
 
+  /** @param {SpanKind} what */
   selectSpan(what) {
     this.anchor ??= { ...this.here };
     this.rangeSpan = what;
@@ -151,6 +166,7 @@ export class GridSelection extends HTMLElement {
   }
 
   /* Select a rectangle; the current cell becomes its last one. */
+  /** @param {Area} area */
   selectArea({ top, left, bottom, right }) {
     const columns = this.columnIds();
     if (columns[left] === undefined || this.rowId(top) === undefined || bottom < top) return;
@@ -166,6 +182,7 @@ export class GridSelection extends HTMLElement {
   }
 
   /* Make a cell the current one, with nothing selected; the table is not scrolled. */
+  /** @param {Position} place */
   stand(place) {
     this.anchor = null;
     this.rangeSpan = "cells";
@@ -174,12 +191,14 @@ export class GridSelection extends HTMLElement {
     this.cell?.focus({ preventScroll: true });
   }
 
+  /** @param {number} rows @param {number} columns */
   moveBy(rows, columns) {
     const { row, column } = this.placeOf(this.here);
     this.goTo(row + rows, column + columns);
   }
 
   /* What Tab does: on to the next cell and the next row; null past the last cell, where the focus leaves the table. */
+  /** @param {number} step */
   tabTarget(step) {
     const width = this.edits.state.columns.length;
     const { row, column } = this.placeOf(this.here);
@@ -189,6 +208,7 @@ export class GridSelection extends HTMLElement {
   }
 
   /* Point at a place of a table that is only read. */
+  /** @param {Position} place */
   point({ row, column }) {
     this.cell?.removeAttribute("data-here");
     this.here = { row, column };
@@ -198,6 +218,7 @@ export class GridSelection extends HTMLElement {
     this.cell.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
+  /** @param {string} name @param {object} detail */
   emit(name, detail = {}) {
     this.dispatchEvent(new CustomEvent(name, { bubbles: true, detail }));
   }
@@ -207,6 +228,7 @@ export class GridSelection extends HTMLElement {
     this.tools?.refresh(this.behaviour.tools());
   }
 
+  /** @param {Position} place */
   placeOf({ row, column }) {
     const { rowPlaces, columnPlaces, base } = this.edits;
     return { row: row === base.header_id ? -1 : rowPlaces.get(row) ?? 0, column: column === null ? -1 : columnPlaces.get(column) ?? 0 };
@@ -248,6 +270,7 @@ export class GridSelection extends HTMLElement {
   }
 
   /* aria-selected follows when the keys rest: a range may hold thousands of cells. Marked cells carry their own. */
+  /** @param {Area | null} area */
   #tellSelected(area) {
     if (this.modeName === "select") {
       this.tellHead();
@@ -279,6 +302,7 @@ export class GridSelection extends HTMLElement {
     this.selected.push(this.cell);
   }
 
+  /** @param {number} rowPlace @param {number} columnPlace @param {boolean} extend */
   goTo(rowPlace, columnPlace, extend = false) {
     const { state } = this.edits;
     const least = this.behaviour.hasHead ? -1 : 0;
@@ -296,6 +320,7 @@ export class GridSelection extends HTMLElement {
     if (extend) this.sayLater(t`${this.areaInWords(this.area())} selected`);
   }
 
+  /** @param {Area} area */
   areaInWords({ top, bottom, left, right }) {
     const [rows, columns] = [bottom - top + 1, right - left + 1];
     const named = (place) => this.edits.rowName(this.rowId(place));
@@ -306,4 +331,5 @@ export class GridSelection extends HTMLElement {
   }
 }
 
+/** @param {number} index @param {number} length */
 export const clamp = (index, length) => Math.min(Math.max(index, 0), length - 1);

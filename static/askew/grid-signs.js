@@ -28,6 +28,7 @@ export class GridSigns {
     }));
   }
 
+  /** @param {string} row */
   flags(row) {
     const marked = this.grid.marked.rows.get(row);
     const evidence = this.grid.evidence.rows.get(row);
@@ -52,6 +53,7 @@ export class GridSigns {
     });
   }
 
+  /** @param {string} column */
   headFlags(column) {
     const head = this.grid.edits.base.header_id;
     const names = [];

@@ -52,13 +52,17 @@ export class AskewGrid extends GridSelection {
   looked = new Cells(); // where a model looked
   read = new Cells(); // what the program reads that somebody considers
   guard = null;
+  /** @type {readonly string[] | null} */
   allowed = null;
+  /** @type {number | null} */
   limit = null;
   cellFormat = "warn";
   marksHidden = false;
   history = new History();
   turned = false; // compare: rows and columns are exchanged
+  /** @type {Map<string, Map<string, string>>} */
   odd = new Map();
+  /** @type {Table | null} */
   #shown = null; // the table as it was given
   #label = "";
   #listening = false;
@@ -70,6 +74,7 @@ export class AskewGrid extends GridSelection {
   pairing = new PairedGrids(this);
 
   /* Paint `table` with `operations` marked on it. Operations that do not fit the table are left out: returns false. */
+  /** @param {Table} table @param {readonly Operation[]} operations @param {GridOptions} options */
   show(table, operations = [], options = {}) {
     this.behaviour?.forget?.();
     this.painting?.stop();
@@ -110,16 +115,19 @@ export class AskewGrid extends GridSelection {
   }
 
   /* Whether the modules are here that this mode, and making operations, take. */
+  /** @param {string} mode @param {boolean} operations */
   static can(mode, operations = false) {
     return mode in MODES && (takesOperations() || !operations);
   }
 
   /* Show what `operations` make of `base`, to be read: old beside new, what is gone and what came marked. */
+  /** @param {Table} base @param {readonly Operation[]} operations @param {GridOptions} options */
   compare(base, operations, options = {}) {
     return this.show(base, operations, { ...options, mode: "compare" });
   }
 
   /* A table that was turned round is compared with itself turned: nothing else of it would stand where it stood. */
+  /** @param {Table} table @param {readonly Operation[]} operations @param {GridOptions} options */
   #take(table, operations, { variants }) {
     this.turned = false;
     this.edits = variants ?? tableOf(table);
@@ -160,6 +168,7 @@ export class AskewGrid extends GridSelection {
   }
 
   /* What `contract` does not allow of the operations. */
+  /** @param {Contract} contract @param {string} reason */
   violations(contract, reason = "") {
     return this.edits.violations(contract, this.operations, reason);
   }
@@ -186,6 +195,7 @@ export class AskewGrid extends GridSelection {
   }
 
   /* Do operations as one step that can be undone: for a page's own buttons. They follow the ones that are there. */
+  /** @param {readonly Operation[]} operations @param {string | null} said */
   act(operations, said = null) {
     this.behaviour.keep?.();
     const words = said ?? operations.slice(0, 3).map((operation) => describe(operation, this.edits.edited)).join(". ");
@@ -193,11 +203,13 @@ export class AskewGrid extends GridSelection {
   }
 
   /* Ids for new rows and columns: n1, n2, ... */
+  /** @param {number} number */
   freshIds(number) {
     return this.edits.freshIds(number);
   }
 
   /* Take back one change of the list, whatever came after it. */
+  /** @param {number} index */
   takeBack(index) {
     this.behaviour.keep?.();
     const operation = this.edits.operations[index];
@@ -209,6 +221,7 @@ export class AskewGrid extends GridSelection {
   }
 
   /* Hide the texts of the cells that are pointed out, or show them again. */
+  /** @param {boolean} hide */
   hideMarked(hide = true) {
     if (hide === this.marksHidden || !this.evidence.size) return;
     this.marksHidden = hide;
@@ -221,6 +234,7 @@ export class AskewGrid extends GridSelection {
   }
 
   /* From now on these cells must stay, [[row id, column id, reason?], ...], and no others. */
+  /** @param {readonly (readonly string[])[]} cells */
   protect(cells) {
     const before = this.guard.rows;
     this.guard = new Guard(cells, this.edits.base);
@@ -231,15 +245,18 @@ export class AskewGrid extends GridSelection {
   }
 
   /* Point out the cells where a model looked; with [] none any more. */
+  /** @param {readonly Pair[]} cells */
   lookedAt(cells) {
     this.#pointOut("looked", cells);
   }
 
   /* Point out the cells that a program reads; with [] none any more. */
+  /** @param {readonly Pair[]} cells */
   readBy(cells) {
     this.#pointOut("read", cells);
   }
 
+  /** @param {"looked" | "read"} name @param {readonly Pair[]} cells */
   #pointOut(name, cells) {
     if (!this.edits) return;
     const next = Cells.of(cells);
@@ -258,6 +275,7 @@ export class AskewGrid extends GridSelection {
   }
 
   /* Compare: go to the next change (or the one before). Read: the next marked cell. */
+  /** @param {number} by */
   next(by = 1) {
     this.behaviour.next?.(by);
   }
@@ -267,6 +285,7 @@ export class AskewGrid extends GridSelection {
     return Boolean(this.behaviour.changes?.length);
   }
 
+  /** @param {number} by */
   endsAt(by) {
     return this.isChanged && this.behaviour.ends(by);
   }
@@ -277,23 +296,28 @@ export class AskewGrid extends GridSelection {
     this.finding.find.open(this.here);
   }
 
+  /** @param {number} by */
   zoom(by) {
     zoom(by);
   }
 
+  /** @param {string} operation */
   may(operation) {
     return this.allowed === null || this.allowed.includes(operation);
   }
 
+  /** @param {string} row */
   isRemoved(row) {
     return this.edits.state.rows[this.edits.rowPlaces.get(row)]?.removed ?? false;
   }
 
+  /** @param {string} column */
   isColumnRemoved(column) {
     return this.edits.state.columns[this.edits.columnPlaces.get(column)]?.removed ?? false;
   }
 
   /* Take over operations as one step; false where they are the ones that are there. */
+  /** @param {readonly Operation[]} operations @param {string | null} said @param {{goal?: Position | null, after?: string, shown?: boolean}} options */
   change(operations, said = null, { goal = this.here, after = "", shown = false } = {}) {
     if (same(operations, this.edits.operations)) return false;
     this.history.did(this.#step(), operations);
@@ -304,6 +328,7 @@ export class AskewGrid extends GridSelection {
   }
 
   /* Take over a set of marked cells as one step. */
+  /** @param {Cells} cells @param {string} said */
   mark(cells, said) {
     const rows = Cells.between(this.marked, cells);
     if (!rows.size) return;
@@ -312,6 +337,7 @@ export class AskewGrid extends GridSelection {
     this.say(t`${said} ${count(cells.size, "cell")} marked.`);
   }
 
+  /** @param {Cells} cells */
   #setMarks(cells) {
     const rows = Cells.between(this.marked, cells);
     this.marked = cells;
@@ -341,6 +367,7 @@ export class AskewGrid extends GridSelection {
     return like ? t`Different format from ${like}.` : "";
   }
 
+  /** @param {"undo" | "redo"} way @param {string} word @param {string} nothing */
   #travel(way, word, nothing) {
     this.behaviour.keep?.();
     const step = this.history[way](this.#step());
@@ -363,6 +390,7 @@ export class AskewGrid extends GridSelection {
     if (focused) this.focusCell();
   }
 
+  /** @param {{operations: readonly Operation[], cells: Cells, here: Position | null}} step */
   #become({ operations, cells, here }) {
     const focused = this.painting.table.contains(document.activeElement);
     const index = this.here ? this.placeOf(this.here).row : 0;
@@ -483,17 +511,22 @@ export class AskewGrid extends GridSelection {
     });
   }
 
+  /** @param {AskewGrid | null} other */
   scrollWith(other) {
     this.pairing.scrollWith(other);
   }
 
+  /** @param {Position} place */
   readWhole(place) {
     return this.beside.readWhole(place);
   }
 }
 
+/** @param {unknown} one @param {unknown} other */
 const same = (one, other) => one === other || JSON.stringify(one) === JSON.stringify(other);
+/** @param {Map<string, string> | undefined} one @param {Map<string, string> | undefined} other */
 const equalMaps = (one, other) => one === other || (one?.size === other?.size && [...one ?? []].every(([key, value]) => other.get(key) === value));
+/** @param {string} text */
 const ended = (text) => (/[.:!?]$/.test(text) ? text : `${text}.`);
 
 customElements.define("askew-grid", AskewGrid);

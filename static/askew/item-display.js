@@ -22,6 +22,7 @@ export class ItemDisplay {
 
   /* Where several answers to one question are rated, say which of them this is. It moves in when it takes the place of
      another one, as nothing else on the page would change. Returns the words for who does not see that, or "". */
+  /** @param {ItemAssignment | null} before @param {ItemAssignment} item */
   tellSameQuestion(before, { same_question: answers, shows, base }) {
     const place = this.page.querySelector("[data-same-question]");
     if (!place) return "";
@@ -38,6 +39,7 @@ export class ItemDisplay {
     return place.hidden ? "" : `${place.textContent}. ${shows.rated_answer}`;
   }
 
+  /** @param {ItemAssignment} assignment */
   fillShown(assignment) {
     const { shows } = assignment;
     for (const field of this.page.fields.filter(({ dataset }) => "ranks" in dataset)) offerRanks(field, shows.answers);

@@ -5,6 +5,7 @@ import { leaves } from "./focus.js";
 import { t } from "./language.js";
 
 export class LineEditor {
+  /** @type {{field: HTMLInputElement, line: ColumnLine, choice: ColumnChoice | null} | null} */
   opened = null; // {field, line, choice}
 
   /** @param {import("./columns.js").ColumnList} list */
@@ -12,6 +13,7 @@ export class LineEditor {
     this.list = list;
   }
 
+  /** @param {ColumnLine} line @param {string | null} text @param {ColumnChoice | null} choice */
   edit(line, text, choice = null) {
     if (this.opened || text === null) return;
     this.list.go(line.id);
@@ -26,6 +28,7 @@ export class LineEditor {
     field.setSelectionRange(field.value.length, field.value.length);
   }
 
+  /** @param {KeyboardEvent} event */
   #onEditorKey(event) {
     event.stopPropagation();
     if (event.isComposing || event.keyCode === 229) return;

@@ -9,8 +9,11 @@ import { remember } from "./tab-memory.js";
 export const PAST = "askew:past"; // whether the strip of earlier items was left open in this browser
 
 export class Lookback {
+  /** @type {ItemAssignment | null} */
   home = null; // the current item while an earlier one is looked back on (past.js)
+  /** @type {Promise<void> | null} */
   #ownSession = null; // a promise of the session, once it is shown
+  /** @type {Promise<import("./past.js").Past> | null} */
   #strip = null; // a promise of the strip of earlier items, once somebody has asked for it
 
   /** @param {import("./annotate.js").AskewAnnotate} page */
@@ -42,6 +45,7 @@ export class Lookback {
   }
 
   /* The strip of earlier items, fetched when it is first wanted. */
+  /** @param {(past: import("./past.js").Past) => unknown} act */
   async lookAround(act) {
     this.#strip ??= this.#fetched(() => import("./past.js")).then(({ Past }) => {
       this.page.past = new Past(this.page, `${this.page.dataset.api}batches/${this.page.dataset.batch}/history/`, PAST);
@@ -54,6 +58,7 @@ export class Lookback {
   }
 
   /* A module that a person asked for. That it does not come is said. */
+  /** @template T @param {() => Promise<T>} load */
   async #fetched(load) {
     try {
       return await load();
@@ -64,6 +69,7 @@ export class Lookback {
   }
 
   /* Show an earlier item of this person in place of the current one, to be read. Resolves to whether it is shown. */
+  /** @param {EarlierItem} item */
   async lookBack(item) {
     let shown = false;
     await this.page.guard(async () => {
@@ -88,6 +94,7 @@ export class Lookback {
   }
 
   /* Withdraw an earlier submission and open its item. Resolves to the problem if it is refused, else null. */
+  /** @param {string} annotation @returns {Promise<Problem | null>} */
   async reopen(annotation) {
     let refused = null;
     await this.page.guard(async () => {
@@ -112,6 +119,7 @@ export class Lookback {
     return home;
   }
 
+  /** @param {boolean} on */
   #readOnly(on) {
     this.page.toggleAttribute("data-looking-back", on);
     for (const part of [...this.page.panel.children, ...this.page.bar.children]) part.inert = on;
@@ -119,6 +127,7 @@ export class Lookback {
 }
 
 /* An earlier item as the page shows it: to be read, with its response, and with nothing that would be asked about it. */
+/** @param {EarlierItem} item @param {ItemAssignment} home @returns {ItemAssignment} */
 function asPast(item, home) {
   const data = item.response?.data ?? {};
   return {

@@ -4,6 +4,7 @@ import { element } from "./elements.js";
 import { scaled, sum } from "./ruler.js";
 
 export class Outlines {
+  /** @type {readonly DrawnArea[]} */
   #areas = [];
 
   /** @param {import("./painting.js").Painting} painting */
@@ -12,6 +13,7 @@ export class Outlines {
   }
 
   /* Draw rectangles: [{top, bottom, left, right, kind}] in numbers of rows and columns; row -1 is the header. */
+  /** @param {readonly DrawnArea[]} areas */
   outline(areas) {
     this.#areas = areas;
     this.drawAreas();
@@ -42,6 +44,7 @@ export class Outlines {
     }
   }
 
+  /** @param {HTMLTableSectionElement} body @param {readonly AreaPart[]} parts */
   #drawIn(body, parts) {
     const present = body.firstElementChild?.classList.contains("areas") ? body.firstElementChild : null;
     if (!parts.length) {
@@ -68,6 +71,7 @@ export class Outlines {
     if (!present) body.prepend(layer);
   }
 
+  /** @param {AreaBox} box @param {number} left @param {number} right */
   #box({ top, height, kind, opens, ends, joined }, left, right) {
     const box = element("div", { className: ["area", kind, opens ? "opens" : "", ends ? "ends" : "", joined ? "joined" : ""].filter(Boolean).join(" ") });
     box.style.top = `${top}px`;

@@ -8,9 +8,13 @@ import { recall, remember } from "./tab-memory.js";
 const ANSWER = "answer-"; // topics of notices with answers to questions
 
 export class PageStatus {
+  /** @type {Set<string>} */
   #answered = new Set(); // answers to questions that this page has shown
+  /** @type {string[]} */
   #readAnswers = []; // of these, those that were beside the current item, whole
+  /** @type {Progress | null} */
   progress = null;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
   #counting = null; // timer of the seconds until the next try
   said = ""; // message beside the progress bar that stays until something is entered
 
@@ -20,6 +24,7 @@ export class PageStatus {
   }
 
   /* Say what has failed, count down the seconds until it is tried again, and try. Only the words are read out. */
+  /** @param {string} state @param {string} words @param {number} seconds */
   countDown(state, words, seconds) {
     const retry = () => this.page.saving.carryOut();
     this.state(state, true);
@@ -54,6 +59,7 @@ export class PageStatus {
   }
 
   /* Answers to the person's questions, each shown once on this page. */
+  /** @param {readonly QuestionAnswer[]} answers */
   tellAnswers(answers = []) {
     for (const { id, question, answer, is_whole: isWhole } of answers) {
       if (this.#answered.has(id)) continue;
@@ -63,6 +69,7 @@ export class PageStatus {
     }
   }
 
+  /** @param {Problem} problem */
   say(problem) {
     const words = problem.signedOut
       ? t("You are signed out. Your entries are stored in this browser. Sign in again in another tab, then try again.")
@@ -72,6 +79,7 @@ export class PageStatus {
     this.notice(words, "problem", problem.passing ? "connection" : "submit");
   }
 
+  /** @param {string} words @param {boolean} bad */
   state(words, bad = false) {
     clearInterval(this.#counting);
     const place = document.querySelector("[data-saved]");
@@ -87,6 +95,7 @@ export class PageStatus {
 
   /* The total is the one that the visit began with, although other people may add items meanwhile; it grows when this
      person gets more. A reload of the same tab never shrinks it. `open`: items on screen that are not submitted yet. */
+  /** @param {Progress} progress @param {number} open */
   setProgress({ submitted, total }, open = 0) {
     const key = `askew:total:${this.page.dataset.batch}`;
     const [stored = 0] = this.page.practice || this.progress ? [] : recall(key);
@@ -102,10 +111,12 @@ export class PageStatus {
     if (text) text.textContent = t`${progress.submitted} of ${progress.total}`;
   }
 
+  /** @param {string} words */
   announce(words) {
     this.page.querySelector("[data-announce]").textContent = words;
   }
 
+  /** @param {string} words @param {string} kind @param {string} topic @param {(() => unknown) | null} act @param {string} label */
   notice(words, kind = "problem", topic = "item", act = null, label = "") {
     const present = this.page.noticeList.querySelector(`[data-topic="${topic}"]`);
     if (present?.firstChild.textContent === words) return;
@@ -122,6 +133,7 @@ export class PageStatus {
   }
 
   /* Of one topic, or all but answers to questions: those stay until an item was finished beside them. */
+  /** @param {string | null} topic */
   clearNotices(topic = null) {
     for (const notice of this.page.noticeList.querySelectorAll(".notice")) {
       const goes = notice.dataset.topic !== "server" && !notice.dataset.topic?.startsWith(ANSWER); // "server" came with the page

@@ -26,19 +26,27 @@ const SLICE = 6; // ms of painting between two looks at what else there is to do
 export class Painting {
   sheet = element("div", { className: "sheet", role: "region" });
   table = element("table", { className: "tabular" });
+  /** @type {(() => void) | null} */
   onLayout = null; // called when the sheet or the table in it has another size
+  /** @type {Map<string, PaintedRow>} */
   entries = new Map(); // row id -> {tr, row, flags, columns}
   base;
   state;
   options;
   #model = null; // an empty row, cloned for each
+  /** @type {boolean[]} */
   numeric = [];
+  /** @type {Merged} */
   #merged = new Map();
   painted = 0;
+  /** @type {Set<string>} */
   #dirty = new Set();
+  /** @type {number | null} */
   #idle = null;
   rowPlaces;
+  /** @type {ResizeObserver | null} */
   #sizes = null;
+  /** @type {ResizeObserver | null} */
   #rooms = null;
   #columnsKey = "";
   header = new TableHead(this);
@@ -50,6 +58,7 @@ export class Painting {
   /* options: {grid, label, flags(row id) -> class names by column or null, headFlags(column id) -> class names,
      notes: column id -> words, moved: set of row ids, choosing: whether cells are marked, removing: {rows, columns}, whether
      headers have a button that removes theirs}. */
+  /** @param {SourceTable} base @param {ShownTable} state @param {PaintingOptions} options */
   constructor(base, state, options) {
     this.base = base;
     this.options = options;
@@ -69,6 +78,7 @@ export class Painting {
   }
 
   /* To be called once the sheet is on the page. */
+  /** @param {number} room */
   settle(room) {
     this.columnWidths.lockWidths(room);
     this.#sizes = new ResizeObserver(() => {
@@ -104,6 +114,7 @@ export class Painting {
   }
 
   /* Bring the page in line with another state of the same table; false where its columns are other ones. */
+  /** @param {ShownTable} state */
   update(state) {
     const before = this.state;
     if (!equal(state.columnIds, before.columnIds)) return false;
@@ -123,6 +134,7 @@ export class Painting {
     return true;
   }
 
+  /** @param {ShownTable} state */
   #take(state) {
     this.state = state;
     this.rowPlaces = placesOf(state.rowIds);
@@ -130,6 +142,7 @@ export class Painting {
   }
 
   /* Look again at the flags of these rows: those in sight at once, the others soon. */
+  /** @param {Iterable<string>} ids */
   refresh(ids) {
     for (const id of ids) if (this.entries.has(id)) this.#dirty.add(id);
     if (!this.#dirty.size) return;
@@ -145,6 +158,7 @@ export class Painting {
   }
 
   /* The element of a cell or a header, painted if it was not yet; null where there is none. Column null: a row's number. */
+  /** @param {string} row @param {string | null} column @returns {HTMLElement | null} */
   cell(row, column) {
     if (row === this.base.header_id) return column === null ? this.header.head.lastElementChild.firstElementChild : this.header.headCells.get(column) ?? null;
     const place = column === null ? -1 : this.state.columnIds.indexOf(column);
@@ -155,6 +169,7 @@ export class Painting {
   }
 
   /* What stands at an element: {row, column}; column null for a row's number, both null for the corner. */
+  /** @param {Element} target @returns {Pressed | null} */
   placeOf(target) {
     const cell = target.closest?.("td, th");
     if (!cell || !this.table.contains(cell) || cell.closest("tr.above")) return null;
@@ -181,6 +196,7 @@ export class Painting {
     return tr;
   }
 
+  /** @param {ShownRow} row */
   #entry(row) {
     if (row.left) return this.#leftOut(row);
     const tr = this.#model.cloneNode(true);
@@ -192,6 +208,7 @@ export class Painting {
   }
 
   /* One row that stands for rows without changes, and opens them. */
+  /** @param {ShownRow} row */
   #leftOut(row) {
     const tr = element("tr", { className: "left-out", role: "row" });
     tr.dataset.row = row.id;
@@ -205,6 +222,7 @@ export class Painting {
     return entry;
   }
 
+  /** @param {PaintedRow} entry @param {ShownRow} row */
   #paintRow(entry, row) {
     if (row.left) return;
     const { tr, row: before } = entry;
@@ -241,6 +259,7 @@ export class Painting {
     entry.columns = columns;
   }
 
+  /** @param {HTMLElement} td @param {number} index @param {string} flag @param {boolean} changed @param {Map<string, string> | undefined} merged */
   #dress(td, index, flag, changed, merged) {
     const column = this.state.columns[index];
     const classes = [this.numeric[index] ? "n" : "", changed ? "changed" : "", column.removed ? "removed" : "", column.inserted ? "inserted" : "", merged?.has(column.id) ? "merged" : "", flag];
@@ -254,6 +273,7 @@ export class Painting {
     if (td.title !== title) td.title = title;
   }
 
+  /** @param {number} number */
   #paintMore(number) {
     const chunk = this.#chunk();
     const end = Math.min(this.state.rows.length, this.painted + number);
@@ -294,6 +314,7 @@ export class Painting {
     }, { timeout: 100 });
   }
 
+  /** @param {readonly string[]} ids */
   #clean(ids) {
     for (const id of ids) {
       if (!this.#dirty.delete(id)) continue;
@@ -328,6 +349,7 @@ export class Painting {
   }
 
   /* Groups of rows out of sight are no part of what a screen reader is given, so each row says which one it is. */
+  /** @param {HTMLElement} tr @param {number} place */
   #number(tr, place) {
     const index = String(this.base.header_rows.length + 2 + place);
     if (tr.getAttribute("aria-rowindex") !== index) tr.setAttribute("aria-rowindex", index);
@@ -344,9 +366,11 @@ export class Painting {
   }
 }
 
+/** @param {ShownColumn} one @param {ShownColumn} other */
 const sameColumn = (one, other) => one.name === other.name && one.old === other.old && one.removed === other.removed && one.inserted === other.inserted;
 
 /* The row below, wherever one <tbody> ends and another begins. */
+/** @param {HTMLTableRowElement} tr */
 function below(tr) {
   return tr.nextElementSibling ?? tr.parentElement.nextElementSibling?.rows[0] ?? null;
 }

@@ -7,6 +7,7 @@ const NAMED = 3; // hidden columns that are named one by one
 
 export class PairedGrids {
   hiddenNote = element("p", { className: "hidden-columns", hidden: true });
+  /** @type {import("./grid.js").AskewGrid | null} */
   twin = null; // the table that scrolls along with this one
   led = [0, 0]; // where this one was led, or has led from
 
@@ -17,6 +18,7 @@ export class PairedGrids {
 
   /* Two tables with the same columns scroll as one, so that what is beside each other can be compared; null ends it.
      Where both begin, as much of the first change of each is in sight as there is room for. */
+  /** @param {import("./grid.js").AskewGrid | null} other */
   scrollWith(other) {
     if (this.twin) this.twin.pairing.twin = null;
     this.twin = other;

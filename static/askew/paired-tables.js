@@ -4,7 +4,9 @@ import { SQUEEZED } from "./column-widths.js";
 import { sum } from "./ruler.js";
 
 export class PairedTables {
+  /** @type {import("./painting.js").Painting | null} */
   twin = null; // the Painting beside this one, in a comparison of two tables
+  /** @type {Set<HTMLElement>} */
   spaced = new Set(); // rows with a height or a margin of their own
 
   /** @param {import("./painting.js").Painting} painting */
@@ -13,6 +15,7 @@ export class PairedTables {
   }
 
   /* Lay this table and another one out for comparison: shared columns have the same width, shared rows the same height. */
+  /** @param {import("./painting.js").Painting} twin */
   pairWith(twin) {
     this.twin = twin;
     twin.pair.twin = this.painting;
@@ -96,6 +99,7 @@ export class PairedTables {
 
 /* Widths for two tables: columns of the same id are as wide in both. Between least and most, as far as the wider one has
    room; `fits` is whether both have. `tables` are lists of [id, least, most]. */
+/** @param {[string | null, number, number][][]} tables @param {number} room */
 function shared(tables, room) {
   const columns = new Map();
   for (const [id, least, most] of tables.flat()) {
@@ -114,6 +118,7 @@ function shared(tables, room) {
 }
 
 /* Make elements as high as the highest of them. */
+/** @param {HTMLElement[]} elements */
 function level(elements) {
   const height = Math.max(...elements.map((one) => one.getBoundingClientRect().height));
   for (const one of elements) one.style.minHeight = `${height}px`;

@@ -16,6 +16,7 @@ export class Panels {
     for (const name of ["flag_note", "ask_text"]) if (this.page.form.elements[name]) this.page.form.elements[name].value = "";
   }
 
+  /** @param {KeyPress} event */
   onKey(event) {
     const panel = event.target.closest("details[data-panel][open]");
     if (event.key === "F2" && event.target.matches("textarea, input[type=text]")) { // as in a cell: append to it
@@ -37,6 +38,7 @@ export class Panels {
   }
 
   /* A digit in the panel of skip is one of the reasons, and done: nothing is chosen for anybody beforehand. */
+  /** @param {KeyPress} event */
   #skipsBecause({ key, target, ctrlKey, metaKey, altKey, repeat }) {
     if (ctrlKey || metaKey || altKey || repeat || writes(target) || !/^[1-9]$/u.test(key)) return false;
     const reason = [...document.querySelectorAll("input[name=skip_reason]")][Number(key) - 1];
@@ -57,6 +59,7 @@ export class Panels {
 
   /* Whether this Enter acts for the whole item, or for the panel it is pressed in. Alone it does so in a panel only, and
      where it has no meaning of its own; elsewhere it is a key that can be moved (keys.js). */
+  /** @param {KeyPress} event @param {Element | null} panel */
   #enters({ target, ctrlKey, metaKey, shiftKey }, panel) {
     if (ctrlKey || metaKey) return Boolean(panel) || !target.closest("a, [data-feedback]");
     // A field of a single line, in which Enter submits; Shift Enter begins a second line, and from then on Enter is a line.
@@ -64,6 +67,7 @@ export class Panels {
     return Boolean(panel) && !target.closest("button, a, summary, textarea");
   }
 
+  /** @param {string} action */
   act(action) {
     if (action === "submit") this.page.submission.submit();
     else if (action === "skip") this.skip();
@@ -117,6 +121,7 @@ export class Panels {
 
   /* Where letters go into a field, Enter is the field's own key as well. In a table, a list or a field of one line it submits,
      or leads on to where the next one does. */
+  /** @param {any} target */
   typing(target) {
     const on = writes(target);
     const text = on && target.matches("textarea, input");
@@ -129,6 +134,7 @@ export class Panels {
     hint?.toggleAttribute("data-on", on && !this.page.keys.off);
   }
 
+  /** @param {string} name */
   openPanel(name) {
     const panel = this.page.bar.querySelector(`details[data-panel=${name}]`);
     if (!panel) return;
@@ -136,6 +142,7 @@ export class Panels {
     (panel.querySelector("input:checked") ?? panel.querySelector("input, textarea") ?? panel).focus();
   }
 
+  /** @param {Element | null} except */
   closePanels(except = null) {
     for (const panel of this.page.bar.querySelectorAll("details[data-panel][open]")) if (panel !== except) panel.open = false;
   }

@@ -13,8 +13,11 @@ const SETTLED = 600; // ms without a change until what holds is read out
 const LISTED = 100; // changes that are listed one by one
 
 export class Requirements {
+  /** @type {StoredVerdict | null} */
   server = null; // violations and answer of the last saved draft
+  /** @type {Map<Element, string>} */
   #held = new Map(); // what was said of each line of the contract
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   #reading = null; // timer of what holds
 
   /** @param {import("./annotate.js").AskewAnnotate} page */
@@ -23,6 +26,7 @@ export class Requirements {
   }
 
   /* A draft that one comes back to is judged as one that is saved. */
+  /** @param {{response: import("./item-state.js").Response}} draft */
   async askVerdict({ response }) {
     if (this.page.practice || this.page.lookback.home || !this.asksServer()) return;
     const { id } = this.page.current;
@@ -37,6 +41,7 @@ export class Requirements {
     return this.page.places.holds.some((line) => "server" in line.dataset);
   }
 
+  /** @param {{violations: readonly PathViolation[], answer?: any}} verdict @param {{data: Record<string, unknown>}} response */
   take({ violations, answer }, { data }) {
     this.server = { data, violations, answer };
     this.tellChecked();
@@ -117,6 +122,7 @@ export class Requirements {
   }
 
   /* Whether an item has none of what a line of the checklist needs: protected cells, evidence, a program. */
+  /** @param {string | undefined} needs */
   #lacks(needs) {
     const { shows } = this.page.current;
     const contract = this.contract();
@@ -124,6 +130,7 @@ export class Requirements {
     return Boolean(needs) && !needs.split(" ").some((name) => there[name]);
   }
 
+  /** @param {readonly Violation[]} violations */
   #listViolations(violations) {
     const [list] = this.page.places.violations;
     if (!list) return;
@@ -133,6 +140,7 @@ export class Requirements {
     list.hidden = !words.length;
   }
 
+  /** @param {readonly Operation[]} operations */
   #listChanges(operations) {
     const [list] = this.page.places.changes;
     if (!list) return;
@@ -159,6 +167,7 @@ export class Requirements {
   }
 
   /* What a person can do next: change a cell, or decide about a change when all that are allowed are used. */
+  /** @param {number} used @param {number | null | undefined} limit */
   #hintAtLimit(used, limit) {
     const [hint] = this.page.places.hint;
     if (!hint) return;

@@ -17,6 +17,7 @@ export class ResponseFields {
     return Object.fromEntries(this.page.fields.map((field) => [field.dataset.field, blankOf(field)]));
   }
 
+  /** @param {Record<string, any>} data */
   fill(data) {
     let fits = true;
     const table = this.page.current.shows.table;
@@ -43,6 +44,7 @@ export class ResponseFields {
     return fits;
   }
 
+  /** @param {Record<string, unknown>} data */
   envelope(data) {
     const { type, variant, version, base } = this.page.current;
     return { type, variant, version, base, data, ...(this.unsure ? { unsure: true } : {}) };
@@ -52,6 +54,7 @@ export class ResponseFields {
     return this.page.bar.querySelector("[data-unsure]")?.getAttribute("aria-pressed") === "true";
   }
 
+  /** @param {boolean} on */
   setUnsure(on) {
     this.page.bar.querySelector("[data-unsure]")?.setAttribute("aria-pressed", String(on));
   }
@@ -72,6 +75,7 @@ export class ResponseFields {
   }
 
   /* Whether a person has said something in a field. A list of choices that came without any has nothing to say. */
+  /** @param {Field} field */
   isEntered(field) {
     const value = COLLECT[field.dataset.kind](field, this.page.grid);
     if (empty(value)) return field.localName === "askew-programs" && !field.asks;
@@ -81,6 +85,7 @@ export class ResponseFields {
 
 // --- kinds of fields: how to read, write and empty them ------------------------------------------------------------
 
+/** @param {HTMLElement} field @returns {HTMLInputElement} */
 export const inputOf = (field) => (field.matches("input, textarea") ? field : field.querySelector("input, textarea"));
 
 export const COLLECT = {
@@ -109,4 +114,5 @@ const FILL = {
 const BLANK = { choice: "", choices: [], flag: false, text: "", lines: [], operations: [], cells: [], json: null };
 
 /* A field that starts with something says so: the question that is to be reworded, for one. */
+/** @param {Field} field */
 export const blankOf = (field) => field.blank ?? BLANK[field.dataset.kind];

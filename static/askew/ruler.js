@@ -13,17 +13,20 @@ export class Ruler {
   #most; // px that a letter may be wide: as much as those of the widest scripts, and some more
   #widths = new Map(); // px of each letter of ASCII
 
+  /** @param {Element} place */
   constructor(place) {
     const { fontStyle, fontWeight, fontSize, fontFamily } = getComputedStyle(place);
     this.#context.font = `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}`;
     this.#most = 1.4 * Number.parseFloat(fontSize);
   }
 
+  /** @param {string} text */
   #width(text) {
     return Math.max(...text.split("\n").map((line) => this.#context.measureText(line).width));
   }
 
   /* The sum of the widths of its letters; Infinity where letters may join into others. */
+  /** @param {string} text */
   #sum(text) {
     if (!ASCII.test(text)) return Infinity;
     let sum = 0;
@@ -60,17 +63,20 @@ export class Ruler {
 }
 
 /* The parts of a cell's text that are never broken: its words, or a number as a whole. */
+/** @param {string} text @param {boolean} numeric */
 export function partsOf(text, numeric) {
   return numeric && formatOf(text).kind === "number" ? [text] : text.split(BLANKS);
 }
 
 /* The pixels that a cell needs for the longest of these words in the font of an element in it. */
+/** @param {Element} cell @param {Element} place @param {readonly string[]} words */
 export function roomFor(cell, place, words) {
   const longest = new Ruler(place).longest();
   for (const word of words) longest.take(word);
   return Math.ceil(longest.width + 1 + paddingOf(cell));
 }
 
+/** @param {Element} cell */
 export function paddingOf(cell) {
   const { paddingLeft, paddingRight } = getComputedStyle(cell);
   return Number.parseFloat(paddingLeft) + Number.parseFloat(paddingRight);

@@ -64,6 +64,7 @@ export class Saving {
     };
   }
 
+  /** @param {any} reply @param {import("./item-state.js").Response} response */
   #onSaved(reply, response) {
     this.page.current = { ...this.page.current, draft: { revision: reply.revision, response, saved_at: reply.saved_at } };
     if (!this.page.item.isWished) {
@@ -76,6 +77,7 @@ export class Saving {
     this.page.requirements.refresh();
   }
 
+  /** @param {Problem} problem @param {number} seconds */
   #onFailing(problem, seconds) {
     const words = problem.signedOut
       ? t("You are signed out. Your entries are stored in this browser. Sign in again in another tab, then saving resumes here.")
@@ -85,6 +87,7 @@ export class Saving {
 
   /* A submission got no answer. It stays what the person wants until the response is changed: it is sent again, and until the
      server has answered the page says that it is not submitted. */
+  /** @param {Problem} problem @param {number} seconds */
   #onWaiting(problem, seconds) {
     remember(WISH, [this.page.current.id]);
     const words = problem.signedOut
@@ -100,22 +103,26 @@ export class Saving {
     else this.page.item.retry();
   }
 
+  /** @param {boolean} isUnsaved */
   #onGivenUp(isUnsaved) {
     this.page.status.clearNotices("connection");
     this.page.status.state(isUnsaved ? t("Not saved") : t("Saved, not submitted"), true);
   }
 
+  /** @param {Problem} problem */
   #onRefused(problem) {
     this.page.status.state(t("Not saved"), true);
     this.page.status.notice(t`${problem.message} Your entries are still here and stored in this browser.`, "problem", problem.passing ? "connection" : "submit");
   }
 
+  /** @param {import("./item-state.js").StoredDraft} draft */
   #onStale(draft) {
     this.page.status.state(t("Not saved: this item was changed in another window"), true);
     this.chooseVersion(this.page.response, draft);
   }
 
   /* Two versions of one response: the person chooses. Until then both exist, here and on the server. */
+  /** @param {import("./item-state.js").Response} mine @param {import("./item-state.js").StoredDraft} draft */
   async chooseVersion(mine, draft) {
     const choice = await chooseVersion({ fields: this.page.fields, grid: this.page.grid, mine: mine.data, other: draft.response.data, savedAt: clock(draft.saved_at) });
     if (choice === "other") {
@@ -131,12 +138,14 @@ export class Saving {
   }
 
   /* A submission that got no answer had arrived, and the person has chosen something else since: it is the draft again. */
+  /** @param {import("./item-state.js").StoredDraft} draft */
   #onWithdrawn(draft) {
     this.page.status.clearNotices("connection");
     if (!this.page.item.isUnsaved) this.#onSaved(draft, draft.response);
   }
 
   /* The place was given to somebody else, or the batch or item was closed: what was entered stays a draft. */
+  /** @param {Problem} problem */
   async #onLost(problem) {
     const { id } = this.page.current;
     this.page.item.change(this.page.response);
@@ -149,12 +158,14 @@ export class Saving {
     this.page.status.notice(words, "problem", "submit", () => this.advance("", null, 0), t("Go to the next item"));
   }
 
+  /** @param {string} said @param {ItemAssignment | null} next @param {number} submitted */
   advance(said, next, submitted) {
     this.page.status.confirmAnswers();
     this.page.status.setProgress({ ...this.page.status.progress, submitted: this.page.status.progress.submitted + submitted });
     this.page.item.hear({ type: "goOn", next, said });
   }
 
+  /** @param {ItemAssignment | null} assignment @param {ItemAssignment | null} latest @param {string} said */
   #onNext(assignment, latest, said) {
     if (assignment) {
       // A waiting item was counted when it was fetched; what was submitted since is known here.
@@ -189,6 +200,7 @@ export class Saving {
   }
 
   /* Without a lease somebody else may get the item, or has it. As long as nobody has, it can be submitted. */
+  /** @param {Lease} lease */
   #tellLease(lease) {
     this.page.current = { ...this.page.current, lease };
     if (lease.seconds) this.page.status.clearNotices("lease");

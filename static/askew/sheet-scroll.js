@@ -10,6 +10,7 @@ export class SheetScroll {
 
   /* Let what lies over a cell begin at it, and before it where it would reach beyond the sheet: it has the room of all rows and
      columns at most. */
+  /** @param {HTMLElement} cell @param {HTMLElement} part */
   fitOver(cell, part) {
     const box = this.painting.sheet.getBoundingClientRect();
     const place = cell.getBoundingClientRect();
@@ -24,6 +25,7 @@ export class SheetScroll {
 
   /* Scroll the sheet, and nothing around it, as far as a cell needs to be seen whole: nobody has asked for it yet. To the
      side it goes from column to column, so that none stands there cut in two. */
+  /** @param {Spot2} place */
   bringIntoSight({ row, column }) {
     const cell = this.painting.cell(row, column);
     if (!cell || !this.painting.sheet.clientHeight) return;
@@ -45,6 +47,7 @@ export class SheetScroll {
   }
 
   /* The last columns can stand right beside what does not scroll, too: with some room behind them. */
+  /** @param {number} left */
   #scrollTo(left) {
     const { sheet, table } = this.painting;
     sheet.scrollLeft = left;
@@ -95,6 +98,7 @@ export class SheetScroll {
   }
 
   /* How far one has to scroll until a row stands right under the head. */
+  /** @param {HTMLElement} tr */
   #topOf(tr) {
     const { offsetParent } = tr;
     const body = tr.parentElement;
@@ -102,6 +106,7 @@ export class SheetScroll {
   }
 
   /* How many rows fit into the sheet. */
+  /** @param {string} row @param {string | null} column */
   page(row, column) {
     const height = this.painting.cell(row, column)?.offsetHeight || 32;
     return Math.max(1, Math.floor(this.painting.sheet.clientHeight / height) - 2);

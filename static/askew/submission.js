@@ -7,7 +7,9 @@ import { t } from "./language.js";
 import { remember } from "./tab-memory.js";
 
 export class Submission {
+  /** @type {string[]} */
   done = []; // annotations submitted here, newest last
+  /** @type {string[]} */
   confirmed = []; // codes of the unmet conditions that the next submission confirms
 
   /** @param {import("./annotate.js").AskewAnnotate} page */
@@ -60,6 +62,7 @@ export class Submission {
 
   /* What the server has against this response, as far as it has seen it. Where a line of the contract is for the server
      to check, it is asked first: what a person must mend is then no failed submission. */
+  /** @param {object} data */
   async #refusedByServer(data) {
     if (this.page.practice) return [];
     if (this.page.requirements.asksServer()) await this.page.guard(() => this.page.item.flush());
@@ -67,6 +70,7 @@ export class Submission {
     return seen ? this.page.requirements.server.violations.filter(({ level }) => level !== "warning") : [];
   }
 
+  /** @param {string} action @param {any} reply */
   onEnded(action, reply) {
     const isSubmitted = action === "submit";
     if (isSubmitted) {
@@ -78,6 +82,7 @@ export class Submission {
     this.page.lookback.workChanged();
   }
 
+  /** @param {Problem} problem */
   onNotEnded(problem) {
     if (problem.code === "invalid_response") this.onInvalid(problem);
     else if (problem.code === "unmet_conditions") this.#askToConfirm(problem);
@@ -107,6 +112,7 @@ export class Submission {
     });
   }
 
+  /** @param {Problem} problem */
   onInvalid(problem) {
     const violations = problem.body.violations ?? [];
     this.page.requirements.server = { data: this.page.values.collect(), violations, answer: this.page.requirements.server?.answer };
@@ -120,6 +126,7 @@ export class Submission {
   }
 
   /* The server asks once about what the response leaves unmet: a reason answers it, and so does submitting again. */
+  /** @param {Problem} problem */
   #askToConfirm({ message, body }) {
     this.confirmed = body.unmet.map(({ code }) => code);
     const reason = this.page.fields.some((field) => field.dataset.field === "reason" && !field.closest("[hidden]"));

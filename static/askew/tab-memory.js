@@ -1,5 +1,6 @@
 /* What this tab or browser remembers beside drafts. Where nothing can be stored, nothing is remembered. */
 
+/** @param {string} key */
 export function wasOpen(key) {
   try {
     return localStorage.getItem(key) === "open";
@@ -8,6 +9,7 @@ export function wasOpen(key) {
   }
 }
 
+/** @param {string} key @returns {any[]} */
 export function recall(key) {
   try {
     return JSON.parse(sessionStorage.getItem(key)) ?? [];
@@ -16,6 +18,7 @@ export function recall(key) {
   }
 }
 
+/** @param {string} key @param {readonly unknown[]} list */
 export function remember(key, list) {
   try {
     sessionStorage.setItem(key, JSON.stringify(list.slice(-50)));

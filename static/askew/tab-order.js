@@ -2,6 +2,7 @@
 
 /* Tab leaves a table that is read at once unless it has long texts, and Shift+Tab comes back to it from where that led: looking for the next stop by
    itself, the browser would lay out every cell. */
+/** @param {HTMLElement} sheet @param {HTMLElement} after */
 export function passBy(sheet, after) {
   const stops = new WeakSet();
   const back = (event) => {

@@ -6,7 +6,9 @@ import { t } from "./language.js";
 
 export class TableHead {
   head = element("thead", { role: "rowgroup" });
+  /** @type {Map<string, HTMLElement>} */
   headCells = new Map(); // column id -> th
+  /** @type {WeakMap<Element, string>} */
   #dressed = new WeakMap(); // th -> the class names that were painted
 
   /** @param {import("./painting.js").Painting} painting */
@@ -14,6 +16,7 @@ export class TableHead {
     this.painting = painting;
   }
 
+  /** @param {boolean} anew */
   paintHead(anew) {
     const { grid } = this.painting.options;
     if (anew) {
@@ -38,6 +41,7 @@ export class TableHead {
   }
 
   /* A further header row: the cells that the source had merged in it are one. */
+  /** @param {readonly string[]} cells @param {number} row */
   #above(cells, row) {
     const tr = element("tr", { className: "above", role: "row", ariaRowIndex: String(row + 1) });
     tr.append(element("td", { className: "number", role: this.painting.options.grid ? "gridcell" : "cell" }));
@@ -56,6 +60,7 @@ export class TableHead {
     return tr;
   }
 
+  /** @param {HTMLElement} th @param {ShownColumn} column @param {number} index */
   #paintHeadCell(th, column, index) {
     const note = this.painting.options.notes?.get(column.id) ?? (column.removed ? t("removed") : column.inserted ? t("new") : "");
     const key = JSON.stringify([column.name, column.old, note]);

@@ -4,7 +4,9 @@ import { t } from "./language.js";
 
 export class Turns {
   rank = ""; // the option of the rank that has the focus
+  /** @type {Field | null} */
   #due = null; // the question that is missing first, where choices submit
+  /** @type {Element[]} */
   again = []; // groups of choices that were all made when the item came, and not yet made again by key
 
   /** @param {import("./annotate.js").AskewAnnotate} page */
@@ -15,6 +17,7 @@ export class Turns {
   /* Choose by key: among the inputs that share the key, the one whose group has no choice yet. Where several groups
      were all chosen when the item came (a submission that was undone), they are gone through once more. Of questions
      that are answered in turn, a key that the one whose turn it is does not have changes none of the others. */
+  /** @param {readonly KeyOption[]} actions @param {string} text @param {{input?: HTMLInputElement} | null} typed */
   choose(actions, text, typed) {
     const inputs = actions.map(({ input }) => input);
     let input = typed ? inputs[0] : this.#aim(inputs);
@@ -45,6 +48,7 @@ export class Turns {
   }
 
   /* Enter after a number: true where a further question is open, which Enter then leads to. */
+  /** @param {{group: Element}} typed */
   endNumber({ group }) {
     const [missing] = this.page.values.missing();
     if (!missing || missing[0] === group) return false;
@@ -54,6 +58,7 @@ export class Turns {
   }
 
   /* The one of the inputs that their key acts on; undefined where the questions in turn have it for none that is open. */
+  /** @param {readonly HTMLInputElement[]} inputs */
   #aim(inputs) {
     const groups = inputs.map((input) => input.closest("[data-field]"));
     let index = groups.findIndex((group) => group && !group.querySelector(":checked"));
@@ -63,12 +68,14 @@ export class Turns {
     return inputs[Math.max(0, index)];
   }
 
+  /** @param {Element} group */
   #isOpen(group) {
     return !group.querySelector(":checked") || this.again.includes(group);
   }
 
   /* A choice was made, by key or pointer: when it was the last one that was open, the item is submitted. Where numbers of
      several digits are typed, Enter does that. */
+  /** @param {Element} group */
   commit(group) {
     const turns = this.committing();
     this.again = this.again.filter((one) => one !== group);
@@ -99,6 +106,7 @@ export class Turns {
 
   /* Mark the question that is missing first, in the order of the page: a small screen keeps only that in sight. That can be
      a question which a choice has led to, as what is wrong where a score is low. */
+  /** @param {readonly Field[]} turns */
   #markDue(turns) {
     const followUps = turns.length ? this.#followUps() : [];
     const questions = this.page.fields.filter((field) => turns.includes(field) || followUps.includes(field));
@@ -115,6 +123,7 @@ export class Turns {
   }
 
   /* Below the last of the choices that submit: that they do. Until then Submit is no more prominent than the rest. */
+  /** @param {readonly Field[]} turns */
   #tellCommits(turns) {
     const [line] = this.page.places.commits;
     if (!line) return; // practice submits nothing
@@ -128,6 +137,7 @@ export class Turns {
   }
 
   /* Go on behind what is in a field; what was filled in is selected by the field itself, and replaced. */
+  /** @param {HTMLInputElement} input */
   #write(input) {
     input.focus();
     if (input.matches("textarea, [type=text]") && input.selectionStart === input.selectionEnd) input.setSelectionRange(input.value.length, input.value.length);

@@ -7,6 +7,7 @@ import { t } from "./language.js";
 export class WholeCell {
   #whole = element("div", { className: "full", ariaHidden: "true" });
   #hint = element("div", { className: "hint", ariaHidden: "true" });
+  /** @type {HTMLElement | null} */
   #opened = null; // the cell over which something lies
 
   /** @param {import("./grid.js").AskewGrid} grid */
@@ -36,6 +37,7 @@ export class WholeCell {
   }
 
   /* Open the text of a cell in a pane of its own, with what it replaces. */
+  /** @param {Position} place */
   async readWhole({ row, column }) {
     const { base, state, rowPlaces, columnPlaces } = this.grid.edits;
     const at = columnPlaces.get(column);

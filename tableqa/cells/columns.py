@@ -1,4 +1,4 @@
-"""What kind of texts a column holds, for drawing it. The browser has the same rule (static/askew/painting.js)."""
+"""What kind of texts a column holds, for drawing it. The browser has the same rule (static/askew/column-facts.js)."""
 
 from collections.abc import Iterable
 from itertools import islice

@@ -1,0 +1,167 @@
+/* What the page of an item and its table hand to each other, for the types of JSDoc comments. */
+
+/* A field of the form: an input, a group of them, or an element of a task type. */
+type Field = PagePart<HTMLElement> & {
+  value: any;
+  readonly blank?: unknown;
+  readonly asks?: boolean;
+};
+
+/* An option of a field, with the key that chooses it. */
+interface KeyOption {
+  readonly key: string;
+  readonly input: HTMLInputElement;
+}
+
+interface Progress {
+  readonly submitted: number;
+  readonly total: number;
+}
+
+interface StoredVerdict {
+  readonly data: Record<string, unknown>;
+  readonly violations: readonly PathViolation[];
+  readonly answer?: Record<string, readonly string[]> | null;
+}
+type PathViolation = Violation & { readonly path?: string };
+
+/* An answer of the managers to a question of the person. */
+interface QuestionAnswer {
+  readonly id: string;
+  readonly question: string;
+  readonly answer: string;
+  readonly is_whole: boolean;
+}
+
+/* An item as the server hands it out. */
+interface ItemAssignment {
+  readonly id: string;
+  readonly type: string;
+  readonly variant: string;
+  readonly version: number;
+  readonly base: string;
+  readonly guidelines: string;
+  readonly grid: string;
+  readonly suggests: string;
+  readonly batch: { readonly id: string };
+  readonly shows: Record<string, any>;
+  readonly contract: Contract | null;
+  readonly progress: Progress;
+  readonly draft: (import("../static/askew/item-state.js").StoredDraft & { readonly outdated?: string }) | null;
+  readonly annotation: unknown;
+  readonly sent_back: string | null;
+  readonly answers?: readonly QuestionAnswer[];
+  readonly same_question: { readonly number: number; readonly total: number } | null;
+  readonly lease?: Lease;
+}
+interface Lease {
+  readonly seconds: number;
+}
+
+/* An earlier item of the person, with the response that was submitted. */
+interface EarlierItem extends ItemAssignment {
+  readonly response: import("../static/askew/item-state.js").Response | null;
+  readonly unsure: boolean;
+  readonly ended_at: string;
+}
+
+/* A line of a list of columns, and what can be chosen in it (columns.js). */
+interface ColumnChoice {
+  readonly text: string;
+  readonly by?: string;
+  readonly why?: string;
+  readonly state?: "taken" | "rejected";
+  readonly rejectable?: boolean;
+}
+interface ColumnLine {
+  readonly id: string;
+  readonly name: string;
+  readonly now?: string | null;
+  readonly note?: string;
+  readonly column?: string;
+  readonly state?: string;
+  readonly choices?: readonly ColumnChoice[];
+  readonly details?: readonly { readonly text: string; readonly look?: boolean }[];
+  readonly reasons?: readonly string[];
+  readonly act?: readonly [label: string, name: string];
+  readonly own?: string;
+  readonly noneLabel?: string;
+  readonly key?: string;
+}
+
+/* What a mode makes of the table (modes.js); what it does not have, it does not do. */
+interface GridMode {
+  readonly isGrid: boolean;
+  readonly hasHead: boolean;
+  readonly headsStand: boolean;
+  readonly writes: boolean;
+  readonly label: string;
+  readonly help: string;
+  readonly first?: Spot2 | null;
+  readonly typing?: boolean;
+  readonly changes?: readonly unknown[];
+  readonly removing?: { readonly rows: boolean; readonly columns: boolean } | null;
+  readonly [act: string]: any;
+}
+interface Spot2 {
+  readonly row: string;
+  readonly column: string;
+}
+
+/* How a table is shown: grid.js says what each means. */
+interface GridOptions {
+  readonly mode?: string;
+  readonly cells?: readonly Pair[];
+  readonly marks?: readonly Pair[];
+  readonly protected?: readonly (readonly string[])[];
+  readonly allowed?: readonly string[] | null;
+  readonly limit?: number | null;
+  readonly cellFormat?: string;
+  readonly label?: string;
+  readonly variants?: Edits & { readonly fits: boolean };
+  readonly whole?: boolean;
+  readonly tools?: readonly Tool[];
+}
+
+/* A rectangle that is drawn over cells. */
+interface DrawnArea extends Area {
+  readonly kind: string;
+}
+interface AreaPart {
+  readonly from: number;
+  readonly to: number;
+  readonly left: number;
+  readonly right: number;
+  readonly kind: string;
+  readonly opens: boolean;
+  readonly ends: boolean;
+}
+interface AreaBox extends AreaPart {
+  readonly top: number;
+  readonly height: number | null;
+  readonly joined?: boolean;
+}
+
+/* A row as it was painted last. */
+interface PaintedRow {
+  readonly tr: HTMLTableRowElement;
+  row: ShownRow | null;
+  flags: readonly string[] | null;
+  columns: string;
+}
+interface PaintingOptions {
+  readonly grid: boolean;
+  readonly choosing: boolean;
+  readonly label: string;
+  readonly removing: { readonly rows: boolean; readonly columns: boolean } | null;
+  flags(row: string): string[] | null;
+  headFlags(column: string): string;
+  readonly notes: ReadonlyMap<string, string>;
+  readonly moved: ReadonlySet<string>;
+}
+type SourceTable = WholeTable & {
+  readonly title?: string;
+  readonly caption?: string;
+  readonly spans?: readonly { readonly row: string; readonly column: string; readonly rows: number; readonly columns: number }[];
+};
+type Merged = Map<string, Map<string, string>>;
