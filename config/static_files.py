@@ -1,16 +1,23 @@
-"""Static files of a production build: our own without comments and blanks, all compressed and named by their contents."""
+"""Static files of a production build: scripts in bundles, all compressed and named by their contents."""
 
+import json
+import logging
 import re
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import rcssmin
-import rjsmin
-from django.core.files.base import ContentFile
+from django.conf import settings
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
+from annotation.templatetags.scripts import bundles
+
 OURS = "askew/"
+STYLE = re.compile(r"askew/[\w-]+\.css")
+log = logging.getLogger(__name__)
 
 
 class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
@@ -23,13 +30,17 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
     support_js_module_import_aggregation = True
 
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
-        """Put what is shipped in the place of what was copied, before it is named and compressed."""
-        for name, (storage, path) in list(paths.items()) if not dry_run else ():
-            if text := _own_text(name, storage, path):
-                self.delete(name)
-                self._save(name, ContentFile(minified(name, text).encode()))
-                paths[name] = (self, name)
+        """Make bundles of the modules, then replace each file of ours by its minified form, before it is named."""
+        bundled = {} if dry_run else _write_bundles(self.location)
+        for name in () if dry_run else filter(STYLE.fullmatch, paths):
+            path = Path(self.path(name))
+            path.write_text(minified(path.read_text("utf-8")), "utf-8")
+            paths[name] = (self, name)
         yield from super().post_process(paths, dry_run, **options)
+        if bundled:
+            self.hashed_files |= bundled
+            self.save_manifest()
+            yield from ((name, path, True) for name, path in self.compress_files(bundled.values()))
         if not dry_run:
             _make_world_readable(Path(self.location))
 
@@ -46,24 +57,27 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
         return converted
 
 
+def _write_bundles(folder: str) -> dict[str, str]:
+    """Write bundles of the modules in the folder; returns their files by path. Without Node.js: none, and a warning."""
+    node, script = shutil.which("node"), settings.BASE_DIR / "config" / "bundles.js"
+    if not node or not (settings.BASE_DIR / "node_modules" / "rolldown").is_dir():
+        log.warning(
+            "Scripts are not bundled: install Node.js, run `npm ci --omit=dev`, then collectstatic again."
+        )
+        return {}
+    build = subprocess.run(
+        [node, script, folder], input=json.dumps(bundles()), stdout=subprocess.PIPE, text=True, check=True
+    )
+    files: dict[str, str] = json.loads(build.stdout)
+    return files
+
+
 def _make_world_readable(folder: Path) -> None:
     """A proxy that serves the folder is another user than Askew. With any umask: what is here is for all users."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-def minified(name: str, text: str) -> str:
-    """A script or style sheet of ours as a site ships it. Nothing is renamed: what is shipped does what was tested."""
-    less = rjsmin.jsmin(text) if name.endswith(".js") else rcssmin.cssmin(text)
-    return f"{less}\n"
-
-
-def _own_text(name: str, storage: Any, path: str) -> str:
-    """The text of a file of ours, or of a kind's script, which imports ours; "" for one of others."""
-    if not name.endswith((".js", ".css")) or name.startswith(("admin/", "rest_framework/")):
-        return ""
-    if not name.startswith(OURS) and not name.endswith(".js"):
-        return ""
-    with storage.open(path) as file:
-        text: str = file.read().decode("utf-8", errors="replace")
-    return text if name.startswith(OURS) or f'"../{OURS}' in text else ""
+def minified(text: str) -> str:
+    """A style sheet of ours as a site ships it."""
+    return f"{rcssmin.cssmin(text)}\n"

@@ -232,6 +232,26 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     return {**browser_type_launch_args, "executable_path": chromium(), "args": flags}
 
 
+@pytest.fixture(scope="session")
+def collected_static(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The static files of a site. Made once per process."""
+    from tests.static_files import collect
+
+    return collect(tmp_path_factory.mktemp("static"))
+
+
+@pytest.fixture(autouse=True)
+def _pages_load_what_a_site_ships(request: pytest.FixtureRequest) -> None:
+    """In a browser; a test marked `unbundled` loads the modules, as from a clone without Node.js."""
+    if not request.node.get_closest_marker("browser") or request.node.get_closest_marker("unbundled"):
+        return
+    folder, settings = request.getfixturevalue("collected_static"), request.getfixturevalue("settings")
+    settings.STATICFILES_DIRS = [folder, *settings.STATICFILES_DIRS]
+    options = {"location": str(folder), "base_url": "/static/"}
+    storage = {"BACKEND": "config.static_files.HashedStaticFilesStorage", "OPTIONS": options}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": storage}
+
+
 @pytest.fixture
 def new_context(
     request: pytest.FixtureRequest, new_context: Callable[..., BrowserContext]

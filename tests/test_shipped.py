@@ -1,79 +1,100 @@
-"""What a site ships of our scripts and style sheets: lighter than the tree's, and each module under one name."""
+"""What a site ships: bundles of our scripts, each file under one name, and pages that stay within their weight."""
 
 from __future__ import annotations
 
 import json
 import posixpath
 import re
-from collections.abc import Iterator
+import shutil
 from pathlib import Path
 from typing import Any
 
-from django.contrib.staticfiles.finders import get_finders
+import brotli
+import pytest
+from django.template import engines
 
-from config.static_files import HashedStaticFilesStorage, minified
+from annotation.templatetags.scripts import bundles
+from config.static_files import minified
+from tasks.contract import task_type, task_types
+from tests.plugin import ROOT, missing
+from tests.static_files import collect
 
-ROOT = Path(__file__).resolve().parent.parent
-IN_TEMPLATE = re.compile(r"\$\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}")
-"""An expression in a template, with braces of its own up to two deep."""
-IMPORTED = re.compile(r'(?:import|export)[^;"]*?"(\.[^"]+)";')
-
-
-def test_comments_and_blanks_go_and_what_is_written_in_texts_and_patterns_stays() -> None:
-    text = (
-        '/* What it is for,\n   in two lines. */\n\nimport { t } from "./language.js";\n\n'
-        "// why\nconst PAUSE = 250; // ms\nconst found = /[/]\\/ x/.test(a);\n"
-        "class Draft {\n  #kept = `// ${t} /* stays */`;\n}\n"
-    )
-    assert minified("askew/x.js", text) == (
-        'import{t}from"./language.js";const PAUSE=250;const found=/[/]\\/ x/.test(a);'
-        "class Draft{#kept=`// ${t} /* stays */`;}\n"
-    )
-    assert minified("askew/x.css", "/* a */\na > b { color: red;\n}\n") == "a>b{color:red}\n"
+IMPORTED = re.compile(r'(?:from|import\(?)\s*["\'`](\.[^"\'`]+)["\'`]')
+SOURCE = re.compile(r'<script [^>]*src="/static/([^"]+)"')
+SCRIPTS = {"question_type": 45_000, "value_change": 58_000}
+"""Bytes of the scripts of an annotation page with Brotli."""
+REQUESTS = 6
 
 
-def test_no_template_stands_inside_another_which_the_minifier_would_take_spaces_from() -> None:
-    assert minified("askew/x.js", "a = `${b ? t`${c} of ${d}` : 0}`;") != "a=`${b ? t`${c} of ${d}` : 0}`;\n"
-    nested = [
-        f"{path}:{text.count(chr(10), 0, inside.start()) + 1}"
-        for path, text in ours()
-        for inside in IN_TEMPLATE.finditer(text)
-        if "`" in inside[0]
-    ]
-    assert nested == []
+@pytest.fixture(scope="module")
+def site(collected_static: Path) -> Path:
+    if not shutil.which("node") or not (ROOT / "node_modules" / "rolldown").is_dir():
+        missing("no bundles: `./run test` installs what package-lock.json names, with Node.js")
+    return collected_static
 
 
-def ours() -> Iterator[tuple[Path, str]]:
-    for path in [*ROOT.glob("static/askew/*.js"), *ROOT.glob("tasks/*/static/**/*.js")]:
-        yield path.relative_to(ROOT), path.read_text("utf-8")
+@pytest.fixture
+def shipping(site: Path, settings: Any) -> Path:
+    """The pages of this test name the files of a site."""
+    options = {"location": str(site), "base_url": "/static/"}
+    storage = {"BACKEND": "config.static_files.HashedStaticFilesStorage", "OPTIONS": options}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": storage}
+    return site
 
 
-def test_what_is_shipped_is_named_by_contents_and_imported_by_those_names(
-    tmp_path: Path, settings: Any
-) -> None:
-    settings.STATIC_URL = "/static/"
-    storage = HashedStaticFilesStorage(location=tmp_path, base_url="/static/")
-    found, whole = {}, {}
-    for finder in get_finders():
-        for path, source in finder.list([]):
-            if path.startswith(("askew/", "vendor/")) or path.endswith("/form.js"):
-                found[path] = (source, path)
-                with source.open(path) as file:
-                    whole[path] = len(file.read())
-                    file.seek(0)
-                    storage.save(path, file)
-    wrong = [one for one in storage.post_process(dict(found)) if isinstance(one[2], Exception)]
-    assert wrong == []
-    named = json.loads((tmp_path / "staticfiles.json").read_text())["paths"]
-    assert set(found) <= set(named)
+def test_a_style_sheet_is_shipped_without_comments_and_blanks() -> None:
+    assert minified("/* a */\na > b { color: red;\n}\n") == "a>b{color:red}\n"
+
+
+def test_each_module_and_bundle_imports_by_the_names_that_the_manifest_has(site: Path) -> None:
+    named = json.loads((site / "staticfiles.json").read_text())["paths"]
+    assert set(bundles()) <= set(named)
     imports = 0
     for name, hashed in named.items():
-        if name.endswith(".js"):
-            text = (tmp_path / hashed).read_text("utf-8")
-            assert len(text.encode()) < whole[name] or not name.startswith("askew/"), name
-            for path in IMPORTED.findall(text):
-                where = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+        assert re.search(r"\.[0-9a-f]{12}\.\w+$", hashed), name
+        if name.startswith(("askew/", "bundles/")) and name.endswith(".js"):
+            for path in IMPORTED.findall((site / hashed).read_text("utf-8")):
                 imports += 1
-                assert re.search(r"\.[0-9a-f]{12}\.js$", path), f"{name}: {path}"
-                assert where in named.values(), f"{name}: {path} is not what the manifest names"
-    assert imports > 50
+                target = posixpath.normpath(posixpath.join(posixpath.dirname(hashed), path))
+                assert target in named.values(), f"{name}: {path} is not what the manifest names"
+    assert imports > 100
+
+
+def test_a_bundle_loads_nothing_else_before_it_runs(site: Path) -> None:
+    named = json.loads((site / "staticfiles.json").read_text())["paths"]
+    for name in bundles():
+        assert not re.search(r"(?:^|;)import(?!\()", (site / named[name]).read_text("utf-8")), name
+
+
+def test_no_source_map_is_shipped(site: Path) -> None:
+    assert not list(site.glob("bundles/**/*.map"))
+    assert not [
+        path for path in site.glob("bundles/**/*.js") if "sourceMappingURL" in path.read_text("utf-8")
+    ]
+
+
+@pytest.mark.parametrize("key", SCRIPTS)
+def test_the_scripts_of_an_annotation_page_stay_within_their_budget(shipping: Path, key: str) -> None:
+    assignment = {"loop": None, "progress": {"submitted": 0}}
+    elements = engines["django"].from_string(
+        '{% load scripts %}{% scripts "pages" %}{% include "annotating/_scripts.html" %}'
+    )
+
+    paths = SOURCE.findall(
+        elements.render({"task": task_type(key), "assignment": assignment, "batch": {"help": None}})
+    )
+
+    sizes = {path: len(brotli.compress((shipping / path).read_bytes())) for path in paths}
+    assert len(paths) <= REQUESTS
+    assert sum(sizes.values()) <= SCRIPTS[key], sizes
+
+
+def test_a_site_without_node_ships_the_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    named = json.loads((collect(tmp_path / "static") / "staticfiles.json").read_text())["paths"]
+
+    assert not [name for name in named if name.startswith("bundles/")]
+    assert {"askew/annotate.js", *(task.script for task in task_types().values() if task.script)} <= set(
+        named
+    )

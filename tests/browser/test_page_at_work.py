@@ -138,6 +138,7 @@ def test_the_head_of_every_page_takes_two_lines_on_a_phone_and_no_part_lies_over
 # -- without scripts, and when they do not come ------------------------------------------------------
 
 
+@pytest.mark.unbundled
 @pytest.mark.console_may_say("Failed to load resource")
 def test_when_the_scripts_do_not_come_the_plain_page_is_offered_and_holds_the_whole_table(
     world: World, new_context: NewContext, live_server: Any
@@ -213,7 +214,7 @@ def test_only_what_is_pressed_per_item_shows_its_key_and_modules_that_did_not_co
     page = signed_in(new_context, live_server.url, world.ada, viewport=DESK).new_page()
     # From the first request to the last: a route that begins or ends in between does so at a moment of the browser's.
     for name in ("all-keys", "past", "examples"):
-        page.route(f"**/askew/{name}*.js", lambda route: route.abort() if refused else route.continue_())
+        page.route(f"**/bundles/*/{name}.*.js", lambda route: route.abort() if refused else route.continue_())
     page.goto(f"{live_server.url}/batches/{world.batch(overlap=1).public_id}/annotate/")
     takes_keys(page)
     first = question(page)

@@ -7,19 +7,15 @@ import { openPage } from "./page.js";
 
 process.env.TZ = "Asia/Tokyo";
 
-const SCRIPTS = ["askew/time-zone.js"];
-
-const loadsTheScript = (page) => page.all("script[type=module]").some(({ src }) => src.endsWith("/static/askew/time-zone.js"));
+const SCRIPTS = ["askew/pages.js"];
 
 test("a first sign-in sends the time zone of the browser", async () => {
-  const page = await openPage("managers/sign_in", { scripts: SCRIPTS });
-  assert.ok(loadsTheScript(page));
+  const page = await openPage("managers/sign_in");
   assert.equal(page.find("form input[name=time_zone]").value, "Asia/Tokyo");
 });
 
 test("a new project starts with the time zone of the browser", async () => {
-  const page = await openPage("managers/new_project", { scripts: SCRIPTS });
-  assert.ok(loadsTheScript(page));
+  const page = await openPage("managers/new_project");
   assert.equal(page.find("select[name=time_zone]").value, "Asia/Tokyo");
 });
 

@@ -1,0 +1,59 @@
+"""Scripts of pages: the modules that each loads, and the bundle that `collectstatic` makes of them."""
+
+from typing import TYPE_CHECKING
+
+from django import template
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.templatetags.static import static
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+if TYPE_CHECKING:
+    from tasks.contract import TaskType
+
+register = template.Library()
+
+PAGES = ("pages", "explorer", "comparison", "adjudicate", "own-response", "prediction", "proposals")
+"""Scripts that pages load, by module."""
+MODES = {
+    "read": "",
+    "edit": "askew/editing.js",
+    "structure": "askew/structuring.js",
+    "select": "askew/selecting.js",
+}
+
+
+@register.simple_tag
+def scripts(page: "str | TaskType") -> SafeString:
+    """Elements that load a script of PAGES, or those of the annotation page of a task type."""
+    modules = _modules(page)
+    name = _bundle(modules)
+    is_bundled = name in getattr(staticfiles_storage, "hashed_files", ())
+    paths = [name] if is_bundled else modules
+    return format_html_join(
+        "\n", '<script type="module" src="{}"></script>', ((static(path),) for path in paths)
+    )
+
+
+def bundles() -> dict[str, list[str]]:
+    """The modules of all bundles, by the path of the bundle; paths are below the folder of static files."""
+    from tasks.contract import task_types
+
+    pages: list[str | TaskType] = [*PAGES, *task_types().values()]
+    defined = [_annotation(mode) for mode in ("read", "select")]  # task types that a project defines
+    return {_bundle(modules): modules for modules in (*map(_modules, pages), *defined)}
+
+
+def _modules(page: "str | TaskType") -> list[str]:
+    if isinstance(page, str):
+        return [f"askew/{page}.js"]
+    return _annotation(page.mode, "askew/edits.js" if page.operations_field else "", page.script)
+
+
+def _annotation(mode: str, *further: str) -> list[str]:
+    return ["askew/grid.js", *filter(None, (MODES[mode], *further)), "askew/annotate.js"]
+
+
+def _bundle(modules: list[str]) -> str:
+    names = (path.removeprefix("askew/").removesuffix(".js").replace("/", "_") for path in modules)
+    return f"bundles/{'-'.join(names)}.js"

@@ -1,0 +1,28 @@
+/* Bundles of modules. `node config/bundles.js FOLDER` reads {path of the bundle: [path of a module, ...]} from standard input. It
+   writes each bundle, and what it imports on demand to a folder beside it. It prints {path: path with a digest}. All paths
+   are below FOLDER. */
+
+import { readFileSync } from "node:fs";
+
+import { rolldown } from "rolldown";
+
+const [folder] = process.argv.slice(2);
+const files = {};
+for (const [bundle, modules] of Object.entries(JSON.parse(readFileSync(0, "utf8")))) {
+  const name = bundle.replace(/\.js$/u, "");
+  const entry = {
+    name: "entry",
+    resolveId: (id) => (id === name ? id : null),
+    load: (id) => (id === name ? modules.map((path) => `import ${JSON.stringify(`${folder}/${path}`)};`).join("") : null),
+  };
+  const build = await rolldown({ input: { [name]: name }, plugins: [entry], checks: { ineffectiveDynamicImport: false } });
+  const { output } = await build.write({
+    dir: folder,
+    entryFileNames: "[name].[hash:12].js",
+    chunkFileNames: `${name}/[name].[hash:12].js`,
+    hashCharacters: "hex",
+    minify: true,
+  });
+  for (const { fileName } of output) files[fileName.replace(/\.\w+\.js$/u, ".js")] = fileName;
+}
+console.log(JSON.stringify(files));
