@@ -1,6 +1,6 @@
 """Fills a database for `benchmarks.browser` and prints what a browser needs as JSON: a session and the pages.
 
-Every task type over its own sample, whose tables have a few rows, and three large tables to read, mark and edit.
+Every task type over its own sample, whose tables have a few rows, and four large tables to read, mark and edit.
 `over_items` and what follows also make the pages of browser tests.
 """
 
@@ -28,7 +28,7 @@ MODES = {
 
 
 def main(data: Path) -> dict[str, Any]:
-    """Migrate, make the batches, and return {"cookie": [...], "kinds": {kind: page}, "tables": {size and mode: page}}."""
+    """Migrate, make the batches, and return sessions and pages: {"cookie", "manager", "explorer", "kinds", "tables"}."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     import django
 
@@ -55,10 +55,15 @@ def main(data: Path) -> dict[str, Any]:
             for mode, (kind, variant) in MODES.items():
                 batch = world.batch(kind, variant=variant, sources=[found.source], overlap=1)
                 grids[f"{size}, {mode}"] = f"/batches/{batch.public_id}/annotate/"
-    client = Client()
-    client.force_login(world.ada)
+    name, sessions = settings.SESSION_COOKIE_NAME, []
+    for person in (world.ada, world.mara):
+        client = Client()
+        client.force_login(person)
+        sessions.append([name, client.cookies[name].value])
     return {
-        "cookie": [settings.SESSION_COOKIE_NAME, client.cookies[settings.SESSION_COOKIE_NAME].value],
+        "cookie": sessions[0],
+        "manager": sessions[1],
+        "explorer": f"/projects/{world.project.slug}/explorer/",
         "kinds": kinds,
         "tables": grids,
     }
@@ -151,8 +156,13 @@ def respond(world: Any, batch: Any) -> None:
 
 
 def tables(data: Path) -> dict[str, Table]:
-    """The tables that are measured, header first: the longest real one, a wide one of real columns, a huge written one."""
-    return {"753 x 4": _read(data / REAL), "60 x 43": _wide(data), "5,000 x 8": _huge()}
+    """The tables that are measured, header first: the longest real one, a wide one of real columns, two written ones."""
+    return {
+        "753 x 4": _read(data / REAL),
+        "60 x 43": _wide(data),
+        "250 x 8": _huge()[:251],
+        "5,000 x 8": _huge(),
+    }
 
 
 def _read(path: Path) -> Table:
