@@ -59,6 +59,7 @@ RUNS = (
     Run("agreement", quick="--units 100000 --sets 3000 --rounds 2"),
     Run("agreement", "--postgres", quick="--postgres --units 20000"),
     Run("browser", quick="--kinds question_type,value_change --loads 1 --keys 5 --brief"),
+    Run("long_day", quick="--items 60 --after 20"),
     Run("share"),
     Run("annotators", quick="--people 8 --items 160"),
     Run("team", quick="--people 3 --seconds 2"),
