@@ -34,13 +34,14 @@ function whole(pattern) {
 export function formatOf(text) {
   let known = remembered.get(text);
   if (!known) {
-    if (remembered.size > 20_000) remembered.clear();
+    if (remembered.size >= REMEMBERED) remembered.clear();
     known = readFormat(text);
     remembered.set(text, known);
   }
   return known;
 }
 
+const REMEMBERED = 4_000; // texts; a page may show a thousand tables
 /** @type {Map<string, TextFormat>} */
 const remembered = new Map();
 

@@ -2,7 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
+const { formatOf } = await import("/static/askew/cells.js");
 const { fromText } = await import("/static/askew/clipboard.js");
 const { Edits } = await import("/static/askew/edits.js");
 const { History } = await import("/static/askew/history.js");
@@ -111,4 +114,17 @@ test("a row that is removed before a split has empty parts when it is restored",
   assert.deepEqual(names(edits), ["split_column"]);
   assert.deepEqual(edits.edited.header, ["part 0", "part 1", "b"]);
   assert.deepEqual(edits.edited.rows, [["1", "2", "x"], ["", "", "y"], ["5", "6", "z"]]);
+});
+
+test("a page that shows many tables keeps the formats of few texts", () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc");
+  const heap = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  formatOf("0");
+  const before = heap();
+  for (let number = 1; number < 20_000; number += 1) formatOf(`${number} m`);
+  assert.ok(heap() - before < 1_000_000);
 });
