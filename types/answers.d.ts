@@ -216,3 +216,115 @@ interface SeenCheck {
   readonly said: ModelCheck;
   readonly took: number | null;
 }
+
+// --- suggestions for the columns of a table ------------------------------------------------------------------------
+
+/* A name for a column. */
+interface SuggestedName {
+  readonly text: string;
+  readonly source: string;
+  readonly by?: string;
+  readonly why?: string;
+}
+
+/* A related table with the columns that it could give; `sent` is a column as JSON. */
+interface RelatedTable {
+  readonly digest: string;
+  readonly title: string;
+  readonly rows: number;
+  readonly of: number;
+  readonly why: string;
+  readonly score: number;
+  readonly by: readonly [here: string, other: string];
+  readonly aligned: readonly (readonly [here: string, other: string])[];
+  readonly columns: readonly RelatedColumn[];
+}
+interface RelatedColumn {
+  readonly column: number;
+  readonly header: string;
+  readonly filled: number;
+  readonly sent: string;
+}
+interface SentColumn {
+  readonly header: string;
+  readonly after: string | null;
+  readonly cells: readonly string[];
+  readonly digest: string;
+  readonly column: number;
+  readonly title: string;
+}
+/* A column that was added: its id, and where it comes from. */
+type ColumnOrigin = readonly [id: string, digest: string, column: number, title: string];
+
+/* What the table tells of a column: how others imply it, and whether the answer is in it. */
+interface ImpliedColumn {
+  readonly evidence?: readonly ColumnEvidence[];
+  readonly answer?: boolean;
+  readonly read?: boolean;
+}
+interface ColumnEvidence {
+  readonly kind: string;
+  readonly words: string;
+  readonly sources: readonly string[];
+  readonly tells: boolean;
+  readonly holds: boolean;
+  readonly short: boolean;
+}
+
+/* A way to split a column, and what it gives. */
+interface SplitWay {
+  readonly by: string;
+  readonly text?: string;
+  readonly at?: string;
+}
+interface SplitProposal {
+  readonly by: SplitWay;
+  readonly names: readonly string[];
+  readonly words: string;
+  readonly splits: number;
+  readonly of: number;
+  readonly example_of: string;
+  readonly example: readonly string[];
+}
+/* A split in the making. */
+interface SplitWork {
+  readonly column: string;
+  readonly name: string;
+  readonly cells: readonly string[];
+  way: SplitWay;
+  names: string[];
+  given: boolean;
+  rows: string[][];
+  odd: ReadonlySet<number>;
+}
+type RelatedChoice = RelatedColumn & { readonly digest: string };
+interface SplitChoice {
+  readonly way: SplitWay;
+  readonly names: readonly string[];
+}
+
+// --- lists of columns (columns.js) ---------------------------------------------------------------------------------
+
+interface ColumnChoice {
+  readonly text: string;
+  readonly by?: string;
+  readonly why?: string;
+  readonly state?: "taken" | "rejected";
+  readonly rejectable?: boolean;
+}
+interface ColumnLine {
+  readonly id: string;
+  readonly name: string;
+  readonly now?: string | null;
+  readonly note?: string;
+  readonly column?: string;
+  readonly state?: string;
+  readonly choices?: readonly ColumnChoice[];
+  readonly details?: readonly { readonly text: string; readonly look?: boolean }[];
+  readonly reasons?: readonly string[];
+  readonly act?: readonly [label: string, name: string];
+  readonly own?: string;
+  readonly noneLabel?: string;
+  readonly key?: string;
+}
+type MaskedLine = ColumnLine & { readonly removed: boolean; readonly stands: boolean };

@@ -34,6 +34,7 @@ class AskewRenames extends ColumnList {
   }
 
   /* What comes later is put behind what is there: nobody's digit may mean another name all of a sudden. */
+  /** @param {{ columns?: Record<string, readonly SuggestedName[]> } | null} before */
   suggested(before) {
     if (!before?.columns || !this.suggestions?.columns) return;
     const columns = Object.fromEntries(Object.entries(this.suggestions.columns).map(([id, found]) => {
@@ -44,6 +45,7 @@ class AskewRenames extends ColumnList {
     this.suggestions = { ...this.suggestions, columns };
   }
 
+  /** @param {string} old @param {number} all @param {number} left */
   #note(old, all, left) {
     if (!this.suggestions || !old.trim()) return "";
     if (!all) return t("no suggestions");
@@ -60,10 +62,12 @@ class AskewRenames extends ColumnList {
     ];
   }
 
+  /** @param {ColumnLine} line @param {ColumnChoice} choice */
   taken(line, choice) {
     return choice.state === "taken";
   }
 
+  /** @param {ColumnLine} line @param {ColumnChoice & SuggestedName} choice */
   take(line, choice) {
     const taken = stored(this.form, "taken").filter(([column]) => column !== line.id);
     this.#store("rejected", stored(this.form, "rejected").filter((one) => keyOf(one) !== keyOf([line.id, choice.text, choice.source])));
@@ -71,6 +75,7 @@ class AskewRenames extends ColumnList {
     return true;
   }
 
+  /** @param {ColumnLine} line */
   none(line) {
     const others = stored(this.form, "rejected").filter(([column]) => column !== line.id);
     const down = line.choices.filter(({ state }) => state !== "taken").map(({ text, source }) => [line.id, text, source]);
@@ -79,6 +84,7 @@ class AskewRenames extends ColumnList {
     this.draw();
   }
 
+  /** @param {ColumnLine} line @param {ColumnChoice & SuggestedName} choice */
   reject(line, choice) {
     if (choice.state === "taken") {
       this.clear(line);
@@ -92,20 +98,24 @@ class AskewRenames extends ColumnList {
     this.draw();
   }
 
+  /** @param {ColumnLine} line */
   clear(line) {
     if (line.now === undefined) return;
     this.#rename(line.id, line.name, stored(this.form, "taken").filter(([column]) => column !== line.id));
   }
 
+  /** @param {ColumnLine} line */
   toggle(line) {
     if (line.now !== undefined) this.clear(line);
   }
 
+  /** @param {ColumnLine} line @param {ColumnChoice | null} choice */
   text(line, choice) {
     return choice?.text ?? line.now ?? line.name;
   }
 
   /* A name that began as a suggestion stays one of that suggester's, edited; without one it is the person's own. */
+  /** @param {ColumnLine} line @param {string} text @param {(ColumnChoice & SuggestedName) | null} choice */
   keep(line, text, choice) {
     const others = stored(this.form, "taken").filter(([column]) => column !== line.id);
     const before = line.now === undefined ? null : stored(this.form, "taken").find(([column]) => column === line.id);
@@ -113,6 +123,7 @@ class AskewRenames extends ColumnList {
     this.#rename(line.id, text, text !== line.name && began ? [...others, began] : others);
   }
 
+  /** @param {string} column @param {string} text @param {readonly (readonly string[])[]} taken */
   #rename(column, text, taken) {
     const old = this.#names().get(column) ?? this.table.header[this.table.column_ids.indexOf(column)];
     const rejected = stored(this.form, "rejected");
@@ -123,6 +134,7 @@ class AskewRenames extends ColumnList {
     else this.draw();
   }
 
+  /** @param {string} field @param {unknown} value */
   #store(field, value) {
     store(this.form, field, value);
   }
@@ -130,10 +142,11 @@ class AskewRenames extends ColumnList {
   /* Column id -> its new name, of those that have one. */
   #names() {
     const operations = this.grid?.edits ? this.grid.operations : [];
-    return new Map(operations.filter(({ op }) => op === "rename_header").map((operation) => [operation.column, operation.new]));
+    return new Map(operations.flatMap((operation) => (operation.op === "rename_header" ? [[operation.column, operation.new]] : [])));
   }
 }
 
+/** @param {unknown} one */
 const keyOf = (one) => JSON.stringify(one);
 
 customElements.define("askew-renames", AskewRenames);

@@ -42,6 +42,7 @@ class AskewAdding extends ColumnList {
   }
 
   /* What is asked about a table of which so many columns are shown, and the button that removes them. */
+  /** @param {number} number */
   #asked(number) {
     if (!number) return { details: [{ text: t("Choose a column to preview it in the table.") }] };
     if (number === 1) return { details: [{ text: t("Does this column fit these rows? If so, submit.") }], noneLabel: t("No, remove it") };
@@ -69,10 +70,12 @@ class AskewAdding extends ColumnList {
     this.#draw();
   }
 
+  /** @param {ColumnLine} line @param {ColumnChoice & RelatedChoice} choice */
   taken(line, choice) {
     return Boolean(this.#columnOf(choice.digest, choice.column));
   }
 
+  /** @param {ColumnLine} line @param {ColumnChoice & RelatedChoice} choice */
   take(line, choice) {
     const added = this.#columnOf(choice.digest, choice.column);
     if (added) {
@@ -87,6 +90,7 @@ class AskewAdding extends ColumnList {
     return false;
   }
 
+  /** @param {ColumnLine} line */
   none(line) {
     const ids = this.#columnsOf(line.id);
     if (!ids.length) return;
@@ -94,6 +98,7 @@ class AskewAdding extends ColumnList {
     this.grid.change(this.grid.edits.without([], ids), t("Columns removed."));
   }
 
+  /** @param {ColumnLine} line @param {ColumnChoice & RelatedChoice} choice */
   reject(line, choice) {
     const added = this.#columnOf(choice.digest, choice.column);
     if (added) this.#remove(added);
@@ -110,12 +115,14 @@ class AskewAdding extends ColumnList {
     return "";
   }
 
+  /** @param {ColumnOrigin} origin */
   #originInWords([, digest, column, title]) {
     const table = this.suggestions?.tables.find((one) => one.digest === digest);
     const header = table?.columns.find((one) => one.column === column)?.header ?? t`column ${column}`;
     return t`${header}, from ${title || t("a table without a title")}`;
   }
 
+  /** @param {string} id */
   #remove(id) {
     const { edits } = this.grid;
     this.#keep(this.#provenance().filter(([column]) => column !== id));
@@ -123,6 +130,7 @@ class AskewAdding extends ColumnList {
   }
 
   /* The new column that came from there, if it is in the table now. */
+  /** @param {string} digest @param {number} column */
   #columnOf(digest, column) {
     if (!this.grid?.edits) return null;
     const found = this.#provenance().find(([id, table, source]) => table === digest && source === column && this.#operation(id));
@@ -130,19 +138,23 @@ class AskewAdding extends ColumnList {
   }
 
   /* The new columns that came from a table, of those in the table now. */
+  /** @param {string} digest */
   #columnsOf(digest) {
     if (!this.grid?.edits) return [];
     return this.#provenance().filter(([id, table]) => table === digest && this.#operation(id)).map(([id]) => id);
   }
 
+  /** @param {string} id @returns {InsertColumn | undefined} */
   #operation(id) {
     return this.grid.operations.find((one) => one.op === "insert_column" && one.column === id);
   }
 
+  /** @returns {ColumnOrigin[]} */
   #provenance() {
     return stored(this.form, "provenance");
   }
 
+  /** @param {readonly ColumnOrigin[]} value */
   #keep(value) {
     store(this.form, "provenance", value);
   }
@@ -156,6 +168,7 @@ class AskewAdding extends ColumnList {
     this.#added.replaceChildren(...operations.map((operation) => this.#part(operation, open.has(operation.column))));
   }
 
+  /** @param {InsertColumn} operation @param {boolean} open */
   #part({ column, header, after, cells }, open) {
     const part = make("fieldset", { className: "tool" });
     part.append(make("legend", { textContent: t`Added: ${header}`, dir: "auto" }));
@@ -174,7 +187,7 @@ class AskewAdding extends ColumnList {
     details.dataset.column = column;
     details.append(make("summary", { textContent: empty ? t`Cells: ${empty} of ${cells.length} rows are empty` : t`Cells: all ${cells.length} rows are filled` }));
     const list = make("ol", { className: "cuts" });
-    const places = cells.map((_, at) => at).sort((one, other) => Boolean(cells[one].trim()) - Boolean(cells[other].trim()) || one - other);
+    const places = cells.map((_, at) => at).sort((one, other) => Number(Boolean(cells[one].trim())) - Number(Boolean(cells[other].trim())) || one - other);
     list.append(...places.slice(0, ROWS).map((at) => {
       const item = make("li");
       const input = make("input", { type: "text", value: cells[at], ariaLabel: t`${header}, row ${at + 1}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
@@ -190,10 +203,12 @@ class AskewAdding extends ColumnList {
   }
 
   /* What a row is about: its first cells. */
+  /** @param {number} row */
   #about(row) {
     return this.table.rows[row].filter((cell) => cell.trim()).slice(0, 2).join(" | ");
   }
 
+  /** @param {PagePart<HTMLInputElement>} target */
   #onChange(target) {
     const column = target.closest("[data-column]")?.dataset.column;
     const operation = this.#operation(column);
@@ -210,6 +225,7 @@ class AskewAdding extends ColumnList {
     }
   }
 
+  /** @param {KeyPress} event */
   #onFieldKey(event) {
     if (event.isComposing || event.ctrlKey || event.metaKey) return;
     if (event.key === "Escape" || (event.key === "Enter" && event.target.matches("input"))) {
@@ -222,13 +238,16 @@ class AskewAdding extends ColumnList {
   }
 }
 
+/** @param {{ sent: string }} column @returns {SentColumn} */
 const sentOf = (column) => JSON.parse(column.sent);
 
+/** @param {RelatedTable} table */
 function alignedInWords({ aligned, rows }) {
   const pairs = aligned.map(([here, there]) => (here === there ? here : `${here} = ${there}`));
   return `${pairs.join("; ")}${rows > aligned.length ? "; …" : ""}`;
 }
 
+/** @param {string} words @param {HTMLElement} field */
 function labelled(words, field) {
   const label = make("label");
   label.append(make("span", { textContent: words }), field);

@@ -21,9 +21,12 @@ const WAYS = [
 class AskewExtension extends ColumnList {
   #tool = make("fieldset", { className: "tool", hidden: true });
   #parts = {};
+  /** @type {SplitWork | null} */
   #work = null; // {column, name, cells, way, names, rows: [[part]], odd: Set of places}
   #asked = 0;
+  /** @type {number | null} */
   #timer = null;
+  /** @type {Promise<void> | null} */
   #cutting = null; // resolves when the last request for a split is answered
 
   connectedCallback() {
@@ -66,6 +69,7 @@ class AskewExtension extends ColumnList {
     ];
   }
 
+  /** @param {ColumnLine} line @param {ColumnChoice & SplitChoice} choice */
   take(line, choice) {
     this.#begin(line.id, choice.way, choice.names);
     this.#cut(() => {
@@ -79,6 +83,7 @@ class AskewExtension extends ColumnList {
     return false;
   }
 
+  /** @param {ColumnLine} line */
   own(line) {
     const split = this.#splitOf(line.id);
     this.#begin(line.id, { by: "delimiter", text: "", at: "every" }, []);
@@ -90,22 +95,26 @@ class AskewExtension extends ColumnList {
     this.#openTool(split ? ".names input" : "[name=way-text]");
   }
 
+  /** @param {ColumnLine} line */
   clear(line) {
     if (!this.#splitOf(line.id)) return;
     this.grid.change(normalise(this.#others(line.id), this.table), t`Split of ${line.name} undone.`);
   }
 
+  /** @param {string} column @returns {SplitColumn | undefined} */
   #splitOf(column) {
     const operations = this.grid?.edits ? this.grid.operations : [];
     return operations.find((one) => one.op === "split_column" && one.column === column);
   }
 
+  /** @param {string} column */
   #others(column) {
     return this.grid.operations.filter((one) => !(one.op === "split_column" && one.column === column));
   }
 
   // --- the work --------------------------------------------------------------------------------------------------------
 
+  /** @param {string} column @param {SplitWay} way @param {readonly string[]} names */
   #begin(column, way, names) {
     const place = this.table.column_ids.indexOf(column);
     const cells = this.table.rows.map((row) => row[place]);
@@ -121,10 +130,12 @@ class AskewExtension extends ColumnList {
   }
 
   /* Have the server cut the cells in the way that is chosen, then go on. */
+  /** @param {() => void} then */
   #cut(then) {
     this.#cutting = this.#ask(then);
   }
 
+  /** @param {() => void} then */
   async #ask(then) {
     const work = this.#work;
     const asked = (this.#asked += 1);
@@ -155,6 +166,7 @@ class AskewExtension extends ColumnList {
     }
   }
 
+  /** @param {string} words */
   #fault(words) {
     this.#work.rows = [];
     this.#say(words);
@@ -162,6 +174,7 @@ class AskewExtension extends ColumnList {
     else this.#draw();
   }
 
+  /** @param {number} number */
   #summary(number) {
     const { cells, odd } = this.#work;
     const filled = cells.filter((cell) => cell.trim()).length;
@@ -233,6 +246,7 @@ class AskewExtension extends ColumnList {
     this.#tool.addEventListener("keydown", (event) => this.#onToolKey(event));
   }
 
+  /** @param {KeyPress} event */
   #onToolKey(event) {
     if (event.isComposing) return;
     if (event.key === "Escape") this.#leave();
@@ -253,6 +267,7 @@ class AskewExtension extends ColumnList {
     this.focus();
   }
 
+  /** @param {string} [first] */
   #openTool(first) {
     const { legend, how, text, at, number } = this.#parts;
     const { way, name, names } = this.#work;
@@ -287,6 +302,7 @@ class AskewExtension extends ColumnList {
   }
 
   /* Another way was chosen. */
+  /** @param {() => void} then */
   #rewayed(then = () => this.#draw()) {
     clearTimeout(this.#timer);
     this.#timer = null;
@@ -331,6 +347,7 @@ class AskewExtension extends ColumnList {
     this.#drawRows(ROWS);
   }
 
+  /** @param {number} most */
   #drawRows(most) {
     const { rows: list, more, all, how } = this.#parts;
     const { rows, odd, cells, names } = this.#work;
@@ -351,6 +368,7 @@ class AskewExtension extends ColumnList {
     more.hidden = shown.length <= most;
   }
 
+  /** @param {string} words */
   #say(words) {
     this.#parts.status.textContent = words;
     if (this.#tool.hidden) this.grid.say(words);
@@ -358,11 +376,13 @@ class AskewExtension extends ColumnList {
 }
 
 /* Whether the parts are called by the old name and a number. */
+/** @param {SplitWork} work */
 function numbered({ name, names }) {
   const stem = name.trim() || "Part";
   return names.some((part, at) => part === `${stem} ${at + 1}`);
 }
 
+/** @param {string} words @param {HTMLElement} field @param {string} className */
 function labelled(words, field, className = "") {
   const label = make("label", { className });
   label.append(make("span", { textContent: words }), field);

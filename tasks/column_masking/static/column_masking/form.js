@@ -35,19 +35,23 @@ class AskewMasking extends ColumnList {
     });
   }
 
+  /** @param {readonly MaskedLine[]} lines */
   advice(lines) {
     if (lines.some(({ stands, removed }) => stands || removed)) return "";
     return t("The table shows no column that follows from the others. If you see none either, choose “Does not apply”.");
   }
 
+  /** @param {MaskedLine} line */
   opens({ stands }) {
     return stands;
   }
 
+  /** @param {string} name @param {boolean} removed @returns {[label: string, name: string]} */
   #act(name, removed) {
     return removed ? [t("Restore"), t`Restore column ${name}`] : [t("Remove"), t`Remove column ${name}`];
   }
 
+  /** @param {readonly ColumnEvidence[]} evidence @param {boolean} answer @param {boolean} read @param {boolean} removed @param {ReadonlySet<string>} left */
   #details(evidence, answer, read, removed, left) {
     const details = evidence.map(({ kind, words, sources, tells, holds, short }) => {
       const gone = sources.filter((source) => !left.has(source)).map((source) => this.grid.edits.columnName(source));
@@ -69,20 +73,24 @@ class AskewMasking extends ColumnList {
     ];
   }
 
+  /** @param {MaskedLine} line */
   toggle(line) {
     const { edits } = this.grid;
     if (line.removed) this.grid.change(edits.withBack([], [line.id]), t`${line.name} restored.`);
     else this.grid.change(edits.without([], [line.id]), t`${line.name} removed.`);
   }
 
+  /** @param {MaskedLine} line @param {boolean} again */
   pressed(line, again) {
     if (again) this.toggle(line);
   }
 
+  /** @param {MaskedLine} line */
   clear(line) {
     this.toggle(line);
   }
 
+  /** @param {number} at */
   digit(at) {
     const line = this.lines().find(({ key }) => key === String(at + 1));
     if (!line) return;
@@ -92,18 +100,21 @@ class AskewMasking extends ColumnList {
 }
 
 /* How well a column can go, whatever else is removed: 0 if the rest gives it, 1 if that leaves the answer open, 2 if it does not. */
+/** @param {ImpliedColumn} [column] */
 function rank({ evidence = [], answer = false, read = false } = {}) {
   const good = evidence.filter(({ tells, holds }) => tells && holds);
   if (!good.length) return 2;
   return answer || read || good.every(({ short }) => short) ? 1 : 0;
 }
 
+/** @param {readonly ColumnEvidence[]} evidence @param {readonly ColumnEvidence[]} good @param {readonly ColumnEvidence[]} given @param {boolean} answer */
 function note(evidence, good, given, answer) {
   const follows = given.length ? from(given) : good.length ? t("can no longer be worked out") : hint(evidence);
   return [follows, answer ? t("contains the answer") : ""].filter(Boolean).join(", ");
 }
 
 /* From what it follows: other columns, or the order of the rows; and whether that reaches the answer. */
+/** @param {readonly ColumnEvidence[]} given */
 function from(given) {
   const best = given.filter(({ short }) => !short);
   const what = (best.length ? best : given).some(({ sources }) => sources.length) ? t("others") : t("the order of the rows");
@@ -111,6 +122,7 @@ function from(given) {
 }
 
 /* What the table shows of a column that cannot simply go. */
+/** @param {readonly ColumnEvidence[]} evidence */
 function hint(evidence) {
   if (evidence.some(({ tells }) => tells)) return t("can be worked out in some rows only");
   if (evidence.some(({ sources }) => sources.length)) return t("related to other columns, but cannot be worked out");
