@@ -2,6 +2,8 @@
 
    {choose: [letters], back: letter, note, exclude, back_note, at}; the pages of an item and of an own response share it. */
 
+import { keep, recall } from "./browser-storage.js";
+
 const PREFIX = "askew:adjudication:";
 const KEPT = 30 * 86_400_000; // ms
 
@@ -11,7 +13,7 @@ export const WRITTEN = ["note", "exclude", "back_note"];
 /** @param {string} item @returns {AdjudicationDraft | null} */
 export function draftOf(item) {
   try {
-    return JSON.parse(localStorage.getItem(PREFIX + item));
+    return JSON.parse(recall(PREFIX + item));
   } catch {
     return null;
   }
@@ -21,9 +23,7 @@ export function draftOf(item) {
 /** @param {string} item @param {AdjudicationDraft} draft */
 export function keepDraft(item, draft) {
   if (!draft.choose?.length && !WRITTEN.some((name) => draft[name])) return forgetDraft(item);
-  try {
-    localStorage.setItem(PREFIX + item, JSON.stringify({ ...draft, at: Date.now() }));
-  } catch { /* full or forbidden: then it is on the page alone */ }
+  keep(PREFIX + item, JSON.stringify({ ...draft, at: Date.now() }));
 }
 
 /** @param {string} item */

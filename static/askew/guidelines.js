@@ -90,7 +90,7 @@ export class Guidelines {
   toggle(open = !this.open) {
     if (!this.#part) return;
     const { activeElement } = document;
-    const isAway = (activeElement === this.#button || activeElement === document.body) || this.#part.contains(activeElement);
+    const isAway = activeElement === this.#button || activeElement === document.body || this.#part.contains(activeElement);
     this.#part.open = open;
     this.#label();
     keep(STORE + this.#kind, open ? "open" : "closed");

@@ -77,9 +77,8 @@ export function listenToPointer(painting, calls) {
   /** @param {PointerPress} current */
   function reach(current) {
     const box = sheet.getBoundingClientRect();
-    const { clientX, clientY } = current.at;
-    const x = Math.min(Math.max(clientX, box.left + 2), box.right - 3);
-    const y = Math.min(Math.max(clientY, box.top + 2), box.bottom - 3);
+    const x = Math.min(Math.max(current.at.clientX, box.left + 2), box.right - 3);
+    const y = Math.min(Math.max(current.at.clientY, box.top + 2), box.bottom - 3);
     const found = painting.placeOf(document.elementFromPoint(x, y) ?? sheet);
     if (found && found.row !== null && calls.reach(found, current.place)) current.moved = true;
   }

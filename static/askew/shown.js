@@ -15,8 +15,7 @@ export class Shown {
 
   /** @param {Table} table */
   constructor(table) {
-    this.base = withIds(table);
-    this.edited = this.base;
+    this.base = this.edited = withIds(table);
     this.state = marked(this.base, this.base, this.#memory);
     this.rowPlaces = placesOf(this.state.rowIds);
     this.columnPlaces = placesOf(this.state.columnIds);
