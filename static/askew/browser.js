@@ -2,8 +2,8 @@
    stays the form for browsers without scripts. No module, and nothing newer than ES5: it has to run where they do not. */
 
 (function () {
-  var has = window.AbortSignal && "any" in AbortSignal && "timeout" in AbortSignal && window.customElements && "findLast" in Array.prototype
-    && "showPopover" in HTMLElement.prototype && window.HTMLDialogElement && "showModal" in HTMLDialogElement.prototype;
+  var has = window.AbortSignal && Boolean(AbortSignal.any) && Boolean(AbortSignal.timeout) && window.customElements && Boolean(Array.prototype.findLast)
+    && Boolean(HTMLElement.prototype.showPopover) && window.HTMLDialogElement && Boolean(HTMLDialogElement.prototype.showModal);
   if (has) return;
   var words = /** @type {HTMLScriptElement} */ (document.currentScript).getAttribute("data-words");
   document.documentElement.setAttribute("data-unsupported", "");
