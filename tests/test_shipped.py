@@ -24,6 +24,8 @@ SOURCE = re.compile(r'<script [^>]*src="/static/([^"]+)"')
 SCRIPTS = {"question_type": 45_000, "value_change": 58_000}
 """Bytes of the scripts of an annotation page with Brotli."""
 REQUESTS = 6
+STYLE = 20_500
+"""Bytes of its style sheets; the target is 15,000."""
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +100,14 @@ def test_a_site_without_node_ships_the_modules(tmp_path: Path, monkeypatch: pyte
     assert {"askew/annotate.js", *(task.script for task in task_types().values() if task.script)} <= set(
         named
     )
+
+
+def test_the_style_sheets_of_an_annotation_page_do_not_grow(site: Path) -> None:
+    named = json.loads((site / "staticfiles.json").read_text())["paths"]
+
+    sizes = {
+        name: len(brotli.compress((site / named[name]).read_bytes()))
+        for name in ("askew/askew.css", "vendor/pico.min.css")
+    }
+
+    assert sum(sizes.values()) <= STYLE, sizes
