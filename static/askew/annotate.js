@@ -16,7 +16,6 @@ import { Problem, send } from "./api.js";
 import { Begun } from "./begun.js";
 import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
-import { comparisonKeys } from "./comparison-keys.js";
 import { swapRanks } from "./conditions.js";
 import { copyOf, digest, forget, same } from "./draft.js";
 import { Exercise } from "./exercise.js";
@@ -31,6 +30,7 @@ import { growWithPage } from "./long-choices.js";
 import { LongQuestion } from "./long-question.js";
 import { Lookback, PAST } from "./lookback.js";
 import { clock, PageStatus } from "./page-status.js";
+import { keySections, pageKeys } from "./page-keys.js";
 import { Panels } from "./panels.js";
 import { Requirements } from "./requirements.js";
 import { inputOf, ResponseFields } from "./response-fields.js";
@@ -41,8 +41,7 @@ import { recall, wasOpen } from "./tab-memory.js";
 import { Turns } from "./turns.js";
 
 export class AskewAnnotate extends HTMLElement {
-  /** @type {ItemAssignment} */
-  current = null;
+  current = /** @type {ItemAssignment} */ (/** @type {unknown} */ (null));
   isGuarded = false; // while something is on its way that needs the whole page
   changing = false;
   values = new ResponseFields(this);
@@ -55,12 +54,33 @@ export class AskewAnnotate extends HTMLElement {
   submission = new Submission(this);
   lookback = new Lookback(this);
   exercise = new Exercise(this);
+  /** @type {import("./past.js").Past | null} */
   past = null; // the strip of earlier items, once it is here
+  /** @type {import("./session.js").Session | null} */
   session = null;
+  /** @type {number | null} */
   number = null; // of the exercise
-  bar = null; // of actions
-  panel = null;
-  noticeList = null;
+  // From here on: set by connectedCallback, before anything uses it.
+  form = /** @type {PagePart<HTMLFormElement>} */ (/** @type {unknown} */ (null));
+  grid = /** @type {AskewGrid} */ (/** @type {unknown} */ (null));
+  comparison = /** @type {ComparisonElement & {focusTable(): void}} */ (/** @type {unknown} */ (null));
+  bar = /** @type {PagePart} */ (/** @type {unknown} */ (null));
+  panel = /** @type {PagePart} */ (/** @type {unknown} */ (null));
+  noticeList = /** @type {PagePart} */ (/** @type {unknown} */ (null));
+  places = /** @type {Record<string, PagePart[]>} */ (/** @type {unknown} */ (null));
+  item = /** @type {Item | PracticeItem} */ (/** @type {unknown} */ (null));
+  begun = /** @type {Begun} */ (/** @type {unknown} */ (null));
+  steps = /** @type {Steps} */ (/** @type {unknown} */ (null));
+  checklist = /** @type {Checklist} */ (/** @type {unknown} */ (null));
+  keys = /** @type {Keys} */ (/** @type {unknown} */ (null));
+  guidelines = /** @type {Guidelines} */ (/** @type {unknown} */ (null));
+  commits = /** @type {Commits} */ (/** @type {unknown} */ (null));
+  operationsField = /** @type {Field | null} */ (/** @type {unknown} */ (null));
+  cellsField = /** @type {Field | null} */ (/** @type {unknown} */ (null));
+  /** @type {Field[]} */
+  fields = [];
+  /** @type {string | null} */
+  practice = null;
 
   connectedCallback() {
     const source = document.getElementById("assignment");
@@ -83,33 +103,10 @@ export class AskewAnnotate extends HTMLElement {
     this.steps = new Steps(this.places.steps, this.fields);
     this.cellsField = this.fields.find((field) => field.dataset.kind === "cells") ?? null;
     const onTable = this.operationsField ?? this.cellsField;
-    this.checklist = new Checklist(this.places.checklist[0] ?? null, this.places.holds, this.places.ready[0] ?? null, onTable, (field) => (field === onTable ? this.#toTable() : this.focusField(field)));
+    this.checklist = new Checklist(this.places.checklist[0] ?? null, this.places.holds, this.places.ready[0] ?? null, onTable, (field) => (field === onTable ? this.toTable() : this.focusField(field)));
     this.practice = this.dataset.practice ?? this.dataset.hands ?? null;
     this.item = this.practice ? new ("itemId" in this.dataset ? FormItem : PracticeItem)() : new Item(this.saving.pageOfItem());
-    this.keys = new Keys(this, [
-      { name: "submit", key: "Enter", label: t("Submit"), run: () => this.submission.submit() },
-      { name: "skip", key: "s", label: t("Skip this item"), run: () => this.panels.openPanel("skip") },
-      { name: "flag", key: "g", label: t("Flag this item"), run: () => this.panels.openPanel("flag") },
-      ...(this.querySelector("[data-panel=ask]") ? [
-        { name: "ask", key: "q", label: t("Ask the managers"), run: () => this.panels.openPanel("ask") },
-      ] : []),
-      ...(this.bar.querySelector("[data-unsure]") ? [
-        { name: "unsure", key: "l", label: t("Not sure, or sure again"), run: () => this.#toggleUnsure() },
-      ] : []),
-      { name: "undo", key: "u", label: t("Undo last submission"), run: () => this.submission.undo() },
-      ...(this.querySelector("[data-past]") ? [
-        { name: "examples", key: "e", label: t("Show examples of earlier work"), run: () => this.lookback.showExamples() },
-        { name: "back", key: "p", label: t("Previous items: one back"), run: () => this.lookback.lookAround((past) => past.step(1)) },
-        { name: "forward", key: "f", label: t("Previous items: one forward"), run: () => this.past?.step(-1) },
-      ] : []),
-      { name: "table", key: "t", label: t("Go to the table"), run: () => this.#toTable() },
-      ...comparisonKeys(this.comparison),
-      { name: "guidelines", key: "i", label: t("Show or hide the guidelines"), run: () => this.guidelines.toggle() },
-      { name: "help", key: "?", label: t("Show keyboard shortcuts"), run: () => this.keys.help() },
-      ...(this.form.querySelector("[data-hide-marked]") ? [
-        { name: "evidence", key: "h", label: t("Show or hide the marked cells"), run: () => this.#toggleMarked() },
-      ] : []),
-    ], () => this.#keySections());
+    this.keys = new Keys(this, pageKeys(this), () => keySections(this));
     this.guidelines = new Guidelines(this, () => this.focusStart());
     new LongQuestion(this);
     const past = this.querySelector("[data-past-button]");
@@ -139,15 +136,6 @@ export class AskewAnnotate extends HTMLElement {
     this.show(item, { first: true });
     if (!this.practice) setInterval(() => this.saving.ping(), PING);
     addEventListener("online", () => this.saving.carryOut());
-  }
-
-  /* Further tables for the list of keys: those of the table in its mode, and those of the kind's own elements. */
-  async #keySections() {
-    const { gridKeys } = await import("./grid-keys.js");
-    const { grid: mode, contract } = this.current;
-    const own = outside(this, "[data-hears]").map(({ keyTable }) => keyTable).filter(Boolean);
-    if (!this.grid && !this.comparison) return own;
-    return [...own, { title: t("In the table"), rows: gridKeys(this.comparison ? "compare" : mode, contract?.allowed ?? null) }];
   }
 
   /** @param {ItemAssignment} assignment @param {{first?: boolean, said?: string, isBack?: boolean}} options */
@@ -244,7 +232,7 @@ export class AskewAnnotate extends HTMLElement {
     this.requirements.refresh(); // what is missing, and which step is the current one
   }
 
-  #toggleMarked() {
+  toggleMarked() {
     const button = this.form.querySelector("[data-hide-marked]");
     if (button) button.click();
   }
@@ -267,7 +255,7 @@ export class AskewAnnotate extends HTMLElement {
     return this.fields.slice(0, this.fields.indexOf(field)).some(({ dataset }) => ["choice", "choices"].includes(dataset.kind));
   }
 
-  #toTable() {
+  toTable() {
     if (this.comparison) this.comparison.focusTable();
     else if (this.grid.editing) this.grid.focusCell();
     else this.grid.querySelector(".sheet")?.focus();
@@ -309,7 +297,7 @@ export class AskewAnnotate extends HTMLElement {
       const back = event.target.closest("[data-take-back]");
       if (back) this.#takeBack(Number(back.dataset.takeBack));
       if (event.target.closest("[data-help]")) this.keys.help();
-      if (event.target.closest("[data-unsure]")) this.#toggleUnsure();
+      if (event.target.closest("[data-unsure]")) this.toggleUnsure();
       const hide = event.target.closest("[data-hide-marked]");
       if (hide) {
         const hidden = hide.getAttribute("aria-pressed") !== "true";
@@ -345,7 +333,7 @@ export class AskewAnnotate extends HTMLElement {
   /** @param {number} index */
   #takeBack(index) {
     this.grid.takeBack(index);
-    this.#toTable();
+    this.toTable();
   }
 
   /* Put a response into the form as if somebody had entered it; null empties the form. */
@@ -379,7 +367,7 @@ export class AskewAnnotate extends HTMLElement {
     await this.item.flush();
   }
 
-  #toggleUnsure() {
+  toggleUnsure() {
     this.values.setUnsure(!this.values.unsure);
     this.changed();
     this.status.announce(this.values.unsure ? t("Marked as not sure.") : t("No longer marked as not sure."));

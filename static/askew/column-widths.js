@@ -16,10 +16,10 @@ const GIVEN = 1 / 3; // of its width that a column gives to others at most
 export const FEW = 50; // changed rows that are measured
 
 export class ColumnWidths {
-  /** @type {number[] | null} */
-  widths = null; // rem at zoom 1: [row number, columns...]
-  /** @type {number[] | null} */
-  #measured = null; // the same, as the table was measured
+  /** @type {number[]} */
+  widths = /** @type {number[]} */ (/** @type {unknown} */ (null)); // rem at zoom 1: [row number, columns...]
+  /** @type {number[]} */
+  #measured = /** @type {number[]} */ (/** @type {unknown} */ (null)); // the same, as the table was measured
   #withChanges = false; // whether it had changes then
   /** @type {Map<string, Map<string, number>>} */
   #needs = new Map(); // row id -> column id -> rem that the longest new word takes

@@ -12,6 +12,7 @@ import { send } from "./api.js";
 import { element } from "./elements.js";
 import { t } from "./language.js";
 import { LineEditor } from "./line-editor.js";
+import { reasonsOf, reveal } from "./line-parts.js";
 import { equal, withIds } from "./tables.js";
 
 const STATES = { taken: t("taken"), rejected: t("rejected") };
@@ -467,8 +468,7 @@ export class ColumnList extends HTMLElement {
   }
 }
 
-/* Keep a JSON value in a hidden field of the form, and tell the page. */
-/** @param {HTMLFormElement} form @param {string} name @param {unknown} value */
+/** Keep a JSON value in a hidden field of the form, and tell the page. @param {HTMLFormElement} form @param {string} name @param {unknown} value */
 export function store(form, name, value) {
   const place = form.querySelector(`[data-field="${name}"]`);
   place.value = value;
@@ -497,22 +497,4 @@ function name(text, changed) {
 /** @param {string} className @param {boolean} current */
 function cell(className, current) {
   return element("div", { className, role: "gridcell", tabIndex: current ? 0 : -1 });
-}
-
-/* Bring a column into sight without moving the page. */
-/** @param {HTMLElement} th */
-function reveal(th) {
-  const sheet = th.closest(".sheet");
-  const [box, own] = [sheet.getBoundingClientRect(), th.getBoundingClientRect()];
-  if (own.left < box.left + 60) sheet.scrollLeft += own.left - box.left - 60;
-  else if (own.right > box.right) sheet.scrollLeft += own.right - box.right + 8;
-}
-
-/* Why something is offered, on demand; its keys are its own. */
-/** @param {ColumnLine} line */
-function reasonsOf({ reasons }) {
-  const details = element("details", { className: "small" });
-  details.append(element("summary", { textContent: t("Why offered?") }), ...reasons.map((text) => element("p", { textContent: text, dir: "auto" })));
-  details.addEventListener("keydown", (event) => ["Enter", " "].includes(event.key) && event.stopPropagation());
-  return details;
 }

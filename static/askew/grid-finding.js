@@ -7,8 +7,8 @@ export class GridFinding {
   hits = new Map();
   /** @type {Hit | null} */
   hit = null;
-  /** @type {FindBar | null} */
-  find = null;
+  /** @type {import("./find.js").FindBar} */
+  find = /** @type {import("./find.js").FindBar} */ (/** @type {unknown} */ (null));
 
   /** @param {import("./grid.js").AskewGrid} grid */
   constructor(grid) {

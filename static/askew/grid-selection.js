@@ -1,4 +1,4 @@
-/* Where people are in a table: the current cell, the range that is selected, and both in words. */
+/* What a table holds, and where people are in it: the current cell, the range that is selected, and both in words. */
 
 import { element, write } from "./elements.js";
 import { t, within } from "./language.js";
@@ -11,14 +11,19 @@ const PAUSE = 250; // ms: what is said of a range waits until the keys rest
 const SELECTED_AT_MOST = 500; // cells of a range that are told to screen readers one by one
 
 export class GridSelection extends HTMLElement {
-  edits = null;
+  /** @type {readonly string[] | null} */
+  allowed = null;
+  /** @type {Edits} */
+  edits = /** @type {Edits} */ (/** @type {unknown} */ (null));
   marked = new Cells();
   /** @type {Position | null} */
   here = null; // {row, column}: ids
   chosen = { rows: new Set(), columns: new Set() };
-  behaviour = null;
+  /** @type {GridMode} */
+  behaviour = /** @type {GridMode} */ (/** @type {unknown} */ (null));
   modeName = "read";
-  painting = null;
+  /** @type {import("./painting.js").Painting} */
+  painting = /** @type {import("./painting.js").Painting} */ (/** @type {unknown} */ (null));
   /** @type {Position | null} */
   anchor = null; // where a range began, while there is one
   /** @type {SpanKind} */
@@ -27,7 +32,8 @@ export class GridSelection extends HTMLElement {
   cell = null;
   /** @type {HTMLElement[]} */
   selected = [];
-  tools = null;
+  /** @type {import("./tools.js").Tools} */
+  tools = /** @type {import("./tools.js").Tools} */ (/** @type {unknown} */ (null));
   status = element("p", { className: "sr", role: "status" });
   where = element("p", { className: "where", ariaHidden: "true" });
   told = element("p", { className: "told", ariaHidden: "true" });
@@ -37,6 +43,60 @@ export class GridSelection extends HTMLElement {
   telling = null;
   /** @type {import("./whole-cell.js").WholeCell | null} */
   beside = null;
+
+  get mode() {
+    return this.modeName;
+  }
+
+  /* Whether people change something in it. */
+  get editing() {
+    return this.behaviour?.isGrid ?? false;
+  }
+
+  get base() {
+    return this.edits.base;
+  }
+
+  get edited() {
+    return this.edits.edited;
+  }
+
+  /* The net operations, with what is being typed into a cell at this moment. */
+  get operations() {
+    return this.behaviour?.operationsNow?.() ?? this.edits?.operations ?? [];
+  }
+
+  /* What `contract` does not allow of the operations. */
+  /** @param {Contract} contract @param {string} reason */
+  violations(contract, reason = "") {
+    return this.edits.violations(contract, this.operations, reason);
+  }
+
+  /* The marked cells, as they stand in the table. */
+  get cells() {
+    return this.edits ? this.marked.pairs(this.edits.rowPlaces, this.columnIds()) : [];
+  }
+
+  /* Ids for new rows and columns: n1, n2, ... */
+  /** @param {number} number */
+  freshIds(number) {
+    return this.edits.freshIds(number);
+  }
+
+  /** @param {string} operation */
+  may(operation) {
+    return this.allowed === null || this.allowed.includes(operation);
+  }
+
+  /** @param {string} row */
+  isRemoved(row) {
+    return this.edits.state.rows[this.edits.rowPlaces.get(row)]?.removed ?? false;
+  }
+
+  /** @param {string} column */
+  isColumnRemoved(column) {
+    return this.edits.state.columns[this.edits.columnPlaces.get(column)]?.removed ?? false;
+  }
 
   focusCell() {
     const cell = this.behaviour?.isGrid && this.here ? this.painting.cell(this.here.row, this.here.column) : null;

@@ -51,9 +51,8 @@ export class AskewGrid extends GridSelection {
   evidence = new Cells();
   looked = new Cells(); // where a model looked
   read = new Cells(); // what the program reads that somebody considers
-  guard = null;
-  /** @type {readonly string[] | null} */
-  allowed = null;
+  /** @type {Guard} */
+  guard = /** @type {Guard} */ (/** @type {unknown} */ (null));
   /** @type {number | null} */
   limit = null;
   cellFormat = "warn";
@@ -145,39 +144,6 @@ export class AskewGrid extends GridSelection {
     return fits;
   }
 
-  get mode() {
-    return this.modeName;
-  }
-
-  /* Whether people change something in it. */
-  get editing() {
-    return this.behaviour?.isGrid ?? false;
-  }
-
-  get base() {
-    return this.edits.base;
-  }
-
-  get edited() {
-    return this.edits.edited;
-  }
-
-  /* The net operations, with what is being typed into a cell at this moment. */
-  get operations() {
-    return this.behaviour?.operationsNow?.() ?? this.edits?.operations ?? [];
-  }
-
-  /* What `contract` does not allow of the operations. */
-  /** @param {Contract} contract @param {string} reason */
-  violations(contract, reason = "") {
-    return this.edits.violations(contract, this.operations, reason);
-  }
-
-  /* The marked cells, as they stand in the table. */
-  get cells() {
-    return this.edits ? this.marked.pairs(this.edits.rowPlaces, this.columnIds()) : [];
-  }
-
   undo() {
     this.#travel("undo", t("Undone"), t("Nothing to undo."));
   }
@@ -200,12 +166,6 @@ export class AskewGrid extends GridSelection {
     this.behaviour.keep?.();
     const words = said ?? operations.slice(0, 3).map((operation) => describe(operation, this.edits.edited)).join(". ");
     return this.change(this.edits.with(operations), words);
-  }
-
-  /* Ids for new rows and columns: n1, n2, ... */
-  /** @param {number} number */
-  freshIds(number) {
-    return this.edits.freshIds(number);
   }
 
   /* Take back one change of the list, whatever came after it. */
@@ -299,21 +259,6 @@ export class AskewGrid extends GridSelection {
   /** @param {number} by */
   zoom(by) {
     zoom(by);
-  }
-
-  /** @param {string} operation */
-  may(operation) {
-    return this.allowed === null || this.allowed.includes(operation);
-  }
-
-  /** @param {string} row */
-  isRemoved(row) {
-    return this.edits.state.rows[this.edits.rowPlaces.get(row)]?.removed ?? false;
-  }
-
-  /** @param {string} column */
-  isColumnRemoved(column) {
-    return this.edits.state.columns[this.edits.columnPlaces.get(column)]?.removed ?? false;
   }
 
   /* Take over operations as one step; false where they are the ones that are there. */

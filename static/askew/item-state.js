@@ -134,6 +134,7 @@ const ON = {
   saveFailed(item, { request, problem }, act) {
     if (item.sent?.request !== request) return;
     item.sent = null;
+    if (item.stage === "refused") item.again = false;
     if (!["open", "losing"].includes(item.stage) && item.ending?.request !== null) return; // the submission tells
     const isStale = problem.code === "stale_draft";
     const newer = isStale ? problem.body.draft : null;
@@ -348,6 +349,7 @@ function proceed(item, act) {
     if (item.again) put(item, act);
     else if (item.stage === "open") act({ do: "wait", ms: PAUSE, then: "due" });
   }
+  if (!item.sent && item.checking === null) item.again = false; // all of it is saved
 }
 
 /** @param {State} item @param {Problem} problem @param {Act} act */

@@ -4,8 +4,8 @@ import { SQUEEZED } from "./column-widths.js";
 import { sum } from "./ruler.js";
 
 export class PairedTables {
-  /** @type {import("./painting.js").Painting | null} */
-  twin = null; // the Painting beside this one, in a comparison of two tables
+  /** @type {import("./painting.js").Painting} */
+  twin = /** @type {import("./painting.js").Painting} */ (/** @type {unknown} */ (null)); // the Painting beside this one, in a comparison of two tables
   /** @type {Set<HTMLElement>} */
   spaced = new Set(); // rows with a height or a margin of their own
 

@@ -44,6 +44,7 @@ const TRANSITIONS = {
   "a saved draft is told": [[OPEN, change(A), DUE, saved()], "open", ["keep", "saved"]],
   "what was entered meanwhile is saved in a moment": [[OPEN, change(A), DUE, change(B), saved()], "open", ["keep", "saved", "wait"]],
   "what was due meanwhile is sent at once": [[OPEN, change(A), DUE, change(B), DUE, saved()], "open", ["keep", "saved", "keep", "rest", "saving", "put"]],
+  "what was due meanwhile and is saved already is not sent again": [[OPEN, change(A), DUE, DUE, saved(), DUE], "open", []],
   "a reply to an earlier request changes nothing": [[OPEN, change(A), DUE, saved(), { type: "saved", request: 1, reply: { revision: 9 } }], "open", []],
   "a failure of an earlier request changes nothing": [[OPEN, change(A), DUE, saved(), { type: "saveFailed", request: 1, problem: GONE }], "open", []],
   "a draft without an answer is sent again later": [[OPEN, change(A), DUE, saveFailed(GONE)], "open", ["wait", "failing"]],
@@ -379,7 +380,8 @@ class Walk {
 
   /* Nothing of what was typed is anywhere but on the screen. */
   check() {
-    const { id, stage, entered } = this.state;
+    const { id, stage, entered, again, sent, checking } = this.state;
+    assert.ok(!again || sent || checking !== null, "a save is waited for that never comes");
     if (entered) assert.equal(entered.data.item, id, "an answer of another item");
     if (["conflicting", "submitted", "closed"].includes(stage) || this.later) return;
     const text = this.texts.get(id);
