@@ -28,6 +28,7 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
     """
 
     support_js_module_import_aggregation = True
+    max_post_process_passes = 20  # each settles the importers of what the one before has named
 
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
         """Make bundles of the modules, then replace each file of ours by its minified form, before it is named."""
@@ -47,12 +48,14 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
     def url_converter(
         self, name: str, hashed_files: dict[str, str], template: str | None = None
     ) -> Callable[[re.Match[str]], str]:
-        """How a reference inside the file `name` is rewritten."""
+        """How a reference inside the file `name` is rewritten. Types in comments import in circles: they are not."""
         convert: Any = super().url_converter(name, hashed_files, template)
 
         def converted(match: re.Match[str]) -> str:
             ours = not name.endswith(".js") or name.startswith(OURS) or f"/{OURS}" in match[0]
-            return str(convert(match)) if ours else match[0]
+            before = match.string[: match.start()]
+            in_comment = before.rfind("/*") > before.rfind("*/")
+            return str(convert(match)) if ours and not in_comment else match[0]
 
         return converted
 
