@@ -22,6 +22,7 @@ for (const [bundle, modules] of Object.entries(JSON.parse(readFileSync(0, "utf8"
     chunkFileNames: `${name}/[name].[hash:12].js`,
     hashCharacters: "hex",
     minify: true,
+    comments: false,
   });
   for (const { fileName } of output) files[fileName.replace(/\.\w+\.js$/u, ".js")] = fileName;
 }
