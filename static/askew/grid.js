@@ -40,7 +40,7 @@ import { passBy } from "./tab-order.js";
 import { Tools } from "./tools.js";
 import { WholeCell } from "./whole-cell.js";
 import { count, describe } from "./words.js";
-import { follow, percent, zoom } from "./zoom.js";
+import { follow, zoom } from "./zoom.js";
 
 const FEW_ROWS = 12; // a table to read with no more rows and columns than these needs no tools
 const FEW_COLUMNS = 8;

@@ -109,7 +109,7 @@ const ON = {
     if (item.stage === "withdrawing" && item.ending?.action === "submit" && !same(item.ending.body.response, response)) item.ending = null;
     item.entered = response;
     keep(item, act);
-    if (item.stage === "open" && item.savesDrafts && !item.failures) act({ do: "wait", ms: PAUSE, then: "due" }); // else the next try takes the newest
+    if (item.stage === "open" && item.savesDrafts && !item.failures) act({ do: "wait", ms: PAUSE, next: "due" }); // else the next try takes the newest
   },
 
   /* Save now what is not saved. */
@@ -347,7 +347,7 @@ function proceed(item, act) {
   if (item.stage === "submitting") end(item, act);
   else if (["open", "losing"].includes(item.stage) && isUnsaved(item) && item.savesDrafts && !item.sent) {
     if (item.again) put(item, act);
-    else if (item.stage === "open") act({ do: "wait", ms: PAUSE, then: "due" });
+    else if (item.stage === "open") act({ do: "wait", ms: PAUSE, next: "due" });
   }
   if (!item.sent && item.checking === null) item.again = false; // all of it is saved
 }
@@ -360,7 +360,7 @@ function fail(item, problem, act) {
   if (item.stage === "losing") item.stage = "refused";
   if (item.stage === "submitting") end(item, act);
   if (item.stage !== "open") return;
-  act({ do: "wait", ms: seconds * 1000, then: "due" });
+  act({ do: "wait", ms: seconds * 1000, next: "due" });
   if (!item.wish) act({ do: "tell", what: "failing", problem, seconds }); // its own next try saves the response as well
 }
 
@@ -398,7 +398,7 @@ function leave(item, action, body, act) {
     return;
   }
   Object.assign(item, { stage: "submitting", hasWaited: false, again: false });
-  act(item.sent || item.checking !== null ? { do: "wait", ms: PATIENCE, then: "waited" } : { do: "rest" });
+  act(item.sent || item.checking !== null ? { do: "wait", ms: PATIENCE, next: "waited" } : { do: "rest" });
   end(item, act);
 }
 

@@ -127,7 +127,7 @@ export class Item {
         break;
       case "wait":
         clearTimeout(this.#timer);
-        this.#timer = setTimeout(() => this.hear({ type: effect.then }), effect.ms);
+        this.#timer = setTimeout(() => this.hear({ type: effect.next }), effect.ms);
         break;
       case "keep":
         keep(id, { ...effect.copy, at: Date.now() });

@@ -257,7 +257,7 @@ class Walk {
     const { id, request } = effect;
     switch (effect.do) {
       case "rest": this.timer = null; break;
-      case "wait": this.timer = { type: effect.then }; break;
+      case "wait": this.timer = { type: effect.next }; break;
       case "keep":
         assert.equal(effect.copy.response.data.item, id, "a copy of another item");
         this.copies.set(id, effect.copy);
