@@ -1,10 +1,20 @@
 /* What the page of an item and its table hand to each other, for the types of JSDoc comments. */
 
-/* A field of the form: an input, a group of them, or an element of a task type. */
-type Field = PagePart<HTMLElement> & {
+/* A field of the form ([data-field]): an input, a group of them, or an element of a task type. */
+type Field = FormPart & {
   value: any;
-  readonly blank?: unknown;
+  blank?: unknown;
   readonly asks?: boolean;
+  inWords?(value: any): string[];
+};
+
+/* An element of a task type in the form. */
+type FormPart = PagePart & {
+  readonly keyTable?: KeyTable;
+  /* What a proposal still waits for (proposals.js). */
+  readonly told?: Promise<void>;
+  shown?(value: unknown, assignment: Assignment): void;
+  settle?(): Promise<string>;
 };
 
 /* An option of a field, with the key that chooses it. */
@@ -97,13 +107,13 @@ interface GridMode {
   readonly writes: boolean;
   readonly label: string;
   readonly help: string;
-  readonly first?: Spot2 | null;
+  readonly first?: GridCell | null;
   readonly typing?: boolean;
   readonly changes?: readonly unknown[];
   readonly removing?: { readonly rows: boolean; readonly columns: boolean } | null;
   readonly [act: string]: any;
 }
-interface Spot2 {
+interface GridCell {
   readonly row: string;
   readonly column: string;
 }

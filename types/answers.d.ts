@@ -296,6 +296,19 @@ interface SplitWork {
   given: boolean;
   rows: string[][];
   odd: ReadonlySet<number>;
+  readonly faults: Map<number, string>;
+}
+interface SplitTool {
+  readonly legend: HTMLLegendElement;
+  readonly how: HTMLSelectElement;
+  readonly text: HTMLInputElement;
+  readonly at: HTMLSelectElement;
+  readonly number: HTMLInputElement;
+  readonly status: HTMLParagraphElement;
+  readonly names: HTMLDivElement;
+  readonly rows: HTMLOListElement;
+  readonly all: HTMLInputElement;
+  readonly more: HTMLButtonElement;
 }
 type RelatedChoice = RelatedColumn & { readonly digest: string };
 interface SplitChoice {

@@ -73,7 +73,7 @@ interface PageEvents {
   "item-suggested": CustomEvent<{ suggestions: Suggestions | null; reason: string }>;
 }
 
-type Heard<Events, K extends keyof Events> = K extends "input" | "change" ? At<Events[K], HTMLInputElement> : At<Events[K]>;
+type Heard<Events, K extends keyof Events> = K extends "input" | "change" ? At<Events[K], PagePart<HTMLInputElement>> : At<Events[K]>;
 
 interface Listening {
   addEventListener<K extends keyof PageEvents>(
@@ -537,8 +537,7 @@ interface Change {
   readonly words: string;
 }
 
-/* A field of a form ([data-field]); one with JSON says its value in words. */
-type AnswerField = PagePart<HTMLElement> & { inWords?(value: unknown): string[]; value?: unknown };
+
 
 interface PredictionElement extends HTMLElement {
   readonly wants: boolean;

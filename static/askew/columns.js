@@ -19,16 +19,17 @@ const STATES = { taken: t("taken"), rejected: t("rejected") };
 const AGAIN = [1, 2, 4, 8, 15, 30]; // seconds until suggestions that are still being made are asked for once more
 
 export class ColumnList extends HTMLElement {
-  /** @type {WholeTable | null} */
-  table = null;
+  // What connectedCallback and `shown` set, before anything uses it.
+  page = /** @type {PagePart<AnnotatePage>} */ (/** @type {unknown} */ (null));
+  form = /** @type {PagePart<HTMLFormElement>} */ (/** @type {unknown} */ (null));
+  table = /** @type {WholeTable} */ (/** @type {unknown} */ (null));
   /** @type {any} */
   suggestions = null;
   /** @type {{line: string | null, choice: number}} */
   here = { line: null, choice: -1 };
   #waiting = "";
-  /** @type {string | null} */
-  #assignment = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #assignment = "";
+  /** @type {number | null} */
   #timer = null;
   #told = ""; // the sentence under the list
   /** @type {readonly ColumnLine[]} */
@@ -169,7 +170,7 @@ export class ColumnList extends HTMLElement {
     this.draw();
   }
 
-  /** @param {ItemAssignment} assignment */
+  /** @param {Assignment} assignment */
   #onItem(assignment) {
     this.#assignment = assignment.id;
     const given = assignment.shows.suggestions ?? null; // in practice they come with the item
@@ -294,14 +295,14 @@ export class ColumnList extends HTMLElement {
   /** @param {ColumnChoice} choice @param {number} index */
   #choice(choice, index) {
     const place = cell("choice", this.here.choice === index);
-    place.dataset.choice = index;
+    place.dataset.choice = String(index);
     if (choice.state) place.dataset.state = choice.state;
     if (index < 9) place.append(element("kbd", { ariaHidden: "true", textContent: String(index + 1) }));
     place.append(element("span", { className: "text", textContent: choice.text, dir: "auto" }));
     if (choice.state) place.append(element("span", { className: "sr", textContent: ` (${STATES[choice.state]})` }));
     if (choice.rejectable) {
       const button = element("button", { type: "button", className: "quiet small", tabIndex: -1, textContent: choice.state === "rejected" ? "↺" : "✕" });
-      button.dataset.reject = index;
+      button.dataset.reject = String(index);
       button.ariaLabel = choice.state === "rejected" ? t`Undo rejection of “${choice.text}”` : t`Reject “${choice.text}”`;
       button.title = choice.state === "rejected" ? t("Undo rejection") : t("Reject");
       place.append(button);
@@ -440,7 +441,7 @@ export class ColumnList extends HTMLElement {
     const { reject, does } = event.target.closest("button")?.dataset ?? {};
     const choice = event.target.closest("[data-choice]")?.dataset.choice;
     const again = this.here.line === line.id;
-    if (reject !== undefined) this.reject(line, line.choices[reject]);
+    if (reject !== undefined) this.reject(line, (line.choices ?? [])[Number(reject)]);
     else if (does === "none") this.none(line);
     else if (does === "own") this.own(line, null);
     else if (does === "act") {
@@ -449,7 +450,7 @@ export class ColumnList extends HTMLElement {
     }
     else if (choice !== undefined) {
       this.go(line.id, Number(choice));
-      this.take(line, line.choices[choice]);
+      this.take(line, (line.choices ?? [])[Number(choice)]);
     } else {
       this.go(line.id);
       if (event.target.closest(".head")) this.pressed(line, again);
@@ -470,18 +471,18 @@ export class ColumnList extends HTMLElement {
 
 /** Keep a JSON value in a hidden field of the form, and tell the page. @param {HTMLFormElement} form @param {string} name @param {unknown} value */
 export function store(form, name, value) {
-  const place = form.querySelector(`[data-field="${name}"]`);
+  const place = /** @type {Field} */ (form.querySelector(`[data-field="${name}"]`));
   place.value = value;
   place.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
 /** @param {HTMLFormElement} form @param {string} name */
-export const stored = (form, name) => form.querySelector(`[data-field="${name}"]`).value ?? [];
+export const stored = (form, name) => /** @type {Field} */ (form.querySelector(`[data-field="${name}"]`)).value ?? [];
 
 /* Hidden fields hold JSON from the start, a list of entries; `inWords(entry)` puts one in words. */
 /** @param {HTMLFormElement} form @param {(entry: any) => string} inWords */
 export function prepareFields(form, inWords) {
-  for (const place of form.querySelectorAll("span[data-kind=json]")) {
+  for (const place of /** @type {NodeListOf<Field>} */ (/** @type {NodeList} */ (form.querySelectorAll("span[data-kind=json]")))) {
     place.blank = [];
     place.value ??= [];
     place.inWords = (entries) => entries.map(inWords);

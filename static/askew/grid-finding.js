@@ -52,7 +52,7 @@ export class GridFinding {
   }
 
   /* The bar is closed: people go on at what they found. */
-  /** @param {Spot2 | null} found */
+  /** @param {GridCell | null} found */
   found(found) {
     if (found && this.grid.behaviour.isGrid) {
       this.grid.anchor = null;

@@ -3,7 +3,7 @@
 import "./display.js";
 import "./menus.js";
 
-const has = (selector) => document.querySelector(selector) !== null;
+const has = (/** @type {string} */ selector) => document.querySelector(selector) !== null;
 
 if (has(".figure-menu")) import("./figure-menu.js");
 if (has("[data-selects]")) import("./select-all.js");

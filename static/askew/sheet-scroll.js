@@ -25,7 +25,7 @@ export class SheetScroll {
 
   /* Scroll the sheet, and nothing around it, as far as a cell needs to be seen whole: nobody has asked for it yet. To the
      side it goes from column to column, so that none stands there cut in two. */
-  /** @param {Spot2} place */
+  /** @param {GridCell} place */
   bringIntoSight({ row, column }) {
     const cell = this.painting.cell(row, column);
     if (!cell || !this.painting.sheet.clientHeight) return;

@@ -11,7 +11,7 @@ const LETTERS = ["A", "B"]; // of this page's version and the other one
 
 /* Resolves to "mine" or "other". Both are data of a response ({name: value}), `savedAt` is the time in words;
    `fields` are the elements with data-field, `grid` is the table's element or null. */
-/** @param {{ fields: AnswerField[], grid: GridElement, mine: ResponseData, other: ResponseData, savedAt: string }} versions @returns {Promise<"mine" | "other">} */
+/** @param {{ fields: Field[], grid: GridElement, mine: ResponseData, other: ResponseData, savedAt: string }} versions @returns {Promise<"mine" | "other">} */
 export function chooseVersion({ fields, grid, mine, other, savedAt }) {
   const before = /** @type {HTMLElement | null} */ (document.activeElement);
   const dialog = make("dialog", { className: "versions" });
@@ -78,7 +78,7 @@ async function showTable(dialog, fields, table, variants) {
 }
 
 /* What a version makes of the table, for comparison.js. */
-/** @param {readonly AnswerField[]} fields @param {ResponseData} data @param {string} letter @param {string} name @returns {Variant} */
+/** @param {readonly Field[]} fields @param {ResponseData} data @param {string} letter @param {string} name @returns {Variant} */
 function versionOf(fields, data, letter, name) {
   /** @param {string} kind */
   const value = (kind) => /** @type {any[]} */ (data[fields.find((field) => field.dataset.kind === kind)?.dataset.field ?? ""] ?? []);
@@ -86,7 +86,7 @@ function versionOf(fields, data, letter, name) {
 }
 
 /* One field as a group of rows: its name, then both versions. Entries that only one version has come first, marked. */
-/** @param {AnswerField} field @param {readonly string[]} here @param {readonly string[]} there @param {boolean} equal */
+/** @param {Field} field @param {readonly string[]} here @param {readonly string[]} there @param {boolean} equal */
 function comparison(field, here, there, equal) {
   const name = make("th", { scope: "rowgroup", colSpan: 2, textContent: `${field.dataset.label ?? field.dataset.field} ` });
   const state = make("span", { className: "state", textContent: equal ? t("the same") : t("different") });
@@ -123,7 +123,7 @@ function row(...parts) {
 }
 
 /* What a field holds, as a list of texts; an empty one where nothing was entered. */
-/** @param {AnswerField} field @param {any} value @param {GridElement} grid @returns {string[]} */
+/** @param {Field} field @param {any} value @param {GridElement} grid @returns {string[]} */
 function inWords(field, value, grid) {
   if (value === undefined || value === null || value === "" || value === false || (Array.isArray(value) && !value.length)) return [];
   switch (field.dataset.kind) {
@@ -137,7 +137,7 @@ function inWords(field, value, grid) {
   }
 }
 
-/** @param {AnswerField} field @param {unknown} value */
+/** @param {Field} field @param {unknown} value */
 function labelOf(field, value) {
   const option = field.querySelector(`option[value="${CSS.escape(String(value))}"]`);
   if (option) return option.textContent;

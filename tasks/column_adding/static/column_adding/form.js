@@ -23,7 +23,7 @@ class AskewAdding extends ColumnList {
   }
 
   lines() {
-    return (this.suggestions?.tables ?? []).map((table) => ({
+    return (this.suggestions?.tables ?? []).map((/** @type {RelatedTable} */ table) => ({
       id: table.digest,
       name: table.title,
       note: t`${table.rows} of ${table.of} rows`,
@@ -49,6 +49,7 @@ class AskewAdding extends ColumnList {
     return { details: [{ text: t("Do these columns fit these rows? If so, submit.") }], noneLabel: t("No, remove them") };
   }
 
+  /** @returns {KeyRow[]} */
   keyRows() {
     return [
       [["1 – 9"], t("preview that column, or remove it")],
@@ -108,8 +109,9 @@ class AskewAdding extends ColumnList {
 
   /* A field that has the focus has not said yet what was written into it. */
   async settle() {
-    if (!this.#added.contains(document.activeElement)) return "";
-    document.activeElement.blur();
+    const field = /** @type {HTMLElement} */ (document.activeElement);
+    if (!this.#added.contains(field)) return "";
+    field.blur();
     this.#draw();
     this.focus();
     return "";
@@ -117,7 +119,8 @@ class AskewAdding extends ColumnList {
 
   /** @param {ColumnOrigin} origin */
   #originInWords([, digest, column, title]) {
-    const table = this.suggestions?.tables.find((one) => one.digest === digest);
+    /** @type {RelatedTable | undefined} */
+    const table = this.suggestions?.tables.find((/** @type {RelatedTable} */ one) => one.digest === digest);
     const header = table?.columns.find((one) => one.column === column)?.header ?? t`column ${column}`;
     return t`${header}, from ${title || t("a table without a title")}`;
   }
@@ -146,7 +149,7 @@ class AskewAdding extends ColumnList {
 
   /** @param {string} id @returns {InsertColumn | undefined} */
   #operation(id) {
-    return this.grid.operations.find((one) => one.op === "insert_column" && one.column === id);
+    return /** @type {InsertColumn | undefined} */ (this.grid.operations.find((one) => one.op === "insert_column" && one.column === id));
   }
 
   /** @returns {ColumnOrigin[]} */
@@ -164,7 +167,7 @@ class AskewAdding extends ColumnList {
   #draw() {
     if (!this.grid?.edits || this.#added.contains(document.activeElement)) return;
     const open = new Set([...this.#added.querySelectorAll("details[open]")].map(({ dataset }) => dataset.column));
-    const operations = this.grid.operations.filter(({ op }) => op === "insert_column");
+    const operations = this.grid.operations.filter((operation) => operation.op === "insert_column");
     this.#added.replaceChildren(...operations.map((operation) => this.#part(operation, open.has(operation.column))));
   }
 
@@ -221,7 +224,7 @@ class AskewAdding extends ColumnList {
     } else if (does === "place") {
       this.grid.act([{ op: "move_column", column, after: target.value || null }]);
     } else if (does === "cell") {
-      this.grid.act([{ op: "set_cell", row: this.table.row_ids[row], column, old: edits.edited.rows[row][place], new: target.value.trim() }]);
+      this.grid.act([{ op: "set_cell", row: this.table.row_ids[Number(row)], column, old: edits.edited.rows[Number(row)][place], new: target.value.trim() }]);
     }
   }
 

@@ -20,9 +20,8 @@ const WAYS = [
 
 class AskewExtension extends ColumnList {
   #tool = make("fieldset", { className: "tool", hidden: true });
-  #parts = {};
-  /** @type {SplitWork | null} */
-  #work = null; // {column, name, cells, way, names, rows: [[part]], odd: Set of places}
+  #parts = /** @type {SplitTool} */ ({}); // set by #build
+  #work = /** @type {SplitWork} */ (/** @type {unknown} */ (null)); // {column, name, cells, way, names, rows: [[part]], odd: Set of places}
   #asked = 0;
   /** @type {number | null} */
   #timer = null;
@@ -45,6 +44,7 @@ class AskewExtension extends ColumnList {
     if (!this.table) return [];
     return this.table.column_ids.map((id, place) => {
       const split = this.#splitOf(id);
+      /** @type {readonly SplitProposal[]} */
       const proposals = this.suggestions?.columns?.[id] ?? [];
       const choices = proposals.map((one) => {
         const filled = one.splits === one.of ? t`all ${one.of}` : t`${one.splits} of ${one.of}`;
@@ -61,6 +61,7 @@ class AskewExtension extends ColumnList {
     });
   }
 
+  /** @returns {KeyRow[]} */
   keyRows() {
     return [
       [["1 – 9"], t("split this way")],
@@ -104,7 +105,7 @@ class AskewExtension extends ColumnList {
   /** @param {string} column @returns {SplitColumn | undefined} */
   #splitOf(column) {
     const operations = this.grid?.edits ? this.grid.operations : [];
-    return operations.find((one) => one.op === "split_column" && one.column === column);
+    return /** @type {SplitColumn | undefined} */ (operations.find((one) => one.op === "split_column" && one.column === column));
   }
 
   /** @param {string} column */
@@ -239,10 +240,10 @@ class AskewExtension extends ColumnList {
     apply.addEventListener("click", () => this.#apply() && this.focus());
     cancel.addEventListener("click", () => this.#leave());
     names.addEventListener("input", ({ target }) => {
-      this.#work.names[target.dataset.part] = target.value;
+      this.#work.names[Number(target.dataset.part)] = target.value;
       this.#work.given = true;
     });
-    rows.addEventListener("input", ({ target }) => { this.#work.rows[target.dataset.row][target.dataset.part] = target.value; });
+    rows.addEventListener("input", ({ target }) => { this.#work.rows[Number(target.dataset.row)][Number(target.dataset.part)] = target.value; });
     this.#tool.addEventListener("keydown", (event) => this.#onToolKey(event));
   }
 
@@ -275,14 +276,14 @@ class AskewExtension extends ColumnList {
     how.value = way.by;
     text.value = way.text ?? "";
     at.value = way.at ?? "every";
-    number.value = Math.max(2, names.length);
+    number.value = String(Math.max(2, names.length));
     this.#tool.hidden = false;
     this.#draw();
     this.#focusTool(first);
   }
 
   #focusTool(first = ".names input") {
-    const field = this.#tool.querySelector(first) ?? this.#parts.how;
+    const field = /** @type {HTMLInputElement} */ (this.#tool.querySelector(first) ?? this.#parts.how);
     field.focus();
     if (field.closest(".names")) field.select();
     this.#tool.scrollIntoView({ block: "nearest" });
@@ -292,7 +293,7 @@ class AskewExtension extends ColumnList {
     clearTimeout(this.#timer);
     this.#timer = null;
     this.#asked += 1;
-    this.#work = null;
+    this.#work = /** @type {SplitWork} */ (/** @type {unknown} */ (null));
     this.#tool.hidden = true;
   }
 
@@ -327,9 +328,9 @@ class AskewExtension extends ColumnList {
     const work = this.#work;
     if (!work) return;
     const { how, text, at, number, names, status, all } = this.#parts;
-    const [, , label, placeholder] = WAYS.find(([value]) => value === how.value);
+    const [, , label, placeholder] = /** @type {string[]} */ (WAYS.find(([value]) => value === how.value));
     text.closest("label").hidden = how.value === "hand";
-    text.closest("label").firstChild.textContent = label;
+    /** @type {Node} */ (text.closest("label").firstChild).textContent = label;
     text.placeholder = placeholder;
     at.closest("label").hidden = how.value !== "delimiter";
     number.closest("label").hidden = how.value !== "hand";
@@ -340,7 +341,7 @@ class AskewExtension extends ColumnList {
     if (ready && !names.contains(document.activeElement)) {
       names.replaceChildren(...work.names.map((value, part) => {
         const input = make("input", { type: "text", value, ariaLabel: t`Name of part ${part + 1}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
-        input.dataset.part = part;
+        input.dataset.part = String(part);
         return input;
       }));
     }

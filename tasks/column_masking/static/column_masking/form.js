@@ -16,6 +16,7 @@ class AskewMasking extends ColumnList {
     const ids = [...this.table.column_ids].sort((one, other) => ranks.get(one) - ranks.get(other));
     return ids.map((id) => {
       const place = this.table.column_ids.indexOf(id);
+      /** @type {ImpliedColumn} */
       const { evidence = [], answer = false, read = false } = this.suggestions?.columns?.[id] ?? {};
       const removed = !left.has(id);
       const good = evidence.filter(({ tells, holds }) => tells && holds);
@@ -53,6 +54,7 @@ class AskewMasking extends ColumnList {
 
   /** @param {readonly ColumnEvidence[]} evidence @param {boolean} answer @param {boolean} read @param {boolean} removed @param {ReadonlySet<string>} left */
   #details(evidence, answer, read, removed, left) {
+    /** @type {{text: string, look?: boolean}[]} */
     const details = evidence.map(({ kind, words, sources, tells, holds, short }) => {
       const gone = sources.filter((source) => !left.has(source)).map((source) => this.grid.edits.columnName(source));
       const also = !gone.length ? "" : gone.length > 1 ? t` But ${gone.join(t(" and "))} are also removed.` : t` But ${gone[0]} is also removed.`;
@@ -66,6 +68,7 @@ class AskewMasking extends ColumnList {
     return details;
   }
 
+  /** @returns {KeyRow[]} */
   keyRows() {
     return [
       [["1 – 9"], t("remove or restore the column with that number")],
