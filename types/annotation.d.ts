@@ -99,6 +99,13 @@ interface ColumnLine {
   readonly key?: string;
 }
 
+/* A state of the table that can be returned to. */
+interface GridStep {
+  readonly operations: readonly Operation[];
+  readonly cells: Cells;
+  readonly here: GridCell;
+}
+
 /* What a mode makes of the table (modes.js); what it does not have, it does not do. */
 interface GridMode {
   readonly isGrid: boolean;
@@ -111,8 +118,10 @@ interface GridMode {
   readonly typing?: boolean;
   readonly changes?: readonly unknown[];
   readonly removing?: { readonly rows: boolean; readonly columns: boolean } | null;
+  listen(painted: Painted, calls: PointerCalls): void;
   readonly [act: string]: any;
 }
+/* The current cell. Where headers stand for their columns, `column` is null for a row's number and the corner. */
 interface GridCell {
   readonly row: string;
   readonly column: string;
@@ -150,6 +159,21 @@ interface AreaBox extends AreaPart {
   readonly top: number;
   readonly height: number | null;
   readonly joined?: boolean;
+}
+
+/* The head of a painted table; its last row has the names of the columns. */
+type PaintedHead = PagePart<HTMLTableSectionElement> & { readonly lastElementChild: PaintedLine };
+type PaintedLine = HTMLElement & { readonly firstElementChild: HTMLElement; readonly children: HTMLCollectionOf<HTMLElement> };
+
+type PaintedTr = PagePart<HTMLTableRowElement> & {
+  readonly previousElementSibling: PaintedTr | null;
+  readonly parentElement: { readonly previousElementSibling: HTMLTableSectionElement | null };
+};
+/* What stands in the upper left corner of what scrolls, and how much of each is past it. */
+interface TableCorner {
+  readonly row: { readonly id: string; readonly past: number } | null;
+  readonly column: { readonly id: string; readonly past: number };
+  readonly start: boolean;
 }
 
 /* A row as it was painted last. */

@@ -296,7 +296,6 @@ interface GridElement extends HTMLElement {
   dropRange(): boolean;
   refreshRange(): void;
   refreshTools(): void;
-  refreshLook(): void;
   selectAll(): void;
   selectSpan(span: SpanKind): void;
   selectArea(area: Area): void;
@@ -404,7 +403,7 @@ interface PointerCalls {
   released(start: Pressed): void;
   dropped(): void;
   isHere(place: Pressed): boolean;
-  writes(target: Element): boolean;
+  writes(target: PagePart): unknown;
 }
 interface PointerPress {
   readonly place: Pressed;

@@ -26,6 +26,7 @@ export class ColumnWidths {
   /** @type {number[] | null} */
   #least = null; // rem that the longest word of each column takes, once it has been asked for
   #room = 0;
+  /** @type {number | null} */
   fitting = null;
   #lines = TALL; // that a long text has now
   #outer = ""; // heights of the window, and of what is around the table, when that was found out
@@ -120,7 +121,7 @@ export class ColumnWidths {
     const outer = () => [height, sheet.parentElement.parentElement?.clientHeight].join();
     const fits = () => sheet.scrollHeight <= sheet.clientHeight;
     if (!anew && outer() === this.#outer && (this.#lines === TALL || fits())) return;
-    const take = (lines) => {
+    const take = (/** @type {number} */ lines) => {
       this.#lines = lines;
       table.style.setProperty("--lines", String(lines));
     };
@@ -156,10 +157,11 @@ export class ColumnWidths {
   #measureNew(rowIds) {
     const { rows, columns } = this.painting.state;
     const { rem, zoom } = this.#scale();
-    const width = (...parts) => roomFor(...parts) / zoom / rem;
+    const width = (/** @type {Parameters<typeof roomFor>} */ ...parts) => roomFor(...parts) / zoom / rem;
+    /** @type {(id: string, row: ShownRow) => Map<string, number>} */
     const measure = (id, row) => new Map(columns.flatMap((column, at) => {
       if (!row.inserted && !row.old?.has(at)) return [];
-      const cell = this.painting.cell(id, column.id);
+      const cell = /** @type {HTMLElement} */ (this.painting.cell(id, column.id));
       return [[column.id, width(cell, cell.querySelector("ins") ?? cell, partsOf(row.cells[at], this.painting.numeric[at]))]];
     }));
     for (const [id, widths] of this.#needs) {
@@ -191,7 +193,7 @@ export class ColumnWidths {
     const over = sum(widths) - room;
     if (over > 0 && sum(this.#measured) - room <= ROOM / rem) {
       this.#least ??= this.#leastWidths();
-      const slack = widths.map((width, at) => (at ? Math.max(0, Math.min(width - Math.max(this.#least[at], needs[at]), GIVEN * width)) : 0));
+      const slack = widths.map((width, at) => (at ? Math.max(0, Math.min(width - Math.max(/** @type {number[]} */ (this.#least)[at], needs[at]), GIVEN * width)) : 0));
       const [most, at] = slack.reduce((known, width, place) => (width > known[0] ? [width, place] : known), [0, 0]);
       if (most >= over) widths = widths.with(at, widths[at] - over);
     }

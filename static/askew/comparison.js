@@ -87,7 +87,7 @@ class AskewComparison extends HTMLElement {
     if (merged) {
       merged.unfold();
       grid.compare(table, [], { ...options, variants: merged });
-    } else grid.compare(table, variants[0].operations, options);
+    } else grid.compare(table, variants[0].operations ?? [], options);
   }
 
   /** @param {readonly Variant[]} pair */

@@ -28,7 +28,7 @@ export class GridFinding {
   /** @param {string} row @param {readonly string[]} shown @param {ShownRow["old"]} old */
   #readable(row, shown, old) {
     const evidence = this.grid.marksHidden ? this.grid.evidence.rows.get(row) : null;
-    const cells = old ? shown.map((text, place) => [text, ...(old.get(place)?.now?.map((version) => version.text) ?? [])].join("\n")) : shown;
+    const cells = old ? shown.map((text, place) => [text, ...(/** @type {Versions} */ (old.get(place))?.now?.map((version) => version.text) ?? [])].join("\n")) : shown;
     return evidence ? cells.map((text, place) => (evidence.has(this.grid.edits.state.columns[place].id) ? "" : text)) : cells;
   }
 

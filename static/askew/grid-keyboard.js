@@ -57,7 +57,7 @@ export class GridKeyboard {
     const lastRow = this.grid.height - 1;
     const lastColumn = this.grid.edits.state.columns.length - 1;
     const extend = event.shiftKey;
-    const go = (toRow, toColumn) => () => this.grid.goTo(toRow, toColumn, extend);
+    const go = (/** @type {number} */ toRow, /** @type {number} */ toColumn) => () => this.grid.goTo(toRow, toColumn, extend);
     if (event.altKey) return null;
     if (control) {
       switch (key) {

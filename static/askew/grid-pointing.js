@@ -20,10 +20,10 @@ export class GridPointing {
     }
     const head = row === base.header_id;
     const across = column === null ? "rows" : head ? "columns" : "cells";
-    const goal = {
+    const goal = /** @type {GridCell} */ ({
       row: head && !this.grid.behaviour.hasHead ? this.grid.here?.row ?? this.grid.rowId(0) : row,
       column: column ?? (this.grid.behaviour.headsStand ? null : this.grid.here?.column ?? this.grid.columnIds()[0]),
-    };
+    });
     if (goal.row === undefined || goal.column === undefined) return;
     if (extend && this.grid.here) this.grid.anchor ??= { ...this.grid.here };
     else this.grid.anchor = across === "cells" ? null : { ...goal };
@@ -40,10 +40,10 @@ export class GridPointing {
     const head = row === this.grid.edits.base.header_id;
     const across = this.grid.rangeSpan;
     const above = head && across !== "columns" && !(this.grid.headIsIn && start.row === row);
-    const goal = {
+    const goal = /** @type {GridCell} */ ({
       row: across === "columns" ? this.grid.here.row : above ? this.grid.rowId(0) : row,
       column: column ?? (across === "rows" ? this.grid.here.column : this.grid.columnIds()[0]),
-    };
+    });
     if (goal.row === this.grid.here.row && goal.column === this.grid.here.column) return false;
     this.grid.anchor ??= { ...this.grid.here };
     this.grid.here = goal;
@@ -63,7 +63,7 @@ export class GridPointing {
     if (this.grid.anchor) this.grid.sayLater(t`${this.grid.areaInWords(this.grid.area())} selected`);
   }
 
-  /** @param {ClipboardEvent} event */
+  /** @param {At<ClipboardEvent>} event */
   onClipboard(event) {
     const { type, clipboardData } = event;
     if (!this.grid.behaviour.isGrid || this.grid.behaviour.writesIn?.(event.target) || !event.target.matches?.("td, th")) return;

@@ -16,15 +16,15 @@ export class GridSelection extends HTMLElement {
   /** @type {Edits} */
   edits = /** @type {Edits} */ (/** @type {unknown} */ (null));
   marked = new Cells();
-  /** @type {Position | null} */
-  here = null; // {row, column}: ids
+  here = /** @type {GridCell} */ (/** @type {unknown} */ (null)); // {row, column}: ids
+  /** @type {{rows: Set<string>, columns: Set<string>}} */
   chosen = { rows: new Set(), columns: new Set() };
   /** @type {GridMode} */
   behaviour = /** @type {GridMode} */ (/** @type {unknown} */ (null));
   modeName = "read";
   /** @type {import("./painting.js").Painting} */
   painting = /** @type {import("./painting.js").Painting} */ (/** @type {unknown} */ (null));
-  /** @type {Position | null} */
+  /** @type {GridCell | null} */
   anchor = null; // where a range began, while there is one
   /** @type {SpanKind} */
   rangeSpan = "cells";
@@ -37,9 +37,9 @@ export class GridSelection extends HTMLElement {
   status = element("p", { className: "sr", role: "status" });
   where = element("p", { className: "where", ariaHidden: "true" });
   told = element("p", { className: "told", ariaHidden: "true" });
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  /** @type {number | null} */
   timer = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  /** @type {number | null} */
   telling = null;
   /** @type {import("./whole-cell.js").WholeCell | null} */
   beside = null;
@@ -143,7 +143,7 @@ export class GridSelection extends HTMLElement {
 
   /** @param {string} row @param {string | null} column */
   placeInWords(row, column) {
-    return `${this.edits.rowName(row)}, ${this.edits.columnName(column)}`;
+    return `${this.edits.rowName(row)}, ${this.edits.columnName(/** @type {string} */ (column))}`;
   }
 
   hereInWords() {
@@ -167,9 +167,9 @@ export class GridSelection extends HTMLElement {
   }
 
   /* The rectangle that is selected, in numbers, or that of the current cell; `as` widens it to "rows", "columns", "all". */
-  /** @param {SpanKind | "all"} as @returns {Area | null} */
+  /** @param {SpanKind | "all"} as @returns {Area} */
   area(as = this.rangeSpan) {
-    if (!this.here) return null;
+    if (!this.here) return /** @type {Area} */ (/** @type {unknown} */ (null));
     const head = this.headIsIn;
     const width = this.edits.state.columns.length;
     if (as === "all") return { top: 0, bottom: this.height - 1, left: 0, right: width - 1 };
@@ -246,7 +246,7 @@ export class GridSelection extends HTMLElement {
   stand(place) {
     this.anchor = null;
     this.rangeSpan = "cells";
-    this.here = place;
+    this.here = /** @type {GridCell} */ (place);
     this.select();
     this.cell?.focus({ preventScroll: true });
   }
@@ -268,7 +268,7 @@ export class GridSelection extends HTMLElement {
   }
 
   /* Point at a place of a table that is only read. */
-  /** @param {Position} place */
+  /** @param {GridCell} place */
   point({ row, column }) {
     this.cell?.removeAttribute("data-here");
     this.here = { row, column };
@@ -322,6 +322,7 @@ export class GridSelection extends HTMLElement {
     if (area && (area.top !== area.bottom || area.left !== area.right)) areas.push({ ...area, kind: "range" });
     const width = this.edits.state.columns.length - 1;
     const { rows, columns } = this.chosen;
+    /** @type {(ids: ReadonlySet<string>, map: Places) => number[]} */
     const places = (ids, map) => [...ids].map((id) => map.get(id)).filter((place) => place !== undefined).sort((a, b) => a - b);
     for (const [top, bottom] of runs(places(rows, this.edits.rowPlaces))) areas.push({ top, bottom, left: 0, right: width, kind: "chosen" });
     for (const [left, right] of runs(places(columns, this.edits.columnPlaces))) areas.push({ top: -1, bottom: this.height - 1, left, right, kind: "chosen" });
@@ -338,7 +339,7 @@ export class GridSelection extends HTMLElement {
     }
     for (const cell of this.selected) cell.removeAttribute("aria-selected");
     this.selected = [];
-    const choose = (cell) => {
+    const choose = (/** @type {HTMLElement | null} */ cell) => {
       if (!cell) return;
       cell.setAttribute("aria-selected", "true");
       this.selected.push(cell);
@@ -368,7 +369,7 @@ export class GridSelection extends HTMLElement {
     const least = this.behaviour.hasHead ? -1 : 0;
     const row = this.rowId(Math.max(least, Math.min(rowPlace, state.rows.length - 1)));
     const left = columnPlace < 0 && this.behaviour.headsStand;
-    const column = left ? null : state.columns[clamp(columnPlace, state.columns.length)]?.id;
+    const column = /** @type {string} */ (left ? null : state.columns[clamp(columnPlace, state.columns.length)]?.id);
     if (row === undefined || column === undefined) return;
     if (!extend) {
       this.anchor = null;
@@ -383,7 +384,7 @@ export class GridSelection extends HTMLElement {
   /** @param {Area} area */
   areaInWords({ top, bottom, left, right }) {
     const [rows, columns] = [bottom - top + 1, right - left + 1];
-    const named = (place) => this.edits.rowName(this.rowId(place));
+    const named = (/** @type {number} */ place) => this.edits.rowName(this.rowId(place));
     const ids = this.columnIds();
     const rowWords = rows === 1 ? named(top) : t`${named(top)} to ${within(named(bottom))}`;
     const columnWords = columns === 1 ? this.edits.columnName(ids[left]) : t`${this.edits.columnName(ids[left])} to ${this.edits.columnName(ids[right])}`;

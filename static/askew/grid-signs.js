@@ -3,6 +3,7 @@
 import { element } from "./elements.js";
 import { t } from "./language.js";
 
+/** @type {(readonly [name: "evidence" | "read" | "looked", words: string])[]} */
 const LEGEND = [
   ["evidence", t("marked as relevant")],
   ["read", t("cells the program reads")],

@@ -99,12 +99,12 @@ export class AskewGrid extends GridSelection {
     this.anchor = null;
     this.finding.hits = new Map();
     this.finding.hit = null;
-    this.behaviour = new MODES[this.modeName](this, options);
+    this.behaviour = /** @type {GridMode} */ (/** @type {unknown} */ (new MODES[this.modeName](/** @type {GridElement} */ (/** @type {unknown} */ (this)), options)));
     this.odd = this.behaviour.isGrid && this.cellFormat !== "ignore" ? this.edits.odd() : new Map();
     const [row] = state.rows;
     const [column] = state.columns;
     const head = this.behaviour.hasHead ? base.header_id : null;
-    this.here = column && (row || head) ? { row: row?.id ?? head, column: column.id } : null;
+    this.here = /** @type {GridCell} */ (column && (row || head) ? { row: row?.id ?? head, column: column.id } : null);
     this.#build();
     if (table === this.#shown) this.finding.find.refresh();
     else this.finding.find.begin();
@@ -129,7 +129,7 @@ export class AskewGrid extends GridSelection {
   /** @param {Table} table @param {readonly Operation[]} operations @param {GridOptions} options */
   #take(table, operations, { variants }) {
     this.turned = false;
-    this.edits = variants ?? tableOf(table);
+    this.edits = /** @type {Edits} */ (variants ?? tableOf(table));
     if (variants) return variants.fits;
     const fits = this.edits.begin(operations);
     const last = this.edits.operations.findLastIndex(({ op }) => op === "transpose");
@@ -138,7 +138,7 @@ export class AskewGrid extends GridSelection {
       this.edits.become(this.edits.operations.slice(0, last + 1));
       const turned = this.edits.edited;
       this.turned = turned.header_id !== this.edits.base.header_id;
-      this.edits = tableOf(turned);
+      this.edits = /** @type {Edits} */ (tableOf(turned));
       this.edits.begin(rest);
     }
     return fits;
@@ -262,7 +262,7 @@ export class AskewGrid extends GridSelection {
   }
 
   /* Take over operations as one step; false where they are the ones that are there. */
-  /** @param {readonly Operation[]} operations @param {string | null} said @param {{goal?: Position | null, after?: string, shown?: boolean}} options */
+  /** @param {readonly Operation[]} operations @param {string | null} said @param {{goal?: GridCell, after?: string, shown?: boolean}} options */
   change(operations, said = null, { goal = this.here, after = "", shown = false } = {}) {
     if (same(operations, this.edits.operations)) return false;
     this.history.did(this.#step(), operations);
@@ -315,7 +315,7 @@ export class AskewGrid extends GridSelection {
   /** @param {"undo" | "redo"} way @param {string} word @param {string} nothing */
   #travel(way, word, nothing) {
     this.behaviour.keep?.();
-    const step = this.history[way](this.#step());
+    const step = /** @type {GridStep | null} */ (this.history[way](this.#step()));
     if (!step) {
       this.say(nothing);
       return;
@@ -335,7 +335,7 @@ export class AskewGrid extends GridSelection {
     if (focused) this.focusCell();
   }
 
-  /** @param {{operations: readonly Operation[], cells: Cells, here: Position | null}} step */
+  /** @param {GridStep} step */
   #become({ operations, cells, here }) {
     const focused = this.painting.table.contains(document.activeElement);
     const index = this.here ? this.placeOf(this.here).row : 0;
@@ -355,11 +355,11 @@ export class AskewGrid extends GridSelection {
       }
     }
     const { state, rowPlaces, columnPlaces, base } = this.edits;
-    const known = ({ row, column }) => columnPlaces.has(column) && (row === base.header_id || rowPlaces.has(row));
+    const known = (/** @type {GridCell} */ { row, column }) => columnPlaces.has(column) && (row === base.header_id || rowPlaces.has(row));
     if (this.anchor && !known(this.anchor)) this.anchor = null;
     const row = here && (here.row === base.header_id || rowPlaces.has(here.row)) ? here.row : state.rows[clamp(index, state.rows.length)]?.id;
     const column = here && columnPlaces.has(here.column) ? here.column : state.columns[0]?.id;
-    this.here = row !== undefined && column !== undefined ? { row, column } : null;
+    this.here = /** @type {GridCell} */ (row !== undefined && column !== undefined ? { row, column } : null);
     this.select();
     if (focused && !this.painting.table.contains(document.activeElement)) this.focusCell();
     this.finding.find.refresh();
@@ -368,7 +368,7 @@ export class AskewGrid extends GridSelection {
 
   #build() {
     const mode = this.behaviour;
-    const { base, state, operations } = this.edits;
+    const { base, state, operations } = /** @type {Edits & {base: SourceTable}} */ (this.edits);
     this.cell = null;
     this.selected = [];
     this.painting?.stop();
@@ -380,7 +380,7 @@ export class AskewGrid extends GridSelection {
       flags: (row) => this.signs.flags(row),
       headFlags: (column) => this.signs.headFlags(column),
       notes: headNotes(operations, base),
-      moved: new Set(operations.filter(({ op }) => op === "move_row").map(({ row }) => row)),
+      moved: new Set(operations.filter((operation) => operation.op === "move_row").map(({ row }) => row)),
     });
     const { sheet, table } = this.painting;
     sheet.tabIndex = mode.isGrid && this.here ? -1 : 0;
@@ -438,7 +438,7 @@ export class AskewGrid extends GridSelection {
         dropped: () => this.dropRange(),
       });
     }
-    for (const kind of ["copy", "cut", "paste"]) table.addEventListener(kind, (event) => this.pointing.onClipboard(event));
+    for (const kind of /** @type {const} */ (["copy", "cut", "paste"])) table.addEventListener(kind, (event) => this.pointing.onClipboard(event));
     if (this.#listening) return;
     this.#listening = true;
     follow(this);
@@ -446,7 +446,7 @@ export class AskewGrid extends GridSelection {
     this.addEventListener("click", ({ target, detail }) => {
       const run = target.closest("[data-open-run]");
       if (run) this.behaviour.open(run.dataset.openRun);
-      if (target.closest("[data-read-whole]")) this.beside.readWhole(this.painting.placeOf(target));
+      if (target.closest("[data-read-whole]")) this.beside.readWhole(/** @type {GridCell} */ (this.painting.placeOf(target)));
       const removal = detail < 2 && target.closest("[data-remove]"); // a double click must not undo itself
       if (removal) this.behaviour.removeAt(this.painting.placeOf(removal));
     });
@@ -461,7 +461,7 @@ export class AskewGrid extends GridSelection {
     this.pairing.scrollWith(other);
   }
 
-  /** @param {Position} place */
+  /** @param {GridCell} place */
   readWhole(place) {
     return this.beside.readWhole(place);
   }
@@ -470,7 +470,7 @@ export class AskewGrid extends GridSelection {
 /** @param {unknown} one @param {unknown} other */
 const same = (one, other) => one === other || JSON.stringify(one) === JSON.stringify(other);
 /** @param {Map<string, string> | undefined} one @param {Map<string, string> | undefined} other */
-const equalMaps = (one, other) => one === other || (one?.size === other?.size && [...one ?? []].every(([key, value]) => other.get(key) === value));
+const equalMaps = (one, other) => one === other || (one?.size === other?.size && [...one ?? []].every(([key, value]) => other?.get(key) === value));
 /** @param {string} text */
 const ended = (text) => (/[.:!?]$/.test(text) ? text : `${text}.`);
 

@@ -77,7 +77,7 @@ export const MODES = { read: Reading };
 
 /** @param {string} text */
 export const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
-/** @param {GridElement} grid @param {string} id */
+/** @param {Pick<GridElement, "edits">} grid @param {string} id */
 export function columnWords(grid, id) {
   const bare = t`column ${""}`;
   return t`column ${grid.edits.columnName(id).replace(bare, "")}`;

@@ -46,7 +46,7 @@ export class Outlines {
 
   /** @param {HTMLTableSectionElement} body @param {readonly AreaPart[]} parts */
   #drawIn(body, parts) {
-    const present = body.firstElementChild?.classList.contains("areas") ? body.firstElementChild : null;
+    const present = body.firstElementChild?.classList.contains("areas") ? /** @type {HTMLElement} */ (body.firstElementChild) : null;
     if (!parts.length) {
       present?.remove();
       return;

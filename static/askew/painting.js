@@ -30,10 +30,8 @@ export class Painting {
   onLayout = null; // called when the sheet or the table in it has another size
   /** @type {Map<string, PaintedRow>} */
   entries = new Map(); // row id -> {tr, row, flags, columns}
-  base;
-  state;
-  options;
-  #model = null; // an empty row, cloned for each
+  state = /** @type {ShownTable} */ (/** @type {unknown} */ (null));
+  #model; // an empty row, cloned for each
   /** @type {boolean[]} */
   numeric = [];
   /** @type {Merged} */
@@ -43,7 +41,7 @@ export class Painting {
   #dirty = new Set();
   /** @type {number | null} */
   #idle = null;
-  rowPlaces;
+  rowPlaces = /** @type {Places} */ (new Map());
   /** @type {ResizeObserver | null} */
   #sizes = null;
   /** @type {ResizeObserver | null} */
@@ -148,7 +146,7 @@ export class Painting {
     if (!this.#dirty.size) return;
     if (this.#dirty.size * this.state.columns.length <= AT_ONCE) this.#clean([...this.#dirty]);
     else {
-      for (const body of this.#bodiesInSight()) this.#clean([...body.rows].map((tr) => tr.dataset.row));
+      for (const body of this.#bodiesInSight()) this.#clean([...body.rows].map((tr) => tr.dataset.row ?? ""));
       this.#paintLater();
     }
   }
@@ -165,7 +163,7 @@ export class Painting {
     if ((place < 0 && column !== null) || !this.rowPlaces.has(row)) return null;
     if (!this.entries.has(row)) this.paintAll();
     if (this.#dirty.has(row)) this.#clean([row]);
-    return this.entries.get(row).tr.children[place + 1];
+    return /** @type {HTMLElement} */ (this.entries.get(row).tr.children[place + 1]);
   }
 
   /* What stands at an element: {row, column}; column null for a row's number, both null for the corner. */
@@ -199,7 +197,7 @@ export class Painting {
   /** @param {ShownRow} row */
   #entry(row) {
     if (row.left) return this.#leftOut(row);
-    const tr = this.#model.cloneNode(true);
+    const tr = /** @type {HTMLTableRowElement} */ (this.#model.cloneNode(true));
     tr.dataset.row = row.id;
     const entry = { tr, row: null, flags: null, columns: ".".repeat(this.state.columns.length) };
     this.entries.set(row.id, entry);
@@ -212,7 +210,7 @@ export class Painting {
   #leftOut(row) {
     const tr = element("tr", { className: "left-out", role: "row" });
     tr.dataset.row = row.id;
-    const button = element("button", { type: "button", className: "quiet small", textContent: counted(row.left, "{0} row without changes", "{0} rows without changes") });
+    const button = element("button", { type: "button", className: "quiet small", textContent: counted(row.left ?? 0, "{0} row without changes", "{0} rows without changes") });
     button.dataset.openRun = row.id;
     const td = element("td", { role: "cell", colSpan: this.state.columns.length, ariaColSpan: String(this.state.columns.length) });
     td.append(button);
@@ -229,7 +227,7 @@ export class Painting {
     const flags = this.options.flags?.(row.id) ?? null;
     const columns = this.#columnsKey;
     const merged = this.#merged.get(row.id);
-    const cells = tr.children;
+    const cells = /** @type {HTMLCollectionOf<HTMLElement>} */ (tr.children);
     const moved = this.options.moved?.has(row.id) ?? false;
     if (before === null || before.removed !== row.removed) {
       tr.classList.toggle("removed", row.removed);
@@ -328,7 +326,7 @@ export class Painting {
     const { rows } = this.state;
     for (const [id, { tr }] of this.entries) {
       if (this.rowPlaces.has(id)) continue;
-      const body = tr.parentElement;
+      const body = /** @type {HTMLTableSectionElement} */ (tr.parentElement);
       tr.remove();
       if (!body.rows.length) body.remove();
       this.entries.delete(id);
@@ -372,5 +370,6 @@ const sameColumn = (one, other) => one.name === other.name && one.old === other.
 /* The row below, wherever one <tbody> ends and another begins. */
 /** @param {HTMLTableRowElement} tr */
 function below(tr) {
-  return tr.nextElementSibling ?? tr.parentElement.nextElementSibling?.rows[0] ?? null;
+  const next = /** @type {HTMLTableSectionElement | null | undefined} */ (tr.parentElement?.nextElementSibling);
+  return tr.nextElementSibling ?? next?.rows[0] ?? null;
 }

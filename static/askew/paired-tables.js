@@ -30,8 +30,8 @@ export class PairedTables {
     if (!rooms.every(Boolean)) return;
     for (const one of pair) one.columnWidths.unlock();
     const frame = Math.max(...pair.map(({ sheet }) => sheet.offsetWidth - sheet.clientWidth)) + 1;
-    const room = Math.min(...rooms) - frame - Math.max(...pair.map(({ table }) => table.tHead.lastElementChild.cells.length)); // lock() rounds up
-    let layout = null;
+    const room = Math.min(...rooms) - frame - Math.max(...pair.map(({ table }) => /** @type {HTMLTableRowElement} */ (table.tHead?.lastElementChild).cells.length)); // lock() rounds up
+    let layout = { fits: false, widths: /** @type {number[][]} */ ([]) };
     for (const dense of [false, true]) {
       for (const one of pair) one.table.classList.toggle("dense", dense);
       layout = shared(pair.map((one) => one.pair.extremes()), room);
@@ -43,6 +43,7 @@ export class PairedTables {
   }
 
   /* [id, least width, width without wrapping] of each column; the first one is that of the rows' numbers. */
+  /** @returns {[string | null, number, number][]} */
   extremes() {
     const { table } = this.painting;
     const widest = this.painting.columnWidths.widestTexts();
@@ -72,12 +73,15 @@ export class PairedTables {
     const special = new Set(rows.flat().filter(({ old, removed, inserted }) => old || removed || inserted).map(({ id }) => id));
     if (!special.size) return;
     for (const one of pair) one.paintAll();
+    /** @type {(one: import("./painting.js").Painting, id: string) => number} */
     const height = (one, id) => one.entries.get(id).tr.getBoundingClientRect().height;
+    /** @type {(one: import("./painting.js").Painting, id: string, property: "marginTop" | "marginBottom" | "minHeight", pixels: number) => void} */
     const space = (one, id, property, pixels) => {
       const { tr } = one.entries.get(id);
       tr.style[property] = `${(Number.parseFloat(tr.style[property]) || 0) + pixels}px`;
       one.pair.spaced.add(tr);
     };
+    /** @type {[id: string, pixels: number][]} */
     const levels = left.filter(({ id }) => special.has(id)).map(({ id }) => [id, Math.max(...pair.map((one) => height(one, id)))]);
     pair.forEach((one, at) => {
       const other = pair[1 - at];
@@ -110,7 +114,7 @@ function shared(tables, room) {
   const part = Math.min(...sums.map(([least, most]) => (most <= room ? 1 : (room - least) / (most - least))));
   const wide = sums.some(([least]) => least > SQUEEZED * room); // most of it scrolls anyhow: its texts need not wrap
   const stretch = wide ? 1 : Math.max(0, part);
-  const width = (id) => {
+  const width = (/** @type {string | null} */ id) => {
     const [least, most] = columns.get(id);
     return least + stretch * (most - least);
   };

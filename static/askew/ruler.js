@@ -9,7 +9,7 @@ const DIGITS = /[0-9]/gu;
 
 /* Finds the widest of many texts in the font of an element, without laying any out. */
 export class Ruler {
-  #context = element("canvas").getContext("2d");
+  #context = /** @type {CanvasRenderingContext2D} */ (element("canvas").getContext("2d"));
   #most; // px that a letter may be wide: as much as those of the widest scripts, and some more
   #widths = new Map(); // px of each letter of ASCII
 
@@ -41,15 +41,15 @@ export class Ruler {
      (kerning adds less than a twentieth), or like one before but for digits that are no wider. */
   longest() {
     const most = this.#most;
-    const [sumOf, widthOf] = [(text) => this.#sum(text), (text) => this.#width(text)];
+    const [sumOf, widthOf] = [(/** @type {string} */ text) => this.#sum(text), (/** @type {string} */ text) => this.#width(text)];
     const sums = new Map(); // {text with zeros for digits: the largest sum}
     return {
       text: "",
       width: 0,
-      mayBe(text) {
+      mayBe(/** @type {string} */ text) {
         return text.length * most > this.width;
       },
-      take(text) {
+      take(/** @type {string} */ text) {
         if (!this.mayBe(text)) return;
         const sum = sumOf(text);
         const pattern = text.replace(DIGITS, "0");

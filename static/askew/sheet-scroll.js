@@ -18,6 +18,7 @@ export class SheetScroll {
     const { clientWidth: width, clientHeight: height } = this.painting.sheet;
     part.style.maxHeight = `${Math.max(height - head - 4, 96)}px`;
     part.style.maxWidth = `${width - number - 4}px`;
+    /** @type {(start: number, size: number, end: number, least: number) => string} */
     const before = (start, size, end, least) => `${-Math.max(0, Math.min(start + size + 4 - end, start - least))}px`;
     part.style.top = before(place.top - box.top, part.offsetHeight, height, head);
     part.style.left = before(place.left - box.left, part.offsetWidth, width, number);
@@ -75,33 +76,35 @@ export class SheetScroll {
 
   /* What stands in the upper left corner of what scrolls: {row, column} and how much of each is past it: of the row in
      pixels, for the twin leaves room below it for the rows that it has not. */
+  /** @returns {TableCorner} */
   get corner() {
     const { scrollLeft, scrollTop } = this.painting.sheet;
     const { starts, ends, still, beside } = this.#edges();
     const at = Math.max(still, ends.findIndex((end) => end - beside > scrollLeft + 0.5));
     const column = { id: this.painting.state.columnIds[at], past: (scrollLeft - (starts[at] - beside)) / (ends[at] - starts[at]) };
     const body = [...this.painting.table.tBodies].find((one) => one.offsetTop + one.offsetHeight - this.painting.header.head.offsetHeight > scrollTop + 0.5);
-    let tr = body && [...body.rows].find((one) => this.#topOf(one) + one.offsetHeight > scrollTop + 0.5);
-    while (tr && this.painting.pair.twin && !this.painting.pair.twin.entries.has(tr.dataset.row)) tr = tr.previousElementSibling ?? [...(tr.parentElement.previousElementSibling?.rows ?? [])].at(-1);
+    let tr = /** @type {PaintedTr | undefined} */ (body && [...body.rows].find((one) => this.#topOf(one) + one.offsetHeight > scrollTop + 0.5));
+    while (tr && this.painting.pair.twin && !this.painting.pair.twin.entries.has(tr.dataset.row)) tr = tr.previousElementSibling ?? /** @type {PaintedTr | undefined} */ ([...(tr.parentElement.previousElementSibling?.rows ?? [])].at(-1));
     const row = tr ? { id: tr.dataset.row, past: scrollTop - this.#topOf(tr) } : null;
     return { row, column, start: scrollTop <= 0 };
   }
 
   /* Scroll to where another table with the same rows and columns stands; what is not here is left as it is. */
+  /** @param {TableCorner} corner */
   set corner({ row, column, start }) {
     const { starts, ends, beside } = this.#edges();
     const at = this.painting.state.columnIds.indexOf(column.id);
     if (at >= 0) this.#scrollTo(starts[at] - beside + column.past * (ends[at] - starts[at]));
     const tr = row ? this.painting.entries.get(row.id)?.tr : null;
     if (start) this.painting.sheet.scrollTop = 0;
-    else if (tr) this.painting.sheet.scrollTop = this.#topOf(tr) + row.past;
+    else if (row && tr) this.painting.sheet.scrollTop = this.#topOf(tr) + row.past;
   }
 
   /* How far one has to scroll until a row stands right under the head. */
   /** @param {HTMLElement} tr */
   #topOf(tr) {
     const { offsetParent } = tr;
-    const body = tr.parentElement;
+    const body = /** @type {HTMLElement} */ (tr.parentElement);
     return (offsetParent === body ? body.offsetTop : 0) + tr.offsetTop - this.painting.header.head.offsetHeight;
   }
 

@@ -5,7 +5,7 @@ import { element } from "./elements.js";
 import { t } from "./language.js";
 
 export class TableHead {
-  head = element("thead", { role: "rowgroup" });
+  head = /** @type {PaintedHead} */ (element("thead", { role: "rowgroup" }));
   /** @type {Map<string, HTMLElement>} */
   headCells = new Map(); // column id -> th
   /** @type {WeakMap<Element, string>} */
@@ -68,7 +68,7 @@ export class TableHead {
       th.dataset.painted = key;
       const name = column.name.trim() ? element("span", { textContent: column.name }) : element("span", { className: "unnamed", textContent: t`column ${index + 1}` });
       const parts = column.old !== null ? versions(column.old, column.name) : [name];
-      if (column.old !== null && column.old.was !== null) parts.push(parts.shift()); // the new names above the old one
+      if (column.old !== null && /** @type {Versions} */ (column.old).was !== null) parts.push(parts.shift()); // the new names above the old one
       th.replaceChildren(...parts, ...notes(column.notes, note));
       if (this.painting.options.removing?.columns) offerRemoval(th, "column", column.name.trim() || t`column ${index + 1}`, column.removed);
     }

@@ -37,7 +37,7 @@ export class WholeCell {
   }
 
   /* Open the text of a cell in a pane of its own, with what it replaces. */
-  /** @param {Position} place */
+  /** @param {GridCell} place */
   async readWhole({ row, column }) {
     const { base, state, rowPlaces, columnPlaces } = this.grid.edits;
     const at = columnPlaces.get(column);
