@@ -80,7 +80,7 @@ interface ColumnChoice {
   readonly text: string;
   readonly by?: string;
   readonly why?: string;
-  readonly state?: "taken" | "rejected";
+  readonly state?: "" | "taken" | "rejected";
   readonly rejectable?: boolean;
 }
 interface ColumnLine {
@@ -137,7 +137,7 @@ interface GridOptions {
   readonly limit?: number | null;
   readonly cellFormat?: string;
   readonly label?: string;
-  readonly variants?: Edits & { readonly fits: boolean };
+  readonly variants?: Variants;
   readonly whole?: boolean;
   readonly tools?: readonly Tool[];
 }

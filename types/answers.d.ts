@@ -227,6 +227,9 @@ interface SuggestedName {
   readonly why?: string;
 }
 
+/* A name as a response has it: of which column, and whose. */
+type SuggesterName = readonly [column: string, text: string, source: string];
+
 /* A related table with the columns that it could give; `sent` is a column as JSON. */
 interface RelatedTable {
   readonly digest: string;
@@ -318,26 +321,4 @@ interface SplitChoice {
 
 // --- lists of columns (columns.js) ---------------------------------------------------------------------------------
 
-interface ColumnChoice {
-  readonly text: string;
-  readonly by?: string;
-  readonly why?: string;
-  readonly state?: "taken" | "rejected";
-  readonly rejectable?: boolean;
-}
-interface ColumnLine {
-  readonly id: string;
-  readonly name: string;
-  readonly now?: string | null;
-  readonly note?: string;
-  readonly column?: string;
-  readonly state?: string;
-  readonly choices?: readonly ColumnChoice[];
-  readonly details?: readonly { readonly text: string; readonly look?: boolean }[];
-  readonly reasons?: readonly string[];
-  readonly act?: readonly [label: string, name: string];
-  readonly own?: string;
-  readonly noneLabel?: string;
-  readonly key?: string;
-}
 type MaskedLine = ColumnLine & { readonly removed: boolean; readonly stands: boolean };

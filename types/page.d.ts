@@ -237,73 +237,7 @@ type ShownEdits = Omit<Edits, "state"> & { state: ShownTable; changes?(): Change
 type ProtectedCell = readonly [row: string, column: string, reason: string | null];
 type Guard = import("../static/askew/guard.js").Guard;
 
-interface GridElement extends HTMLElement {
-  edits: ShownEdits;
-  readonly base: WholeTable;
-  readonly edited: WholeTable;
-  readonly operations: readonly Operation[];
-  readonly cells: readonly Pair[];
-  readonly mode: string;
-  readonly height: number;
-  readonly standsFor: "columns" | "rows" | "all" | null;
-  readonly isChanged: boolean;
-  readonly marksHidden: boolean;
-  readonly turned: boolean;
-  marked: Cells;
-  evidence: Cells;
-  guard: Guard;
-  allowed: readonly string[] | null;
-  limit: number | null;
-  cellFormat: string;
-  history: import("../static/askew/history.js").History;
-  here: { row: string; column: string };
-  chosen: { rows: Set<string>; columns: Set<string> };
-  show(table: Table, operations?: readonly Operation[], options?: object): boolean;
-  compare(table: Table, operations: readonly Operation[], options?: object): boolean;
-  violations(contract: Contract, reason?: string): Violation[];
-  focusCell(): void;
-  undo(): void;
-  redo(): void;
-  act(operations: readonly Operation[], words?: string | null): boolean;
-  change(operations: readonly Operation[], words: string | null, options?: SayOptions): boolean;
-  mark(cells: Cells, words?: string, options?: SayOptions): void;
-  freshIds(number: number): string[];
-  takeBack(index: number): void;
-  hideMarked(hide?: boolean): void;
-  protect(cells: readonly (readonly string[])[]): void;
-  lookedAt(cells: readonly Pair[]): void;
-  readBy(cells: readonly Pair[]): void;
-  repaint(): void;
-  next(by?: number): void;
-  endsAt(by: number): boolean;
-  scrollWith(other: GridElement | null): void;
-  openFind(): void;
-  zoom(by: number): void;
-  say(words: string, options?: SayOptions): void;
-  sayLater(words: string): void;
-  emit(type: string, detail?: object): void;
-  columnIds(): readonly string[];
-  rowId(place: number): string;
-  may(operation: string): boolean;
-  isRemoved(row: string): boolean;
-  isColumnRemoved(column: string): boolean;
-  cellAt(place: Position): HTMLElement;
-  placeInWords(row: string, column: string): string;
-  hereInWords(): string;
-  area(as?: SpanKind | "all"): Area;
-  idsIn(area: Area | null): { rows: string[]; columns: readonly string[] };
-  areaTexts(): string[][];
-  dropRange(): boolean;
-  refreshRange(): void;
-  refreshTools(): void;
-  selectAll(): void;
-  selectSpan(span: SpanKind): void;
-  selectArea(area: Area): void;
-  moveBy(rows: number, columns: number): void;
-  tabTarget(by: number): (() => void) | null;
-  point(place: Position): void;
-  stand(place: Position): void;
-}
+type GridElement = import("../static/askew/grid.js").AskewGrid;
 
 // --- the page of an item (<askew-annotate>) ---------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ export function wholeButton(inGrid) {
   const words = t("Read the whole text");
   const button = element("button", { type: "button", className: "whole", tabIndex: inGrid ? -1 : 0, ariaLabel: words, title: inGrid ? `${words} (Alt ↓)` : words });
   button.dataset.readWhole = "";
-  button.append(icon("read"));
+  button.append(/** @type {Node} */ (icon("read")));
   return button;
 }
 

@@ -25,7 +25,7 @@ export function holds(operator, wanted, value) {
 }
 
 /* Show the parts whose condition holds, in the order of the form. */
-/** @param {Iterable<HTMLElement>} parts @param {HTMLElement[]} fields @param {(field: HTMLElement) => FieldValue} valueOf */
+/** @param {Iterable<HTMLElement>} parts @param {Field[]} fields @param {(field: Field) => FieldValue} valueOf */
 export function applyConditions(parts, fields, valueOf) {
   for (const part of parts) {
     const { when, operator = "", value: wanted = "" } = part.dataset;
@@ -42,7 +42,7 @@ export const empty = (value) => value === undefined || value === null || (typeof
 
    A required field has a value, a ranking has none or all of its ranks, and a field with [data-differs] has another value
    than the field of that name. The server checks the same (`tasks.shared.defined_types`). */
-/** @param {HTMLElement} field @param {HTMLElement[]} fields @param {(field: HTMLElement) => FieldValue} valueOf */
+/** @param {Field} field @param {Field[]} fields @param {(field: Field) => FieldValue} valueOf */
 export function lackOf(field, fields, valueOf) {
   if (field.closest("[hidden]")) return "";
   const value = valueOf(field);

@@ -13,8 +13,7 @@ const SELECTED_AT_MOST = 500; // cells of a range that are told to screen reader
 export class GridSelection extends HTMLElement {
   /** @type {readonly string[] | null} */
   allowed = null;
-  /** @type {Edits} */
-  edits = /** @type {Edits} */ (/** @type {unknown} */ (null));
+  edits = /** @type {ShownEdits} */ (/** @type {unknown} */ (null));
   marked = new Cells();
   here = /** @type {GridCell} */ (/** @type {unknown} */ (null)); // {row, column}: ids
   /** @type {{rows: Set<string>, columns: Set<string>}} */
@@ -62,6 +61,7 @@ export class GridSelection extends HTMLElement {
   }
 
   /* The net operations, with what is being typed into a cell at this moment. */
+  /** @returns {readonly Operation[]} */
   get operations() {
     return this.behaviour?.operationsNow?.() ?? this.edits?.operations ?? [];
   }
@@ -138,7 +138,7 @@ export class GridSelection extends HTMLElement {
 
   /** @param {Position} place */
   cellAt({ row, column }) {
-    return this.painting.cell(row, column);
+    return /** @type {HTMLElement} */ (this.painting.cell(row, column));
   }
 
   /** @param {string} row @param {string | null} column */

@@ -99,7 +99,7 @@ export class AskewGrid extends GridSelection {
     this.anchor = null;
     this.finding.hits = new Map();
     this.finding.hit = null;
-    this.behaviour = /** @type {GridMode} */ (/** @type {unknown} */ (new MODES[this.modeName](/** @type {GridElement} */ (/** @type {unknown} */ (this)), options)));
+    this.behaviour = /** @type {GridMode} */ (/** @type {unknown} */ (new MODES[this.modeName](this, options)));
     this.odd = this.behaviour.isGrid && this.cellFormat !== "ignore" ? this.edits.odd() : new Map();
     const [row] = state.rows;
     const [column] = state.columns;
@@ -129,7 +129,7 @@ export class AskewGrid extends GridSelection {
   /** @param {Table} table @param {readonly Operation[]} operations @param {GridOptions} options */
   #take(table, operations, { variants }) {
     this.turned = false;
-    this.edits = /** @type {Edits} */ (variants ?? tableOf(table));
+    this.edits = /** @type {ShownEdits} */ (/** @type {unknown} */ (variants ?? tableOf(table)));
     if (variants) return variants.fits;
     const fits = this.edits.begin(operations);
     const last = this.edits.operations.findLastIndex(({ op }) => op === "transpose");
@@ -138,7 +138,7 @@ export class AskewGrid extends GridSelection {
       this.edits.become(this.edits.operations.slice(0, last + 1));
       const turned = this.edits.edited;
       this.turned = turned.header_id !== this.edits.base.header_id;
-      this.edits = /** @type {Edits} */ (tableOf(turned));
+      this.edits = /** @type {ShownEdits} */ (/** @type {unknown} */ (tableOf(turned)));
       this.edits.begin(rest);
     }
     return fits;
@@ -368,7 +368,7 @@ export class AskewGrid extends GridSelection {
 
   #build() {
     const mode = this.behaviour;
-    const { base, state, operations } = /** @type {Edits & {base: SourceTable}} */ (this.edits);
+    const { base, state, operations } = /** @type {ShownEdits & {base: SourceTable}} */ (this.edits);
     this.cell = null;
     this.selected = [];
     this.painting?.stop();

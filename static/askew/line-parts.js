@@ -16,7 +16,7 @@ export function reveal(th) {
 /** @param {ColumnLine} line */
 export function reasonsOf({ reasons }) {
   const details = element("details", { className: "small" });
-  details.append(element("summary", { textContent: t("Why offered?") }), ...reasons.map((text) => element("p", { textContent: text, dir: "auto" })));
+  details.append(element("summary", { textContent: t("Why offered?") }), ...(reasons ?? []).map((text) => element("p", { textContent: text, dir: "auto" })));
   details.addEventListener("keydown", (event) => ["Enter", " "].includes(event.key) && event.stopPropagation());
   return details;
 }

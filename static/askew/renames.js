@@ -11,14 +11,17 @@ class AskewRenames extends ColumnList {
     super.connectedCallback();
   }
 
+  /** @returns {ColumnLine[]} */
   lines() {
     if (!this.table) return [];
     const names = this.#names();
-    const rejected = new Set(stored(this.form, "rejected").map(keyOf));
+    const rejected = new Set(this.#stored("rejected").map(keyOf));
     return this.table.column_ids.map((id, place) => {
       const old = this.table.header[place];
       const now = names.get(id);
+      /** @type {readonly SuggestedName[]} */
       const found = this.suggestions?.columns?.[id] ?? [];
+      /** @type {ColumnChoice[]} */
       const choices = found.map((one) => ({
         ...one,
         state: now === one.text ? "taken" : rejected.has(keyOf([id, one.text, one.source])) ? "rejected" : "",
@@ -36,9 +39,10 @@ class AskewRenames extends ColumnList {
   /* What comes later is put behind what is there: nobody's digit may mean another name all of a sudden. */
   /** @param {{ columns?: Record<string, readonly SuggestedName[]> } | null} before */
   suggested(before) {
-    if (!before?.columns || !this.suggestions?.columns) return;
-    const columns = Object.fromEntries(Object.entries(this.suggestions.columns).map(([id, found]) => {
-      const shown = before.columns[id] ?? [];
+    const names = before?.columns;
+    if (!names || !this.suggestions?.columns) return;
+    const columns = Object.fromEntries(Object.entries(/** @type {Record<string, readonly SuggestedName[]>} */ (this.suggestions.columns)).map(([id, found]) => {
+      const shown = names[id] ?? [];
       const known = new Set(shown.map(({ text }) => text));
       return [id, [...shown, ...found.filter(({ text }) => !known.has(text))]];
     }));
@@ -52,6 +56,7 @@ class AskewRenames extends ColumnList {
     return left ? counted(left, "{0} suggestion", "{0} suggestions") : t("none fits");
   }
 
+  /** @returns {KeyRow[]} */
   keyRows() {
     return [
       [["1 – 9"], t("accept that suggestion, go to the next column")],
@@ -69,16 +74,16 @@ class AskewRenames extends ColumnList {
 
   /** @param {ColumnLine} line @param {ColumnChoice & SuggestedName} choice */
   take(line, choice) {
-    const taken = stored(this.form, "taken").filter(([column]) => column !== line.id);
-    this.#store("rejected", stored(this.form, "rejected").filter((one) => keyOf(one) !== keyOf([line.id, choice.text, choice.source])));
+    const taken = this.#stored("taken").filter(([column]) => column !== line.id);
+    this.#store("rejected", this.#stored("rejected").filter((one) => keyOf(one) !== keyOf([line.id, choice.text, choice.source])));
     this.#rename(line.id, choice.text, [...taken, [line.id, choice.text, choice.source]]);
     return true;
   }
 
   /** @param {ColumnLine} line */
   none(line) {
-    const others = stored(this.form, "rejected").filter(([column]) => column !== line.id);
-    const down = line.choices.filter(({ state }) => state !== "taken").map(({ text, source }) => [line.id, text, source]);
+    const others = this.#stored("rejected").filter(([column]) => column !== line.id);
+    const down = /** @type {(ColumnChoice & SuggestedName)[]} */ (line.choices ?? []).filter(({ state }) => state !== "taken").map(({ text, source }) => [line.id, text, source]);
     this.#store("rejected", [...others, ...down]);
     this.grid.say(t`None of the suggestions for ${line.name} fits.`);
     this.draw();
@@ -91,7 +96,7 @@ class AskewRenames extends ColumnList {
       return;
     }
     const one = [line.id, choice.text, choice.source];
-    const others = stored(this.form, "rejected").filter((other) => keyOf(other) !== keyOf(one));
+    const others = this.#stored("rejected").filter((other) => keyOf(other) !== keyOf(one));
     const back = choice.state === "rejected";
     this.#store("rejected", back ? others : [...others, one]);
     this.grid.say(back ? t`${choice.text}: no longer rejected.` : t`${choice.text}: rejected.`);
@@ -101,7 +106,7 @@ class AskewRenames extends ColumnList {
   /** @param {ColumnLine} line */
   clear(line) {
     if (line.now === undefined) return;
-    this.#rename(line.id, line.name, stored(this.form, "taken").filter(([column]) => column !== line.id));
+    this.#rename(line.id, line.name, this.#stored("taken").filter(([column]) => column !== line.id));
   }
 
   /** @param {ColumnLine} line */
@@ -117,8 +122,8 @@ class AskewRenames extends ColumnList {
   /* A name that began as a suggestion stays one of that suggester's, edited; without one it is the person's own. */
   /** @param {ColumnLine} line @param {string} text @param {(ColumnChoice & SuggestedName) | null} choice */
   keep(line, text, choice) {
-    const others = stored(this.form, "taken").filter(([column]) => column !== line.id);
-    const before = line.now === undefined ? null : stored(this.form, "taken").find(([column]) => column === line.id);
+    const others = this.#stored("taken").filter(([column]) => column !== line.id);
+    const before = line.now === undefined ? null : this.#stored("taken").find(([column]) => column === line.id);
     const began = choice ? [line.id, choice.text, choice.source] : before;
     this.#rename(line.id, text, text !== line.name && began ? [...others, began] : others);
   }
@@ -126,12 +131,17 @@ class AskewRenames extends ColumnList {
   /** @param {string} column @param {string} text @param {readonly (readonly string[])[]} taken */
   #rename(column, text, taken) {
     const old = this.#names().get(column) ?? this.table.header[this.table.column_ids.indexOf(column)];
-    const rejected = stored(this.form, "rejected");
+    const rejected = this.#stored("rejected");
     const known = new Set(taken.map(keyOf));
     this.#store("rejected", rejected.filter((one) => !known.has(keyOf(one))));
     this.#store("taken", taken);
     if (text !== old) this.grid.act([{ op: "rename_header", column, old, new: text }]); // which draws the list again
     else this.draw();
+  }
+
+  /** @param {"taken" | "rejected"} field @returns {SuggesterName[]} */
+  #stored(field) {
+    return stored(this.form, field);
   }
 
   /** @param {string} field @param {unknown} value */

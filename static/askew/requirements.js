@@ -17,7 +17,7 @@ export class Requirements {
   server = null; // violations and answer of the last saved draft
   /** @type {Map<Element, string>} */
   #held = new Map(); // what was said of each line of the contract
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  /** @type {number | null} */
   #reading = null; // timer of what holds
 
   /** @param {import("./annotate.js").AskewAnnotate} page */
@@ -60,7 +60,7 @@ export class Requirements {
     const own = shows.program;
     const field = own?.guards?.length && contract?.protected ? this.page.fields.find((one) => one.dataset.field === "program") : null;
     const said = field?.value ?? null;
-    if (said === null || same(said, own.program)) return contract;
+    if (!contract?.protected || said === null || same(said, own.program)) return contract;
     const free = new Set(own.guards.map(String));
     return { ...contract, protected: contract.protected.filter(([row, column]) => !free.has(String([row, column]))) };
   }
@@ -70,7 +70,7 @@ export class Requirements {
     const contract = this.contract();
     if (!contract || !shows.table || this.page.values.waived()) return [];
     const reason = this.page.fields.find((field) => field.dataset.field === "reason");
-    return this.page.grid.violations(contract, reason ? COLLECT.text(reason) : "");
+    return this.page.grid.violations(contract, reason ? COLLECT.text(reason, this.page.grid) : "");
   }
 
   /* Say on the page what holds and what does not: structure by what is here now, answers by the last saved draft. */
@@ -79,9 +79,9 @@ export class Requirements {
     const operations = this.page.values.operations();
     const waived = this.page.values.waived();
     const structure = this.structure();
-    const current = this.server && same(this.server.data, this.page.values.collect());
+    const current = this.server !== null && same(this.server.data, this.page.values.collect());
     const known = new Set(structure.map(({ code }) => code));
-    const further = current && !waived ? this.server.violations.filter(({ code }) => !known.has(code)) : [];
+    const further = this.server && current && !waived ? this.server.violations.filter(({ code }) => !known.has(code)) : [];
     const violations = [...structure, ...further];
     const started = operations.length > 0 || this.page.fields.some((field) => !same(COLLECT[field.dataset.kind](field, this.page.grid), blankOf(field)));
     this.#listViolations(started && !waived ? violations.filter((one) => !this.page.places.holds.some(({ dataset }) => dataset.holds.split(" ").includes(one.code))) : []);
@@ -112,7 +112,7 @@ export class Requirements {
     for (const line of [...this.page.places.holds, ...this.page.places.violations]) {
       if (line.parentElement.closest("[hidden]")) continue; // a line that is not listed any more is done: that is news
       const now = line.dataset.holds
-        ? `${line.firstElementChild.textContent}: ${[line.querySelector(".state").textContent, line.querySelector("[data-why]")?.textContent].filter(Boolean).join(". ")}`
+        ? `${line.firstElementChild?.textContent}: ${[line.querySelector(".state").textContent, line.querySelector("[data-why]")?.textContent].filter(Boolean).join(". ")}`
         : [...line.children].map(({ textContent }) => textContent).join(" ");
       const open = !now || ["open", "waived"].includes(line.dataset.state);
       if (!open && this.#held.get(line) !== now) words.push(now);
@@ -126,8 +126,9 @@ export class Requirements {
   #lacks(needs) {
     const { shows } = this.page.current;
     const contract = this.contract();
+    /** @type {Record<string, boolean>} */
     const there = { protected: Boolean(contract?.protected?.length), evidence: Boolean(shows.evidence), program: this.page.hasAttribute("data-program") };
-    return Boolean(needs) && !needs.split(" ").some((name) => there[name]);
+    return Boolean(needs) && !needs?.split(" ").some((name) => there[name]);
   }
 
   /** @param {readonly Violation[]} violations */
@@ -151,7 +152,7 @@ export class Requirements {
     const [summary] = this.page.places.count;
     this.#hintAtLimit(operations.length, limit);
     if (summary) summary.textContent = count(operations.length, "change") + (Number.isInteger(limit) ? t`, at most ${limit}` : "");
-    if (same(words, [...list.children].map((item) => item.firstChild.textContent))) return;
+    if (same(words, [...list.children].map((item) => item.firstChild?.textContent))) return;
     list.replaceChildren(...words.map((text, index) => {
       const item = element("li");
       if (index === LISTED) {
@@ -159,7 +160,7 @@ export class Requirements {
         return item;
       }
       const back = element("button", { type: "button", className: "quiet small", textContent: t("Revert") });
-      back.dataset.takeBack = index;
+      back.dataset.takeBack = String(index);
       back.setAttribute("aria-label", t`Revert: ${text}`);
       item.append(element("span", { textContent: text, dir: "auto" }), " ", back);
       return item;
@@ -173,7 +174,7 @@ export class Requirements {
     if (!hint) return;
     const reason = Boolean(this.page.current.contract?.more_with_reason);
     let words = t("Type into a cell to change it.");
-    if (Number.isInteger(limit) && used > limit) words = reason ? t("Revert a change, or give the reason below.") : t("Revert a change.");
+    if (Number.isInteger(limit) && used > Number(limit)) words = reason ? t("Revert a change, or give the reason below.") : t("Revert a change.");
     else if (Number.isInteger(limit) && used === limit) {
       words = reason ? t("All used. Revert one, or change more and give the reason.") : t("All used. Revert one to change another cell.");
     }

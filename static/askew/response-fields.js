@@ -64,14 +64,16 @@ export class ResponseFields {
   }
 
   waived() {
-    return this.page.fields.some((field) => "waives" in field.dataset && COLLECT[field.dataset.kind](field));
+    return this.page.fields.some((field) => "waives" in field.dataset && COLLECT[field.dataset.kind](field, this.page.grid));
   }
 
   /* What fields still need: [field, sentence], in the order of the form. */
+  /** @returns {[field: Field, sentence: string][]} */
   missing() {
     if (this.waived()) return [];
-    const valueOf = (field) => COLLECT[field.dataset.kind](field, this.page.grid);
-    return this.page.fields.map((field) => [field, lackOf(field, this.page.fields, valueOf)]).filter(([, sentence]) => sentence);
+    const valueOf = (/** @type {Field} */ field) => COLLECT[field.dataset.kind](field, this.page.grid);
+    const lacks = this.page.fields.map((field) => /** @type {[Field, string]} */ ([field, lackOf(field, this.page.fields, valueOf)]));
+    return lacks.filter(([, sentence]) => sentence);
   }
 
   /* Whether a person has said something in a field. A list of choices that came without any has nothing to say. */
@@ -85,9 +87,10 @@ export class ResponseFields {
 
 // --- kinds of fields: how to read, write and empty them ------------------------------------------------------------
 
-/** @param {HTMLElement} field @returns {HTMLInputElement} */
-export const inputOf = (field) => (field.matches("input, textarea") ? field : field.querySelector("input, textarea"));
+/** @param {HTMLElement} field */
+export const inputOf = (field) => /** @type {HTMLInputElement & HTMLTextAreaElement} */ (field.matches("input, textarea") ? field : field.querySelector("input, textarea"));
 
+/** @type {Record<string, (field: Field, grid: GridElement) => any>} */
 export const COLLECT = {
   choice: (field) => field.querySelector("input:checked")?.value ?? "",
   flag: (field) => inputOf(field).checked,
@@ -99,6 +102,7 @@ export const COLLECT = {
   json: (field) => field.value,
 };
 
+/** @type {Record<string, (field: Field, value: any) => void>} */
 const FILL = {
   choice: (field, value) => field.querySelectorAll("input").forEach((input) => { input.checked = input.value === String(value); }),
   flag: (field, value) => { inputOf(field).checked = value; },
@@ -111,6 +115,7 @@ const FILL = {
   json: (field, value) => { field.value = value; },
 };
 
+/** @type {Record<string, unknown>} */
 const BLANK = { choice: "", choices: [], flag: false, text: "", lines: [], operations: [], cells: [], json: null };
 
 /* A field that starts with something says so: the question that is to be reworded, for one. */

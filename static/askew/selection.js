@@ -108,4 +108,5 @@ export const span = (from, to) => Array.from({ length: Math.max(0, to - from + 1
 /** @param {number} one @param {number} other */
 const ascending = (one, other) => one - other;
 
-export const equalSets = (one, other) => one === other || (one?.size === other?.size && [...one ?? []].every((id) => other.has(id)));
+/** @param {ReadonlySet<string> | ReadonlyMap<string, unknown> | undefined} one @param {ReadonlySet<string> | ReadonlyMap<string, unknown> | undefined} other */
+export const equalSets = (one, other) => one === other || (one?.size === other?.size && [.../** @type {Iterable<string>} */ (one) ?? []].every((id) => other?.has(id)));

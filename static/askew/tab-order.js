@@ -5,7 +5,7 @@
 /** @param {HTMLElement} sheet @param {HTMLElement} after */
 export function passBy(sheet, after) {
   const stops = new WeakSet();
-  const back = (event) => {
+  const back = (/** @type {KeyPress} */ event) => {
     if (event.key !== "Tab" || !event.shiftKey || event.defaultPrevented || !sheet.isConnected) return;
     if (event.target !== event.currentTarget) return; // from within the stop the key goes back to it first
     event.preventDefault();

@@ -114,7 +114,7 @@ export class Tools {
     }
     const opener = element("button", { type: "button", className: "quiet icon-only", title: t("More tools") });
     opener.popoverTargetElement = menu;
-    opener.append(icon("more"), element("span", { textContent: t("More tools") }));
+    opener.append(/** @type {Node} */ (icon("more")), element("span", { textContent: t("More tools") }));
     menu.addEventListener("beforetoggle", (/** @type {ToggleEvent} */ { newState }) => newState === "open" && this.#place(menu, opener));
     this.bar.append(opener, menu);
   }
