@@ -11,9 +11,7 @@ type Field = FormPart & {
 /* An element of a task type in the form. */
 type FormPart = PagePart & {
   readonly keyTable?: KeyTable;
-  /* What a proposal still waits for (proposals.js). */
-  readonly told?: Promise<void>;
-  shown?(value: unknown, assignment: Assignment): void;
+  shown?(value: any, assignment: Assignment): void;
   settle?(): Promise<string>;
 };
 

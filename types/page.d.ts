@@ -8,6 +8,7 @@ interface HTMLElementTagNameMap {
   "askew-comparison": ComparisonElement;
   "askew-prediction": PredictionElement;
   "askew-programs": ProgramsElement;
+  "askew-proposals": ProposalsElement;
   "askew-grid": GridElement;
 }
 
@@ -269,8 +270,8 @@ interface KeyAction {
 /* Digits that may begin a longer key. */
 interface TypedNumber {
   readonly text: string;
-  readonly group: Element;
-  readonly input: HTMLInputElement;
+  readonly group: Field;
+  readonly input?: HTMLInputElement;
 }
 /* A table for the list of keys. */
 interface KeyTable {
@@ -363,7 +364,7 @@ interface FormState {
   readonly pending: boolean;
   readonly checks: boolean;
   lacks(names: string | undefined): boolean;
-  readonly missing: readonly (readonly [field: Element, sentence: string])[];
+  readonly missing: readonly (readonly [field: Field, sentence: string])[];
 }
 
 /* What the page of an item does for its past items. */
@@ -476,6 +477,9 @@ interface PredictionElement extends HTMLElement {
   readonly wants: boolean;
   readonly away: boolean;
   check(): Promise<void>;
+}
+interface ProposalsElement extends HTMLElement {
+  readonly told: Promise<unknown>;
 }
 interface ProgramsElement extends HTMLElement {
   decide(alternative: Alternative): void;

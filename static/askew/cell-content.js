@@ -95,7 +95,7 @@ export function offerRemoval(th, what, name, removed) {
     : (rows ? t`Remove row ${name}` : t`Remove column ${name}`);
   const button = element("button", { type: "button", className: removed ? "cut back" : "cut", tabIndex: -1, ariaLabel: words, title: words });
   button.dataset.remove = what;
-  button.append(icon(removed ? "restore" : "close"));
+  button.append(/** @type {Node} */ (icon(removed ? "restore" : "close")));
   th.prepend(button);
   th.classList.add("removable");
   th.querySelector("small")?.classList.add("sr");

@@ -33,7 +33,7 @@ export class Checklist {
 
   /* list: the list of the lines, or null; changes: the field of the changes to the table, or null; go(field) moves the focus
      to a field that needs something. */
-  /** @param {HTMLElement | null} list @param {readonly PagePart[]} lines @param {HTMLElement | null} ready @param {HTMLElement | null} changes @param {(field: Element) => void} go */
+  /** @param {HTMLElement | null} list @param {readonly PagePart[]} lines @param {HTMLElement | null} ready @param {HTMLElement | null} changes @param {(field: Field) => void} go */
   constructor(list, lines, ready, changes, go) {
     this.#list = list;
     this.#lines = lines;

@@ -16,7 +16,7 @@ export class Exercise {
      a second key would send it again, and what follows would be lost. */
   /** @param {object} response */
   hand(response) {
-    this.page.form.elements.response.value = JSON.stringify(response);
+    /** @type {HTMLInputElement} */ (this.page.form.elements.namedItem("response")).value = JSON.stringify(response);
     if (this.#handed || !this.page.form.reportValidity()) return;
     this.#handed = true;
     addEventListener("pageshow", () => { this.#handed = false; }, { once: true }); // somebody came back
@@ -29,12 +29,12 @@ export class Exercise {
     await this.page.guard(async () => {
       const { variant } = this.page.current;
       const number = this.page.number ?? Number(this.page.dataset.number);
-      const { right, words, why, next } = await send("POST", this.page.practice, { response, variant, number });
+      const { right, words, why, next } = await send("POST", this.page.practice ?? "", { response, variant, number });
       const place = this.page.bar.querySelector("[data-feedback]");
       const { unjudged = t("Meets the rules. Compare it with the expected response"), go: onward = t("Next exercise"), end = t("See your score") } = this.page.dataset;
       const verdicts = new Map([[true, t("Correct")], [false, t("Not correct")], [null, unjudged]]);
       const verdict = element("p", { className: "verdict", textContent: verdicts.get(right) });
-      place.replaceChildren(verdict, ...words.map((text) => element("p", { textContent: text, dir: "auto" })));
+      place.replaceChildren(verdict, ...words.map((/** @type {string} */ text) => element("p", { textContent: text, dir: "auto" })));
       if (why) {
         const reason = element("p", { dir: "auto" });
         reason.append(element("strong", { textContent: t("Why:") }), ` ${why}`);
@@ -45,7 +45,7 @@ export class Exercise {
       const go = element("button", { type: "button", className: "primary", textContent: next ? onward : end });
       go.append(element("kbd", { ariaHidden: "true", textContent: t("Enter") }));
       go.addEventListener("click", () => {
-        if (!next) return location.assign(this.page.dataset.done);
+        if (!next) return location.assign(this.page.dataset.done ?? "");
         place.hidden = true;
         this.page.number = number + 1;
         this.page.show({ ...this.page.current, ...next, draft: null, progress: { submitted: number, total: this.page.status.progress.total } });

@@ -46,7 +46,7 @@ export class ItemDisplay {
     const choices = this.page.fields.filter(({ dataset }) => "of" in dataset);
     for (const field of choices) offerAnswers(field, shows.answers);
     if (choices.length) this.page.keys.label();
-    for (const place of outside(this.page, "[data-show]")) {
+    for (const place of /** @type {FormPart[]} */ (outside(this.page, "[data-show]"))) {
       const value = shows[place.dataset.show];
       place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(value));
       if (place.shown) place.shown(value, assignment);
@@ -55,12 +55,13 @@ export class ItemDisplay {
   }
 }
 
+/** @type {Record<string, (place: HTMLElement, value: any, shows: {alternatives?: readonly (readonly string[])[]}) => void>} */
 export const SHOW = {
   text: (place, value) => { place.textContent = typeof value === "string" ? value : value?.text ?? ""; },
   question: (place, text) => { place.textContent = text ?? ""; },
   evidence: (place, evidence) => { place.textContent = evidence?.from ?? ""; },
   answers: (place, answers, { alternatives = [] } = {}) => {
-    place.replaceChildren(...(answers ?? []).map((text) => element("li", { textContent: text, dir: "auto" })));
+    place.replaceChildren(...(answers ?? []).map((/** @type {string} */ text) => element("li", { textContent: text, dir: "auto" })));
     for (const other of alternatives) {
       const item = element("li", { dir: "auto" });
       item.append(element("span", { className: "soft", textContent: t("or") }), ` ${other.join(" | ")}`);
@@ -70,12 +71,12 @@ export const SHOW = {
   context: (place, context) => {
     const facts = [[t("Unit"), context?.unit], [t("Scale"), context?.scale]].filter(([, value]) => value);
     place.replaceChildren(
-      ...(context?.text ?? "").split("\n\n").filter(Boolean).map((text) => element("p", { textContent: text, dir: "auto" })),
+      ...(context?.text ?? "").split("\n\n").filter(Boolean).map((/** @type {string} */ text) => element("p", { textContent: text, dir: "auto" })),
       ...facts.map(([name, value]) => element("p", { className: "soft", textContent: `${name}: ${value}` })),
     );
   },
   history: (place, turns) => {
-    place.replaceChildren(...(turns ?? []).map(({ question, answers }) => {
+    place.replaceChildren(...(turns ?? []).map((/** @type {{question: string, answers: readonly string[]}} */ { question, answers }) => {
       const item = element("li", { dir: "auto", textContent: question });
       item.append(" ", element("span", { className: "soft", textContent: answers.join(" | ") }));
       return item;

@@ -36,7 +36,7 @@ export class Lookback {
       throw problem;
     });
     await this.#ownSession;
-    await this.page.session.refresh();
+    await this.page.session?.refresh();
   }
 
   async showExamples() {
@@ -112,7 +112,7 @@ export class Lookback {
   }
 
   #leavePast() {
-    const home = this.home;
+    const home = /** @type {ItemAssignment} */ (this.home);
     this.home = null;
     this.#readOnly(false);
     this.page.current = { ...this.page.current, guidelines: home.guidelines };
@@ -122,7 +122,7 @@ export class Lookback {
   /** @param {boolean} on */
   #readOnly(on) {
     this.page.toggleAttribute("data-looking-back", on);
-    for (const part of [...this.page.panel.children, ...this.page.bar.children]) part.inert = on;
+    for (const part of [...this.page.panel.children, ...this.page.bar.children]) /** @type {HTMLElement} */ (part).inert = on;
   }
 }
 

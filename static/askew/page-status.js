@@ -12,10 +12,9 @@ export class PageStatus {
   #answered = new Set(); // answers to questions that this page has shown
   /** @type {string[]} */
   #readAnswers = []; // of these, those that were beside the current item, whole
-  /** @type {Progress | null} */
-  progress = null;
-  /** @type {ReturnType<typeof setInterval> | undefined} */
-  #counting = null; // timer of the seconds until the next try
+  progress = /** @type {Progress} */ (/** @type {unknown} */ (null));
+  /** @type {number | undefined} */
+  #counting; // timer of the seconds until the next try
   said = ""; // message beside the progress bar that stays until something is entered
 
   /** @param {import("./annotate.js").AskewAnnotate} page */
@@ -30,7 +29,8 @@ export class PageStatus {
     this.state(state, true);
     this.notice(words, "problem", "connection", retry, t("Try now"));
     const button = this.page.noticeList.querySelector("[data-topic=connection] > button");
-    const place = button.previousElementSibling.matches("[data-seconds]") ? button.previousElementSibling : element("span", { ariaHidden: "true" });
+    const before = /** @type {HTMLElement} */ (button.previousElementSibling);
+    const place = before.matches("[data-seconds]") ? before : element("span", { ariaHidden: "true" });
     place.dataset.seconds = "";
     button.before(place, " ");
     let left = seconds;
@@ -102,7 +102,7 @@ export class PageStatus {
     const progress = { submitted, total: Math.max(this.progress?.total ?? total, stored, submitted + open) };
     this.progress = progress;
     if (!this.page.practice) remember(key, [progress.total]);
-    const bar = document.querySelector("[data-progress]");
+    const bar = /** @type {HTMLProgressElement | null} */ (document.querySelector("[data-progress]"));
     const text = document.querySelector("[data-progress-text]");
     if (bar) {
       bar.max = Math.max(1, progress.total);
@@ -119,7 +119,7 @@ export class PageStatus {
   /** @param {string} words @param {string} kind @param {string} topic @param {(() => unknown) | null} act @param {string} label */
   notice(words, kind = "problem", topic = "item", act = null, label = "") {
     const present = this.page.noticeList.querySelector(`[data-topic="${topic}"]`);
-    if (present?.firstChild.textContent === words) return;
+    if (present?.firstChild?.textContent === words) return;
     present?.remove();
     const notice = element("p", { className: `notice ${kind}` });
     notice.dataset.topic = topic;

@@ -13,10 +13,15 @@ export class Panels {
   /* Why the last item was skipped, and what was about to be written to the managers, is nothing about this one. */
   forgetNotes() {
     document.querySelector("form[data-action=skip]")?.reset();
-    for (const name of ["flag_note", "ask_text"]) if (this.page.form.elements[name]) this.page.form.elements[name].value = "";
+    for (const name of ["flag_note", "ask_text"]) if (this.#field(name)) this.#field(name).value = "";
   }
 
-  /** @param {KeyPress} event */
+  /** @param {string} name @returns {HTMLTextAreaElement} */
+  #field(name) {
+    return /** @type {HTMLTextAreaElement} */ (this.page.form.elements.namedItem(name));
+  }
+
+  /** @param {At<KeyboardEvent, PagePart<HTMLInputElement>>} event */
   onKey(event) {
     const panel = event.target.closest("details[data-panel][open]");
     if (event.key === "F2" && event.target.matches("textarea, input[type=text]")) { // as in a cell: append to it
@@ -59,7 +64,7 @@ export class Panels {
 
   /* Whether this Enter acts for the whole item, or for the panel it is pressed in. Alone it does so in a panel only, and
      where it has no meaning of its own; elsewhere it is a key that can be moved (keys.js). */
-  /** @param {KeyPress} event @param {Element | null} panel */
+  /** @param {At<KeyboardEvent, PagePart<HTMLInputElement>>} event @param {Element | null} panel */
   #enters({ target, ctrlKey, metaKey, shiftKey }, panel) {
     if (ctrlKey || metaKey) return Boolean(panel) || !target.closest("a, [data-feedback]");
     // A field of a single line, in which Enter submits; Shift Enter begins a second line, and from then on Enter is a line.
@@ -88,7 +93,7 @@ export class Panels {
   }
 
   async flag() {
-    const field = this.page.form.elements.flag_note;
+    const field = this.#field("flag_note");
     const note = field.value.trim();
     if (!note) {
       this.page.status.notice(t("Enter what the managers should check."), "problem", "submit");
@@ -104,7 +109,7 @@ export class Panels {
   }
 
   async ask() {
-    const field = this.page.form.elements.ask_text;
+    const field = this.#field("ask_text");
     const text = field.value.trim();
     if (!text) {
       this.page.status.notice(t("Enter a question."), "problem", "submit");

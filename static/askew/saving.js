@@ -11,6 +11,7 @@ import { chooseVersion } from "./versions.js";
 export const PING = 30_000; // ms between signs of life
 const ACTIVE = 60_000; // ms after the last key or pointer that somebody still counts as active
 export const WISH = "askew:not-submitted"; // the item whose submission has got no answer
+/** @type {Record<string, string>} */
 const LOST = {
   batch_closed: t("This batch is closed."),
   decided: t("This item is already decided."),
@@ -27,6 +28,7 @@ export class Saving {
   }
 
   /* What item.js asks of this page. */
+  /** @returns {import("./item.js").PageOfItem} */
   pageOfItem() {
     return {
       tell: {
@@ -192,7 +194,8 @@ export class Saving {
       const reply = await send("POST", `${this.page.dataset.api}assignments/${id}/ping/`, {});
       this.page.status.tellAnswers(reply?.answers);
       if (id === this.page.current.id && reply?.lease) this.#tellLease(reply.lease);
-    } catch (problem) {
+    } catch (error) {
+      const problem = /** @type {Problem} */ (error);
       if (!SLOT_GONE.has(problem.code)) return;
       if (this.page.lookback.home?.id === id) this.page.lookback.comeBack();
       if (id === this.page.current.id) this.page.item.hear({ type: "lose", problem });

@@ -6,19 +6,19 @@
 const HEADING = ":scope > :is(h2, legend, label:not(.choices > *)), :scope > askew-rewording > label";
 
 export class Steps {
-  /** @type {{ part: HTMLElement, field: HTMLElement | null }[]} */
+  /** @type {{ part: HTMLElement, field: Field | null }[]} */
   #steps;
   /** @type {HTMLElement | null} */
   #current = null;
 
-  /** @param {HTMLElement[]} steps @param {HTMLElement[]} fields */
+  /** @param {HTMLElement[]} steps @param {Field[]} fields */
   constructor(steps, fields) {
     this.#steps = steps.map((part) => ({ part, field: fields.find(({ dataset }) => dataset.field === part.dataset.step) ?? null }));
   }
 
   /* done(field): whether something is entered in a field. Choices of a new step may lie over the field that is being
      written in: it stays in sight. */
-  /** @param {(field: HTMLElement) => boolean} done */
+  /** @param {(field: Field) => boolean} done */
   update(done) {
     /** @type {HTMLElement | null} */
     let current = null;

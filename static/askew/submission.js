@@ -54,9 +54,10 @@ export class Submission {
   /* Wait for the elements that are still working out a part of the response. Resolves to what the person has to finish
      first, in words, or "". */
   async #settle() {
-    const parts = outside(this.page.form, "[data-hears], [data-field]").filter((part) => part.settle);
+    const parts = /** @type {FormPart[]} */ (outside(this.page.form, "[data-hears], [data-field]")).filter((part) => part.settle);
+    /** @type {(string | undefined)[]} */
     let words = [];
-    if (parts.length) await this.page.guard(async () => { words = await Promise.all(parts.map((part) => part.settle())); });
+    if (parts.length) await this.page.guard(async () => { words = await Promise.all(parts.map((part) => part.settle?.())); });
     return words.filter(Boolean).join(" ");
   }
 
@@ -66,8 +67,8 @@ export class Submission {
   async #refusedByServer(data) {
     if (this.page.practice) return [];
     if (this.page.requirements.asksServer()) await this.page.guard(() => this.page.item.flush());
-    const seen = this.page.requirements.server && same(this.page.requirements.server.data, data);
-    return seen ? this.page.requirements.server.violations.filter(({ level }) => level !== "warning") : [];
+    const { server } = this.page.requirements;
+    return server && same(server.data, data) ? server.violations.filter(({ level }) => level !== "warning") : [];
   }
 
   /** @param {string} action @param {any} reply */
@@ -112,9 +113,9 @@ export class Submission {
     });
   }
 
-  /** @param {Problem} problem */
+  /** @param {Pick<Problem, "body"> & Partial<Problem>} problem */
   onInvalid(problem) {
-    const violations = problem.body.violations ?? [];
+    const violations = /** @type {readonly PathViolation[]} */ (problem.body.violations ?? []);
     this.page.requirements.server = { data: this.page.values.collect(), violations, answer: this.page.requirements.server?.answer };
     this.page.tell("draft-checked", { violations, answer: this.page.requirements.server.answer ?? null });
     this.page.requirements.refresh();
@@ -128,7 +129,7 @@ export class Submission {
   /* The server asks once about what the response leaves unmet: a reason answers it, and so does submitting again. */
   /** @param {Problem} problem */
   #askToConfirm({ message, body }) {
-    this.confirmed = body.unmet.map(({ code }) => code);
+    this.confirmed = /** @type {Violation[]} */ (body.unmet).map(({ code }) => code);
     const reason = this.page.fields.some((field) => field.dataset.field === "reason" && !field.closest("[hidden]"));
     const how = reason ? t("Give a reason, or submit again.") : t("Submit again to confirm.");
     this.page.status.notice(t`Not submitted yet. ${message} ${how}`, "note", "submit", () => this.submit(), t("Submit anyway"));

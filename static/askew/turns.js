@@ -6,7 +6,7 @@ export class Turns {
   rank = ""; // the option of the rank that has the focus
   /** @type {Field | null} */
   #due = null; // the question that is missing first, where choices submit
-  /** @type {Element[]} */
+  /** @type {Field[]} */
   again = []; // groups of choices that were all made when the item came, and not yet made again by key
 
   /** @param {import("./annotate.js").AskewAnnotate} page */
@@ -30,15 +30,15 @@ export class Turns {
       if (!input) return this.page.status.notice(t("Every question is answered. Go to the one you want to change."), "note", "key");
     }
     if (input.matches("button")) return input.click();
-    const group = input.closest("[data-field]");
+    const group = /** @type {Field} */ (input.closest("[data-field]"));
     const options = actions.filter((action) => group?.contains(action.input));
     const goesOn = options.some(({ key }) => key.length > text.length); // one more digit makes another option of it
-    if (goesOn) input = options.find(({ key }) => key === text)?.input ?? null;
+    if (goesOn) input = options.find(({ key }) => key === text)?.input;
     if (typed?.input?.type === "checkbox") typed.input.checked = !typed.input.checked; // it was the beginning of this one
     if (input?.type === "checkbox") input.checked = !input.checked;
     else if (input?.type === "radio") input.checked = true;
     else if (input) return this.#write(input);
-    else for (const chosen of group.querySelectorAll("[type=radio]:checked")) chosen.checked = false; // no option has that number
+    else for (const chosen of group.querySelectorAll("input[type=radio]:checked")) chosen.checked = false; // no option has that number
     (input ?? options[0].input).dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked; whoever hears it may move on
     if (input?.type === "radio") input.focus(); // where it was pressed, should the submission be refused
     if (goesOn) {
@@ -48,7 +48,7 @@ export class Turns {
   }
 
   /* Enter after a number: true where a further question is open, which Enter then leads to. */
-  /** @param {{group: Element}} typed */
+  /** @param {Pick<TypedNumber, "group">} typed */
   endNumber({ group }) {
     const [missing] = this.page.values.missing();
     if (!missing || missing[0] === group) return false;
@@ -60,7 +60,7 @@ export class Turns {
   /* The one of the inputs that their key acts on; undefined where the questions in turn have it for none that is open. */
   /** @param {readonly HTMLInputElement[]} inputs */
   #aim(inputs) {
-    const groups = inputs.map((input) => input.closest("[data-field]"));
+    const groups = inputs.map((input) => /** @type {Field} */ (input.closest("[data-field]")));
     let index = groups.findIndex((group) => group && !group.querySelector(":checked"));
     if (index < 0) index = groups.findIndex((group) => this.again.includes(group));
     const turns = this.committing();
@@ -68,14 +68,14 @@ export class Turns {
     return inputs[Math.max(0, index)];
   }
 
-  /** @param {Element} group */
+  /** @param {Field} group */
   #isOpen(group) {
     return !group.querySelector(":checked") || this.again.includes(group);
   }
 
   /* A choice was made, by key or pointer: when it was the last one that was open, the item is submitted. Where numbers of
      several digits are typed, Enter does that. */
-  /** @param {Element} group */
+  /** @param {Field} group */
   commit(group) {
     const turns = this.committing();
     this.again = this.again.filter((one) => one !== group);
@@ -113,8 +113,8 @@ export class Turns {
     const due = questions.find((group) => this.#isOpen(group)) ?? turns.at(-1) ?? null;
     for (const field of this.page.fields) field.toggleAttribute("data-due", field === due && questions.length > 1);
     if (due === this.#due) return;
-    if (followUps.includes(due)) this.page.status.announce(due.dataset.required);
-    else if (followUps.includes(this.#due)) this.page.commits?.moved();
+    if (due && followUps.includes(due)) this.page.status.announce(due.dataset.required);
+    else if (this.#due && followUps.includes(this.#due)) this.page.commits?.moved();
     this.#due = due;
   }
 
@@ -132,7 +132,7 @@ export class Turns {
     // Before the person has written, and while another question is open, a choice submits nothing.
     line.hidden = !submits || this.#followUps().some((group) => this.#isOpen(group));
     if (!turns.length || turns.at(-1).contains(line)) return;
-    for (const sentence of line.children) sentence.textContent = sentence.dataset[turns.length > 1 ? "several" : "single"];
+    for (const sentence of /** @type {HTMLCollectionOf<PagePart>} */ (line.children)) sentence.textContent = sentence.dataset[turns.length > 1 ? "several" : "single"];
     turns.at(-1).append(line);
   }
 
