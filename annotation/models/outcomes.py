@@ -129,7 +129,7 @@ class Release(models.Model):
     """A benchmark as it went out: bounded by an event, verifiable from its own files, in one format or several.
 
     `purpose` "evaluation" leaves out what machines proposed and no person verified; "training" adds proposals that no person
-    looked at, marked as what they are; "" does neither.
+    looked at, marked as what they are; "" does neither. `number` counts the releases of the project from 1.
     """
 
     class Purpose(models.TextChoices):
@@ -140,6 +140,7 @@ class Release(models.Model):
     project = models.ForeignKey(Project, models.PROTECT, related_name="releases")
     name = models.CharField(max_length=80)
     format = models.CharField(max_length=40)
+    number = models.PositiveIntegerField(default=1)
     more_formats = models.JSONField(default=list, db_default=[])
     watermark = models.BigIntegerField()
     allow_simulated = models.BooleanField(default=False)
@@ -159,6 +160,11 @@ class Release(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["project", "name"], condition=Q(ready_at__isnull=False), name="one_release_per_name"
+            ),
+            models.UniqueConstraint(
+                fields=["project", "number"],
+                condition=Q(ready_at__isnull=False),
+                name="one_release_per_number",
             ),
             models.CheckConstraint(
                 condition=Q(purpose__in=["", "training", "evaluation"]), name="known_purpose"

@@ -2,7 +2,8 @@
 
 What people must say themselves is asked for by name (`ASKED`); the rest is counted (`count_statement`). Together they answer
 section D of the responsible NLP checklist of the ACL (instructions, recruitment and pay, consent, ethics review,
-characteristics of annotators). Missing statements are listed as missing.
+characteristics of annotators), and questions of its sections A and B about the dataset. Missing statements are listed as
+missing.
 """
 
 import math
@@ -98,6 +99,50 @@ ASKED: Final = (
         gettext_noop("Annotators"),
         gettext_noop("The annotators as a group: languages, places, background."),
         "D5",
+    ),
+    Question(
+        "creators",
+        gettext_noop("Creators"),
+        gettext_noop(
+            "People or organisations that made the dataset, one per line. Releases publish these names."
+        ),
+        "B1",
+    ),
+    Question(
+        "language",
+        gettext_noop("Languages of the data"),
+        gettext_noop("Languages of questions and tables as codes, separated by commas: en, de."),
+        "B5",
+    ),
+    Question(
+        "use_cases",
+        gettext_noop("Use cases"),
+        gettext_noop("What the dataset is meant for, and what it must not be used for."),
+        "B3",
+    ),
+    Question(
+        "personal",
+        gettext_noop("Personal and sensitive data"),
+        gettext_noop("Personal or sensitive data in questions and tables, and how you handled it."),
+        "B4",
+    ),
+    Question(
+        "biases",
+        gettext_noop("Biases"),
+        gettext_noop("Known biases of sources, items and annotators."),
+        "A2",
+    ),
+    Question(
+        "limitations",
+        gettext_noop("Limitations"),
+        gettext_noop("What the data do not show, and for what they are too few."),
+        "A1",
+    ),
+    Question(
+        "maintenance",
+        gettext_noop("Maintenance"),
+        gettext_noop("Who maintains the dataset, for how long, and how to report errors."),
+        "B5",
     ),
 )
 

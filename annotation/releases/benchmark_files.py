@@ -33,13 +33,15 @@ RAW = (SOURCES, ANNOTATIONS, DECISIONS)
 FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole_examples.FORMATS)
 TRIES = "tries.jsonl"
 """What models in the loop answered, where there were any."""
-RECORDS = frozenset((*RAW, TRIES, perturbation_records.LINES, provenance.PROPOSALS))
+ERRATA = "errata.jsonl"
+"""Examples of earlier releases whose answer people contradicted later, if there are any."""
+RECORDS = frozenset((*RAW, TRIES, perturbation_records.LINES, provenance.PROPOSALS, ERRATA))
 ARRAYS = ("robut", "lftqa")
 """Formats whose publications hold their records in one JSON array a file; all others have one a line."""
 OWN_FORMATS = frozenset(("askew", "torr", "suc"))
 """Formats of Askew's own: no publication names their files, so JSON Lines end in `.jsonl`."""
 _RULES_OF_REL_CELL = _RULES_OF_ITEMS = 4
-_RULES_OF_ENDINGS = _RULES_OF_CONFIGS = 6
+_RULES_OF_ENDINGS = 6
 RULES_OF_OWN_IDS = 9
 
 
@@ -275,10 +277,28 @@ def _examples_whole(raw: Raw, format: str) -> Iterator[Export]:
     """What each example of the release gives, in the formats that take examples of any origin."""
     if format in whole_examples.FORMATS:
         for line in _every_example(raw):
-            configs, source = raw.rules >= _RULES_OF_CONFIGS, line.source["name"]
-            for part, record in whole_examples.records(format, line, configs=configs):
+            source = line.source["name"]
+            for part, record in whole_examples.records(format, line, rules=raw.rules):
                 path = part if part.endswith(".jsonl") else _path(part, raw, source, format)
                 yield Export(path, record, source, line.example.id)
+    if format == "hf" and raw.rules >= whole_examples.RULES_OF_STRUCTURES:
+        yield from _responses_and_decisions(raw)
+
+
+def _responses_and_decisions(raw: Raw) -> Iterator[Export]:
+    """The raw responses and decisions as records of the format hf, by the splits of their sources."""
+    for config, lines in (
+        (whole_examples.RESPONSES, raw.annotations),
+        (whole_examples.DECISIONS, raw.decisions),
+    ):
+        for line in lines:
+            record = (
+                whole_examples.decision_record(line)
+                if config == whole_examples.DECISIONS
+                else whole_examples.annotation_record(line, raw.batches[line["batch"]]["type"])
+            )
+            path = whole_examples.config_file(config, raw.sources[line["source"]]["split"])
+            yield Export(path, record, line["source"], line["example"])
 
 
 def _every_example(raw: Raw) -> Iterator[whole_examples.Line]:
@@ -338,7 +358,7 @@ def write_derived(raw: Raw, formats: Sequence[str], mix: int | None = None, gate
 
 def is_benchmark(name: str) -> bool:
     """Whether a file of a release is one of the benchmark, and neither raw records nor about them."""
-    return name not in {*RECORDS, hub.STATEMENT}
+    return name not in {*RECORDS, hub.STATEMENT, hub.CITATION}
 
 
 def perturbed_counts(raw: Raw) -> Counts:

@@ -41,7 +41,7 @@ from annotation.platform import keyset
 from annotation.platform.public_ids import new_public_id
 from annotation.platform.refusals import refuse, require_storable
 from annotation.quality import snapshots
-from annotation.releases import benchmark_files, mixes, record_files, release_writer
+from annotation.releases import benchmark_files, history, mixes, record_files, release_writer
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.manifest import Manifest
 from annotation.releases.methods_appendix import Study
@@ -197,19 +197,23 @@ def plan_release(
     _require_free_name(project, name.strip(), terms, watermark)
     _require_finished_runs(project, watermark)
     change_options(project=project, terms=terms, by=by, now=now)
-    return Release.objects.create(
-        project=project,
-        name=name.strip(),
-        format=formats[0],
-        more_formats=formats[1:],
-        watermark=watermark,
-        allow_simulated=allow_simulated,
-        mix_seed=mix,
-        waivers=dict(waivers or {}),
-        purpose=purpose,
-        made_by=by,
-        made_at=now,
-    )
+    with transaction.atomic():
+        # Releases that are planned at once get different numbers.
+        Project.objects.select_for_update(no_key=True).filter(pk=project.pk).values_list("pk").first()
+        return Release.objects.create(
+            project=project,
+            name=name.strip(),
+            number=history.next_number(project, name.strip()),
+            format=formats[0],
+            more_formats=formats[1:],
+            watermark=watermark,
+            allow_simulated=allow_simulated,
+            mix_seed=mix,
+            waivers=dict(waivers or {}),
+            purpose=purpose,
+            made_by=by,
+            made_at=now,
+        )
 
 
 def _require_free_name(project: Project, name: str, terms: Mapping[str, Any], watermark: int) -> None:
@@ -363,7 +367,9 @@ def write_release(
 def _write_release(
     release: Release, part: Path, target: Path, packed: bool, progress: Callable[[int, int], None]
 ) -> Release:
-    manifest = release_writer.write_files(release, part, progress)
+    before = history.predecessor(release)
+    before_files = (before, folder(before)) if before is not None else None
+    manifest = release_writer.write_files(release, part, progress, before_files)
     whole = digest(manifest)
     earlier = Release.objects.filter(
         project=release.project, name=release.name, ready_at__isnull=False

@@ -1,8 +1,9 @@
 """Upload of a release to the Hugging Face Hub, as a new dataset repository.
 
 A release in the format hf is a dataset as the Hub lays one out: its README.md is the dataset card with licence tags and
-configurations, and croissant.json its metadata. The repository holds the same files as the release, so a download of it
-verifies.
+configurations, and croissant.json its metadata, to which the upload adds the address of the dataset. The repository holds
+the same files as the release, so a download of it verifies. Of a release in several formats it holds the folder `hf`, with
+data statement, citation and errata.
 """
 
 import os
@@ -14,22 +15,28 @@ from typing import Any, Final
 
 from annotation.platform.refusals import refuse
 from annotation.releases import perturbation_records
+from annotation.releases.benchmark_files import ERRATA, folders
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import MANIFEST, SOURCES, read_manifest
 from annotation.releases.record_files import Difference
 from annotation.releases.verification import verify
+from tableqa.writers import croissant, hub
+from tableqa.writers.whole_examples import DECISIONS, RESPONSES
 
 TOKEN, ENDPOINT = "HF_TOKEN", "HF_ENDPOINT"
 """Environment variables: the access token, and the address of another hub."""
 PUBLIC_HUB: Final = "https://huggingface.co"
+_WRITTEN = (f"data/{RESPONSES}/", f"data/{DECISIONS}/")
+"""Folders of records that people of the project wrote."""
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class HubFile:
-    """A file to upload: its path in the repository and its size in bytes."""
+    """A file to upload: its path in the repository, its path in the release and its size in bytes."""
 
     path: str
+    name: str
     size: int
 
 
@@ -48,28 +55,42 @@ def files_to_upload(folder: Path, repository: str, personal: Iterable[str]) -> l
         )
     try:
         manifest = Manifest.of(read_manifest(folder))
-        if manifest.every_format != ["hf"]:
+        if "hf" not in manifest.every_format:
             refuse(
                 "invalid_request",
-                "A dataset on the Hub needs a release in the format hf alone; this one has {formats}. Create one with "
+                "A dataset on the Hub needs a release with the format hf; this one has {formats}. Create one with "
                 "--format hf.",
                 formats=", ".join(manifest.every_format),
             )
         verify(folder)
     except Difference as difference:
         refuse("invalid_request", "The release does not verify: {error}.", error=str(difference))
-    names = sorted([*manifest.files, MANIFEST])
-    if location := next(_personal_names(folder, names, personal), None):
+    files = [HubFile(path, name, (folder / name).stat().st_size) for path, name in _paths(manifest)]
+    published = set(hub.creators(manifest.record()))
+    if location := next(_personal_names(folder, files, set(personal) - published), None):
         refuse(
             "invalid_request",
             "{place} contains the name or e-mail address of a member of the project. Remove it in the project and create "
             "a new release.",
             place=location,
         )
-    return [HubFile(name, (folder / name).stat().st_size) for name in names]
+    return files
 
 
-def _personal_names(folder: Path, names: Iterable[str], personal: Iterable[str]) -> Iterator[str]:
+def _paths(manifest: Manifest) -> list[tuple[str, str]]:
+    """Path in the repository and path in the release of each file to upload, by the first."""
+    if len(manifest.every_format) == 1:
+        return sorted((name, name) for name in (*manifest.files, MANIFEST))
+    folder = folders(manifest.every_format)["hf"]
+    beside = (hub.STATEMENT, hub.CITATION, ERRATA)
+    return sorted(
+        (name.removeprefix(folder), name)
+        for name in manifest.files
+        if name.startswith(folder) or name in beside
+    )
+
+
+def _personal_names(folder: Path, files: Iterable[HubFile], personal: Iterable[str]) -> Iterator[str]:
     """FILE, line N of each line that people of the project wrote and that names one of them.
 
     Sources are published data, and examples are made of them: a member may have the name of a person in a table.
@@ -78,13 +99,14 @@ def _personal_names(folder: Path, names: Iterable[str], personal: Iterable[str])
     if not patterns:
         return
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
-    for name in names:
-        if name in (SOURCES, perturbation_records.LINES) or name.startswith(("data/", "parquet/")):
+    for file in files:
+        is_published = file.path.startswith(("data/", "parquet/")) and not file.path.startswith(_WRITTEN)
+        if is_published or file.path in (SOURCES, perturbation_records.LINES):
             continue
-        with (folder / name).open(encoding="utf-8") as lines:
+        with (folder / file.name).open(encoding="utf-8") as lines:
             for line_number, line in enumerate(lines, start=1):
                 if pattern.search(line):
-                    yield f"{name}, line {line_number},"
+                    yield f"{file.name}, line {line_number},"
 
 
 def upload(
@@ -112,6 +134,7 @@ def upload(
     except ImportError:
         refuse("invalid_request", "The package huggingface_hub is missing. Install requirements.txt.")
     endpoint = (environment.get(ENDPOINT) or PUBLIC_HUB).rstrip("/")
+    address = f"{endpoint}/datasets/{repository}"
     api = HfApi(endpoint=endpoint, token=token, library_name="askew")
     try:
         try:
@@ -122,7 +145,7 @@ def upload(
                 raise
         api.create_commit(
             repository,
-            [CommitOperationAdd(file.path, folder / file.path) for file in files],
+            [CommitOperationAdd(file.path, _content(folder, file, address)) for file in files],
             commit_message="Add the release",
             repo_type="dataset",
         )
@@ -134,7 +157,13 @@ def upload(
             "There is no connection to {endpoint}. Check the network and HF_HUB_OFFLINE, then try again.",
             endpoint=endpoint,
         )
-    return f"{endpoint}/datasets/{repository}"
+    return address
+
+
+def _content(folder: Path, file: HubFile, address: str) -> Path | bytes:
+    """What is uploaded of a file: croissant.json gets the address of the dataset."""
+    path = folder / file.name
+    return croissant.with_url(path.read_bytes(), address) if file.path == hub.CROISSANT else path
 
 
 def _refuse_reply(status: int, repository: str, endpoint: str) -> Any:

@@ -30,6 +30,7 @@ Record = dict[str, Any]
 REQUIRED: Final = object()
 RULES_OF_CURRENT_COUNTS = 7
 RULES_OF_UNVERIFIED = 9
+RULES_OF_HISTORY = 11
 JSON_TYPES: Final = {int: "a number", str: "a text", list: "a list", dict: "an object", NoneType: "null"}
 
 
@@ -40,6 +41,8 @@ class Contents:
     batches                    those of the release
     guidelines, runs, waivers  as the manifest has them
     until                      the time of the last event in the release
+    dates                      of the first and the last record
+    predecessor, changes       the release before, and what changed since (`annotation.releases.history`)
     """
 
     release: Release
@@ -49,6 +52,9 @@ class Contents:
     runs: list[Record]
     waivers: list[Record]
     until: datetime
+    dates: Record
+    predecessor: Record | None
+    changes: Record
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,35 @@ class Manifest:
         layout=LAYOUT_OF_FORMATS,
     )
     project: str = manifest_field("the project's short name", lambda contents: contents.release.project.slug)
+    title: str = manifest_field(
+        "the name of the project", lambda contents: contents.release.project.name, since=RULES_OF_HISTORY
+    )
+    name: str = manifest_field(
+        "the name of the release", lambda contents: contents.release.name, since=RULES_OF_HISTORY
+    )
+    number: int = manifest_field(
+        "the number of the release in its project, from 1",
+        lambda contents: contents.release.number,
+        since=RULES_OF_HISTORY,
+    )
+    dates: Record = manifest_field(
+        "`first` and `last`: when the first and the last annotation or decision was made, without any of these the last "
+        "import or perturbation run. UTC",
+        lambda contents: contents.dates,
+        since=RULES_OF_HISTORY,
+    )
+    predecessor: Record | None = manifest_field(
+        "`number`, `name` and `digest` of the release before, if there is one",
+        lambda contents: contents.predecessor,
+        absent=None,
+        since=RULES_OF_HISTORY,
+    )
+    changes: Record = manifest_field(
+        "what changed in the raw records since the predecessor: file → number of records `added`, `removed`, `changed`",
+        lambda contents: contents.changes,
+        absent={},
+        since=RULES_OF_HISTORY,
+    )
     sources: list[Record] = manifest_field(
         "the source records of `sources.jsonl`: licence, credit, checksums",
         lambda contents: [record for _, record in sorted(contents.raw.sources.items())],

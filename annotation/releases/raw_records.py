@@ -127,6 +127,7 @@ class Raw:
     originals, derived       examples by (source, id), in the order of their files
     inputs                   what items show beside their examples
     annotations, decisions   the records of the files, in their order
+    first_made_at, last_made_at   the times of the first and the last of them (ISO 8601, UTC); "" if there are none
     """
 
     def __init__(
@@ -162,16 +163,21 @@ class Raw:
                 inputs[record["id"]] = (offset,)
             else:
                 originals[record["source"], record["id"]] = (offset,)
-        self._db.executemany(
-            f"INSERT INTO annotations VALUES (NULL, {', '.join('?' * 12)})",  # nosec B608: question marks
-            (_annotation(offset, record) for offset, record in annotations),
-        )
+        self.first_made_at, self.last_made_at = "", ""
+
+        def annotated() -> Iterator[tuple[Any, ...]]:
+            for offset, record in annotations:
+                self._note_time(record["made_at"])
+                yield _annotation(offset, record)
+
+        self._db.executemany(f"INSERT INTO annotations VALUES (NULL, {', '.join('?' * 12)})", annotated())  # nosec B608: question marks
 
         def decided() -> Iterator[tuple[Any, ...]]:
             for offset, record in decisions:
                 for index, outcome in enumerate(record["outcomes"]):
                     if (example := outcome["example"]) is not None:
                         derived[record["source"], example["id"]] = offset, index, example["parent"]
+                self._note_time(record["made_at"])
                 yield _decision(offset, record)
 
         self._db.executemany(f"INSERT INTO decisions VALUES (NULL, {', '.join('?' * 7)})", decided())  # nosec B608: question marks
@@ -191,6 +197,10 @@ class Raw:
         self.annotations = Lines(folder / ANNOTATIONS, self._one("SELECT count(*) FROM annotations"))
         self.decisions = Lines(folder / DECISIONS, self._one("SELECT count(*) FROM decisions"))
         self._examples: LRUCache[Any, tableqa.Example] = LRUCache(EXAMPLES_KEPT)
+
+    def _note_time(self, made_at: str) -> None:
+        self.first_made_at = min(made_at, self.first_made_at or made_at)
+        self.last_made_at = max(made_at, self.last_made_at)
 
     def _index(self, on: str) -> None:
         name = "".join(letter if letter.isalpha() else "_" for letter in on)

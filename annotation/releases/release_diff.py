@@ -18,6 +18,9 @@ from tableqa.core.canonical_json import canonical, digest
 from tableqa.core.disk_collections import Shelf
 from tableqa.writers import hub
 
+_DESCRIPTIONS = {hub.CARD, hub.CROISSANT, hub.CITATION}
+"""Files that follow from the manifest and name the release: they have no records, and differ in any two releases."""
+
 
 @dataclass(frozen=True)
 class FileDiff:
@@ -70,9 +73,11 @@ def diff_releases(before: Path, after: Path) -> ReleaseDiff:
     ids, files = _same_ids(before, after, manifest_before, manifest_after), []
     for name in sorted(was.keys() | now.keys()):
         path_was, path_now = was.get(name, name), now.get(name, name)
-        if manifest_before.files.get(path_was) == manifest_after.files.get(path_now):
+        if Path(name).name in _DESCRIPTIONS or manifest_before.files.get(
+            path_was
+        ) == manifest_after.files.get(path_now):
             continue
-        file_diff = _file(name, before / path_was, after / path_now, ids)
+        file_diff = diff_file(name, before / path_was, after / path_now, ids)
         if not file_diff.empty:
             format = (
                 manifest_after.format_of(path_now) if name in now else manifest_before.format_of(path_was)
@@ -184,7 +189,9 @@ def _with_ids_of(value: Any, ids: Mapping[str, str]) -> Any:
     )
 
 
-def _file(name: str, before: Path, after: Path, ids: Mapping[str, str]) -> FileDiff:
+def diff_file(name: str, before: Path, after: Path, ids: Mapping[str, str] | None = None) -> FileDiff:
+    """Compare one file of two releases. `ids`: of the second release, and of the first for the same things."""
+    ids = {} if ids is None else ids
     was, now = _records(before, {}), _records(after, ids)
     added = tuple(key for key in now if key not in was)
     removed = tuple(key for key in was if key not in now)
@@ -205,7 +212,7 @@ def _records(path: Path, ids: Mapping[str, str]) -> Shelf[str, tuple[str, ...]]:
     entries: Shelf[str, tuple[str, ...]] = Shelf()
     if not path.is_file():
         return entries
-    if path.suffix not in (".json", ".jsonl") or path.name == hub.CROISSANT:
+    if path.suffix not in (".json", ".jsonl"):
         # Prose, or Parquet: no lines of records.
         entries["the whole file"] = (hashlib.sha256(path.read_bytes()).hexdigest(),)
         return entries

@@ -5,6 +5,7 @@ the benchmark files of each format (`benchmark_files`) and the figures in `manif
 once; verifying derives them again and compares (`verification`).
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,35 +15,59 @@ from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import MANIFEST, Raw
 from annotation.releases.record_files import write_with_offsets
 from tableqa.core.canonical_json import file_digest
-from tableqa.writers import hub, whole_examples
+from tableqa.writers import croissant, hub, hub_features, whole_examples
 
 
 def write_beside(raw: Raw, manifest: Manifest) -> None:
-    """Write the data statement, and what is beside the records of the format hf for its tools.
+    """Write the data statement, CITATION.cff, and what is beside the records of the format hf for its tools.
 
     `manifest` is what the manifest will say, but for its files.
     """
-    record = manifest.record()
-    if manifest.statement:
-        (raw.folder / hub.STATEMENT).write_text(hub.statement(record), encoding="utf-8", newline="\n")
-    if (under := folders(manifest.every_format).get("hf")) is not None:
+    under = folders(manifest.every_format).get("hf")
+    if under is not None:
         folder = raw.folder / under
         if under:
             folder.mkdir(exist_ok=True)  # never the release's own folder, see `write_with_offsets`
-        (folder / whole_examples.HUB).parent.mkdir(exist_ok=True)
-        (folder / whole_examples.HUB).touch()
-        hub.write_parquet(folder)
-        for name, text in hub.texts(record, hub_digests(folder)).items():
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        if manifest.rules < whole_examples.RULES_OF_STRUCTURES:
+            (folder / whole_examples.HUB).parent.mkdir(exist_ok=True)
+            (folder / whole_examples.HUB).touch()
+        hub_features.write_parquet(folder, manifest.rules)
+    for name, text in companion_texts(raw.folder, manifest).items():
+        (raw.folder / name).write_text(text, encoding="utf-8", newline="\n")
+    if under is not None and manifest.rules >= whole_examples.RULES_OF_STRUCTURES:
+        # It names the checksums of all other files.
+        text = croissant_of(raw.folder, manifest, describe(raw.folder))
+        (raw.folder / under / hub.CROISSANT).write_text(text, encoding="utf-8", newline="\n")
 
 
-def hub_digests(folder: Path) -> dict[str, str]:
-    """The sha256 of the files of records of the format hf, by path."""
-    configs = (
-        path.relative_to(folder).as_posix() for path in sorted(folder.glob(whole_examples.CONFIG_FILES))
-    )
-    names = (whole_examples.HUB, hub.PARQUET, *configs)
-    return {name: file_digest(folder / name) for name in names if (folder / name).is_file()}
+def companion_texts(folder: Path, manifest: Manifest) -> dict[str, str]:
+    """The texts that follow from the manifest and the files of records, by path."""
+    record, under = manifest.record(), folders(manifest.every_format).get("hf")
+    texts = {hub.STATEMENT: hub.statement(record)} if manifest.statement else {}
+    if manifest.rules >= whole_examples.RULES_OF_STRUCTURES:
+        texts[hub.CITATION] = hub.citation_file(record)
+    elif under is not None:
+        texts[under + hub.STATEMENT] = hub.statement(record)
+    if under is not None:
+        texts[under + hub.CARD] = hub.card(record, hub_files(folder / under))
+    return texts
+
+
+def croissant_of(folder: Path, manifest: Manifest, files: Mapping[str, Mapping[str, Any]]) -> str:
+    """croissant.json for these files of a release. ImportError without the package mlcroissant."""
+    under = folders(manifest.every_format)["hf"]
+    shas = {
+        name.removeprefix(under): entry["sha256"]
+        for name, entry in files.items()
+        if name.startswith(under) and name != under + hub.CROISSANT
+    }
+    return croissant.croissant(manifest.record(), shas, folder / under)
+
+
+def hub_files(folder: Path) -> set[str]:
+    """The files of records of the format hf, by path."""
+    patterns = (whole_examples.HUB, "parquet/*.parquet", whole_examples.CONFIG_FILES)
+    return {path.relative_to(folder).as_posix() for pattern in patterns for path in folder.glob(pattern)}
 
 
 def gate(raw: Raw) -> dict[str, list[dict[str, str]]]:
@@ -78,12 +103,20 @@ def write_raw(
 
 
 def describe(folder: Path) -> dict[str, dict[str, Any]]:
-    """sha256, size in bytes and lines of every file of the folder but the manifest, by path."""
+    """sha256, size in bytes and lines of every file of the folder but the manifest, by path.
+
+    Those of croissant.json are without the address that a publication adds to it.
+    """
     files = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name != MANIFEST:
-            with path.open("rb") as stream:
-                lines = sum(block.count(b"\n") for block in iter(lambda s=stream: s.read(1 << 20), b""))  # type: ignore[misc]
             name = path.relative_to(folder).as_posix()
-            files[name] = {"sha256": file_digest(path), "bytes": path.stat().st_size, "records": lines}
+            if path.name == hub.CROISSANT:
+                content = croissant.without_url(path.read_bytes())
+                sha, size, lines = hashlib.sha256(content).hexdigest(), len(content), content.count(b"\n")
+            else:
+                with path.open("rb") as stream:
+                    lines = sum(block.count(b"\n") for block in iter(lambda s=stream: s.read(1 << 20), b""))  # type: ignore[misc]
+                sha, size = file_digest(path), path.stat().st_size
+            files[name] = {"sha256": sha, "bytes": size, "records": lines}
     return files

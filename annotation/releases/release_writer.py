@@ -1,7 +1,7 @@
 """The files of a release, written from the database: raw records up to one event, what follows from them, the manifest.
 
-Only immutable rows below the watermark of the release are read. Nothing in the files depends on when, where or under
-which name the release is made: the same data gives the same bytes.
+Only immutable rows below the watermark of the release are read. Nothing in the files depends on when or where the release
+is made. The same data gives the same bytes, except in files that name the release (`docs/reference/release-format.md`).
 """
 
 import itertools
@@ -40,7 +40,14 @@ from annotation.platform.bulk_rows import among
 from annotation.platform.keyset import PAGE
 from annotation.platform.refusals import refuse
 from annotation.queue import lineage
-from annotation.releases import benchmark_files, perturbation_records, provenance, raw_records, release_files
+from annotation.releases import (
+    benchmark_files,
+    history,
+    perturbation_records,
+    provenance,
+    raw_records,
+    release_files,
+)
 from annotation.releases.manifest import Contents, Manifest
 from tableqa.core.canonical_json import canonical, digest
 from tableqa.core.disk_collections import Shelf, SortedTuples
@@ -53,8 +60,16 @@ TABLES = 100
 """Source tables that are in memory at once."""
 
 
-def write_files(release: Release, out: Path, progress: Callable[[int, int], None]) -> dict[str, Any]:
-    """Raw records, derived files and manifest into an empty folder; returns the manifest."""
+def write_files(
+    release: Release,
+    out: Path,
+    progress: Callable[[int, int], None],
+    before: tuple[Release, Path] | None = None,
+) -> dict[str, Any]:
+    """Write raw records, derived files and manifest into an empty folder. Returns the manifest.
+
+    before: the release before and its folder, if there is one
+    """
     batches = batches_of(release)
     described = [batch_record(release, batch) for batch in batches]
     items = _items(batches)
@@ -92,6 +107,7 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     tried = model_checks.records(batches, watermark=release.watermark, names=_pseudonyms(release.project))
     if (first := next(tried, None)) is not None:
         release_files.write_records(out / benchmark_files.TRIES, itertools.chain([first], tried))
+    predecessor, changes = _history(raw, out, before)
     contents = Contents(
         release=release,
         raw=raw,
@@ -100,6 +116,9 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         runs=[_run(run) for run in runs],
         waivers=waivers,
         until=_moment(release.watermark),
+        dates=history.dates(release, raw),
+        predecessor=predecessor,
+        changes=changes,
     )
     manifest = Manifest.of_contents(contents)
     release_files.write_beside(raw, manifest)
@@ -107,6 +126,25 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     (out / raw_records.MANIFEST).write_text(canonical(record) + "\n", encoding="utf-8", newline="\n")
     progress(steps, steps)
     return record
+
+
+def _history(
+    raw: raw_records.Raw, out: Path, before: tuple[Release, Path] | None
+) -> tuple[Record | None, Record]:
+    """The predecessor and what changed since, as the manifest has them; errata are written.
+
+    Without the predecessor's files, nothing is known of changes.
+    """
+    if before is None:
+        return None, {}
+    predecessor, folder = history.describe(before[0]), before[1]
+    if not (folder / raw_records.MANIFEST).is_file():
+        return predecessor, {}
+    changes = history.changes(folder, out)
+    errata = history.errata(folder, predecessor, raw)
+    if (first := next(errata, None)) is not None:
+        release_files.write_records(out / benchmark_files.ERRATA, itertools.chain([first], errata))
+    return predecessor, changes
 
 
 def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> list[dict[str, Any]]:

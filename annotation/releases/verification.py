@@ -1,5 +1,6 @@
 """Verifying a release: everything that follows from something else in its folder, derived again and compared."""
 
+import json
 import math
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -7,11 +8,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from annotation.releases import benchmark_files, perturbation_records, provenance
+from annotation.releases import benchmark_files, history, perturbation_records, provenance
 from annotation.releases.figure_checks import check_figures, check_hours
 from annotation.releases.file_pool import OpenFiles
 from annotation.releases.former_wordings import is_wording
-from annotation.releases.manifest import Manifest, count_records, mixes, unverified
+from annotation.releases.manifest import RULES_OF_HISTORY, Manifest, count_records, mixes, unverified
 from annotation.releases.manifest import faults as manifest_faults
 from annotation.releases.raw_records import LAYOUT, MANIFEST, PURPOSES, Raw, load, read_manifest
 from annotation.releases.record_checks import (
@@ -21,11 +22,11 @@ from annotation.releases.record_checks import (
     check_tries,
 )
 from annotation.releases.record_files import Difference
-from annotation.releases.release_files import describe, gate, hub_digests
+from annotation.releases.release_files import companion_texts, croissant_of, describe, gate, hub_files
 from tableqa.core.canonical_json import canonical, digest
 from tableqa.core.release_rules import RULES, under
 from tableqa.readers.report import Report
-from tableqa.writers import hub, whole_examples
+from tableqa.writers import croissant, hub, hub_features, whole_examples
 
 _RULES_OF_HOURS = 9
 _PROGRESS_STEP = 100
@@ -104,6 +105,7 @@ def _verify(
         raise Difference(fault)
     not_compared = check_figures(raw, manifest)
     _check_benchmark(folder, raw, manifest)
+    croissant_not_compared = _check_croissant(folder, manifest)
     return {
         "files": len(manifest.files),
         "annotations": len(raw.annotations),
@@ -112,6 +114,7 @@ def _verify(
         "made_again": manifest.automatic_perturbations,
         "figures": len(manifest.agreement),
         "not_compared": not_compared,
+        "croissant_not_compared": int(croissant_not_compared),
     }
 
 
@@ -159,6 +162,11 @@ def _check_manifest(raw: Raw, manifest: Manifest) -> None:
             raise Difference(f"{MANIFEST}: counts.{name} is {claimed!r}, the records give {count}")
     for name in manifest.counts.keys() - count_records(raw).keys():
         raise Difference(f"{MANIFEST}: counts.{name} cannot be recomputed")
+    made_at = {"first": raw.first_made_at, "last": raw.last_made_at}
+    if raw.last_made_at and manifest.rules >= RULES_OF_HISTORY and manifest.dates != made_at:
+        raise Difference(f"{MANIFEST}: dates are {manifest.dates}, the records give {made_at}")
+    if fault := next(history.faults(raw.folder, manifest), None):
+        raise Difference(fault)
     for batch in manifest.batches:
         if digest(batch["settings"]) != batch["settings_digest"]:
             raise Difference(f"{MANIFEST}: the settings of batch {batch['name']!r} do not match their digest")
@@ -236,24 +244,37 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Manifest) -> None:
 
 
 def _check_companion_files(folder: Path, manifest: Manifest) -> set[str]:
-    """The data statement, and what is beside the records of the format hf, made again. Returns the files' names."""
-    record = manifest.record()
-    texts = {hub.STATEMENT: hub.statement(record)} if manifest.statement else {}
-    shas = {}
-    under = benchmark_files.folders(manifest.every_format).get("hf")
-    if under is not None:
-        shas = hub_digests(folder / under)
-        texts |= {under + name: text for name, text in hub.texts(record, shas).items()}
+    """The texts beside the records, and the Parquet files of the format hf, made again. Returns the files' names."""
+    texts = companion_texts(folder, manifest)
     for name, text in texts.items():
         if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text:
             raise Difference(f"{name}: does not match the manifest and the records")
+    under = benchmark_files.folders(manifest.every_format).get("hf")
     if under is None:
         return set(texts)
-    if hub.PARQUET in shas and (line_number := hub.parquet_differs(folder / under)):
-        raise Difference(
-            f"{under}{hub.PARQUET}: record {line_number} differs from line {line_number} of {whole_examples.HUB}"
-        )
-    return {*texts, *(f"{under}{name}" for name in shas)}
+    if (fault := hub_features.parquet_differs(folder / under, manifest.rules)) is not None:
+        name, index = fault
+        raise Difference(f"{under}{name}: record {index} differs from the JSON Lines")
+    return {*texts, under + hub.CROISSANT, *(under + name for name in hub_files(folder / under))}
+
+
+def _check_croissant(folder: Path, manifest: Manifest) -> bool:
+    """The Croissant metadata made again. Returns whether they were not, because mlcroissant is not installed.
+
+    Its JSON-LD context depends on the version of mlcroissant. Metadata by rules before 11 have their checksum only.
+    """
+    under = benchmark_files.folders(manifest.every_format).get("hf")
+    if under is None or manifest.rules < whole_examples.RULES_OF_STRUCTURES:
+        return False
+    try:
+        expected = json.loads(croissant_of(folder, manifest, manifest.files))
+    except ImportError:
+        return True
+    actual = json.loads(croissant.without_url((folder / under / hub.CROISSANT).read_bytes()))
+    for name in sorted((actual.keys() | expected.keys()) - {"@context"}):
+        if actual.get(name) != expected.get(name):
+            raise Difference(f"{under}{hub.CROISSANT}: {name} does not match the manifest and the records")
+    return False
 
 
 def _check_derived(folder: Path, raw: Raw, manifest: Manifest, seed: int | None) -> set[str]:

@@ -36,7 +36,8 @@ from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.records import read_records
 from tableqa.readers.split_names import parquet_files
 from tableqa.writers.hub import CROISSANT, NO_URL, SPDX
-from tableqa.writers.whole_examples import FIELDS, HUB, example_of
+from tableqa.writers.hub_features import EXAMPLES, PARQUET_OF_SETS
+from tableqa.writers.whole_examples import HUB, example_of, is_release_record
 
 ROWS = 64
 """Records that are read at once."""
@@ -45,6 +46,8 @@ MOST_UNPACKED = 16 * MAX_TABLE_BYTES
 ROW_BYTES = 1024
 """Bytes for which a record counts in addition to its values: a few bytes of a file can be millions of records."""
 
+_OF_RELEASE = (PARQUET_OF_SETS[EXAMPLES], HUB)
+"""The file with every example of a release of Askew: by newer rules, and up to rules 10."""
 _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
 
@@ -85,7 +88,7 @@ class Arrow(TolerantReader):
                 try:
                     yield (
                         _example_of_release(fields, names)
-                        if record.keys() == FIELDS
+                        if is_release_record(record)
                         else mapped_example(fields, self.fields, names, record_number, further)
                     )
                 except ReaderError as error:
@@ -120,10 +123,9 @@ def _example_of_release(fields: Fields, names: Names) -> Example:
     lineage: dict[str, Any] = {}
     if fields.value["perturbation"]:
         origin = {name: fields.value[name] for name in ("source", "perturbation")}
-        text = fields.text("operations")
         try:
-            operations = read_json(text)
-        except ValueError as error:
+            operations = _operations(fields.value["operations"])
+        except (ValueError, TypeError, KeyError) as error:
             what = phrase("its operations are not JSON: {error}", error=reason_of(error))
             raise fields.place.error(what, phrase("Release the dataset again")) from error
         lineage = {**origin, "parent": fields.text("original"), "operations": operations}
@@ -137,6 +139,14 @@ def _example_of_release(fields: Fields, names: Names) -> Example:
     return dataclasses.replace(
         stored_example, id=unique, meta={**meta, "lineage": lineage} if lineage else meta
     )
+
+
+def _operations(stored: Any) -> list[Any]:
+    """The operations of a record, each as a mapping: up to rules 10 they are JSON in one text."""
+    if isinstance(stored, str):
+        operations: list[Any] = read_json(stored)
+        return operations
+    return [{**read_json(operation["arguments"]), "op": operation["op"]} for operation in stored]
 
 
 def _croissant(path: Path) -> Credit | None:
@@ -196,8 +206,9 @@ def dataset_files(path: Path, tables: str | Path | None = None) -> Iterator[tupl
     if not path.is_dir():
         yield path, ""
         return
-    if (path / HUB).is_file():
-        yield path / HUB, ""
+    of_release = next((path / name for name in _OF_RELEASE if (path / name).is_file()), None)
+    if of_release is not None:
+        yield of_release, ""
     elif (path / _SPLITS).is_file():
         for split in _splits(path / _SPLITS):
             for file in _saved_split_files(_below(path / _SPLITS, path, split)):
@@ -219,7 +230,7 @@ def dataset_files(path: Path, tables: str | Path | None = None) -> Iterator[tupl
 def _dataset_folder(folder: Path) -> Path:
     """The folder of an unpacked archive, or the one in it, that holds a dataset."""
     folders = [folder, *sorted(inner for inner in folder.glob("*") if inner.is_dir())]
-    marker_files = (_SPLITS, _STATE, HUB)
+    marker_files = (_SPLITS, _STATE, *_OF_RELEASE)
     return next(
         (candidate for candidate in folders for name in marker_files if (candidate / name).is_file()), folder
     )

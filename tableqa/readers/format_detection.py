@@ -10,7 +10,7 @@ from tableqa.readers.hub_folder import is_dataset
 from tableqa.readers.interface import cannot_open
 from tableqa.readers.plain_copies import is_compressed
 from tableqa.readers.workbook import is_workbook
-from tableqa.writers.whole_examples import FIELDS
+from tableqa.writers.whole_examples import is_release_record
 
 OWN = "own"
 """The reader of everything that is no published format."""
@@ -43,7 +43,7 @@ _HF = ("dataset_info.json", "dataset_dict.json")
 def _is_release(path: Path) -> bool:
     """Whether the first record of a Parquet file is one of a release of Askew."""
     record = next(arrow.records_of(path, {}), {}) if path.is_file() else {}
-    return record.keys() == FIELDS
+    return is_release_record(record)
 
 
 def detect_reader(path: Path) -> str:

@@ -6,22 +6,27 @@ data statement follows Bender and Friedman (TACL 2018) and says of each of its p
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from tableqa.core.canonical_json import canonical
 from tableqa.statistics.zero_width_intervals import Interval, interval_of
-from tableqa.writers.whole_examples import HUB
-
-CARD, STATEMENT, CROISSANT, PARQUET = (
-    "README.md",
-    "DATA_STATEMENT.md",
-    "croissant.json",
-    "parquet/test.parquet",
+from tableqa.writers.hub_features import (
+    EXAMPLES,
+    FEATURES,
+    FEATURES_OF_SETS,
+    MEANINGS,
+    PARQUET,
+    features_of_config,
+    meaning,
 )
-FORM = 3
-"""The form of data statements and of Croissant; a manifest names it. One that names none has the first, whose texts stay
-as they were."""
+from tableqa.writers.whole_examples import DECISIONS, HUB, ORIGINAL, RESPONSES, RULES_OF_STRUCTURES
+
+CARD, STATEMENT, CITATION, CROISSANT = "README.md", "DATA_STATEMENT.md", "CITATION.cff", "croissant.json"
+FORM = 4
+"""The form of data statements; a manifest names it. One that names none has the first, whose texts stay as they were."""
+NOT_STATED = "Not stated."
+"""What a release says where people have not answered a question of the data statement."""
 RULES_OF_TAGS = 5
 """From these rules of a manifest on, a source without a licence makes the tag of the card `other`. Before, the tag named the
 licences of the other sources."""
@@ -29,76 +34,63 @@ RULES_OF_EXPRESSIONS = 9
 """Up to the rules before, any text had a tag and an address as a licence, and headers of cards halves of surrogate pairs."""
 RULES_OF_PEOPLE = 9
 """From these rules on, the statement counts people of current responses, as the card does; before, people of revisions."""
-ROWS = 1_000
-"""Records in a row group of the Parquet file."""
-
-_TEXTS = {"sequence": "string"}
-FEATURES: tuple[dict[str, Any], ...] = (
-    {"name": "id", "dtype": "string"},
-    {"name": "question", "dtype": "string"},
-    {"name": "answers", **_TEXTS},
-    {
-        "name": "table",
-        "struct": [
-            {"name": "header", **_TEXTS},
-            {"name": "rows", "sequence": _TEXTS},
-            {"name": "title", "dtype": "string"},
-            {"name": "caption", "dtype": "string"},
-            {"name": "header_rows", "sequence": _TEXTS},
-            {
-                "name": "spans",
-                "list": [
-                    {"name": "row", "dtype": "string"},
-                    {"name": "column", "dtype": "string"},
-                    {"name": "rows", "dtype": "int64"},
-                    {"name": "columns", "dtype": "int64"},
-                ],
-            },
-        ],
-    },
-    {"name": "context", "struct": [{"name": name, "dtype": "string"} for name in ("text", "unit", "scale")]},
-    {"name": "history", "list": [{"name": "question", "dtype": "string"}, {"name": "answers", **_TEXTS}]},
-    *({"name": name, "dtype": "string"} for name in ("source", "split", "original", "perturbation")),
-    {"name": "seed", "dtype": "int64"},
-    *({"name": name, "dtype": "string"} for name in ("operations", "program", "meta", "decided")),
-)
-"""The fields of a record and their types, as a card's header has them."""
-
-_SAID = {
-    "id": "unique within its source",
-    "question": "as asked",
-    "answers": "the gold answers",
-    "table": "header, rows and, where the source has them, title, caption, further header rows and merged cells",
-    "context": "paragraphs, unit and scale beside the table",
-    "history": "earlier turns of a dialogue",
-    "source": "the source's name",
-    "split": "the source's split",
-    "original": "of a perturbed example the id of its original",
-    "perturbation": "what was done to it",
-    "seed": "of an automatic perturbation",
-    "operations": "every edit since the source table, as JSON",
-    "program": "an executable answer, as JSON",
-    "meta": "the source's other fields, as JSON",
-    "decided": "what people decided of the example, as JSON",
-}
 _PLACEHOLDER = "NOASSERTION"
 SPDX, NO_URL = "https://spdx.org/licenses/", "https://example.org/"
 """Where Croissant finds a licence, and the address of a dataset that has none."""
+USES = {
+    "creators": "Creators (B1)",
+    "use_cases": "Use cases (B3)",
+    "personal": "Personal and sensitive data (B4)",
+    "biases": "Biases (A2)",
+    "limitations": "Limitations (A1)",
+    "maintenance": "Maintenance",
+}
+"""Headings of the answers about the dataset itself, by the names of the questions."""
 OF_ONESELF = ("languages", "country", "education", "experience", "age", "gender")
 """What annotators may say of themselves, in the order in which a statement tells it."""
 
 
-def texts(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str, str]:
-    """The texts that are beside the records, by their names.
+def title(manifest: Mapping[str, Any]) -> str:
+    """The name of the project with that of the release; of older releases the short name of the project."""
+    return f"{manifest['title']}, {manifest['name']}" if "name" in manifest else str(manifest["project"])
 
-    `manifest` has the release's project, sources, counts, guidelines and agreement; `shas` the sha256 of the files of
-    records that are there.
-    """
-    return {
-        CARD: card(manifest, shas),
-        STATEMENT: statement(manifest),
-        CROISSANT: json.dumps(croissant(manifest, shas), ensure_ascii=False, indent=2, sort_keys=True) + "\n",
+
+def stated(manifest: Mapping[str, Any], name: str) -> str:
+    """The answer of people to a question of the data statement; "" if there is none."""
+    return str(manifest.get("statement", {}).get("said", {}).get(name, "")).strip()
+
+
+def creators(manifest: Mapping[str, Any]) -> list[str]:
+    """The creators, one per line of the answer."""
+    return [line.strip() for line in stated(manifest, "creators").splitlines() if line.strip()]
+
+
+def languages(manifest: Mapping[str, Any]) -> list[str]:
+    """The languages of questions and tables, as stated: separated by commas or lines."""
+    return [part.strip() for part in _SEPARATOR.split(stated(manifest, "language")) if part.strip()]
+
+
+def cite(manifest: Mapping[str, Any]) -> str:
+    """How to cite the release, then its sources."""
+    by = "; ".join(creators(manifest)) or "[creators not stated]"
+    own = f"{by} ({manifest['dates']['last'][:4]}). {title(manifest)}."
+    return "\n".join([own, *filter(None, (source["citation"] for source in manifest["sources"]))])
+
+
+def citation_file(manifest: Mapping[str, Any]) -> str:
+    """CITATION.cff (Citation File Format 1.2.0)."""
+    named = [name for name in licences(manifest) if name != _PLACEHOLDER and _IDENTIFIER.fullmatch(name)]
+    values = {
+        "cff-version": "1.2.0",
+        "message": "Cite this dataset and its sources.",
+        "type": "dataset",
+        "title": manifest["title"],
+        "version": manifest["name"],
+        "date-released": manifest["dates"]["last"][:10],
+        "authors": [{"name": name} for name in creators(manifest) or ["[creators not stated]"]],
+        **({"license": named} if named else {}),
     }
+    return "".join(f"{name}: {_yaml(value, manifest)}\n" for name, value in values.items())
 
 
 def licences(manifest: Mapping[str, Any]) -> list[str]:
@@ -118,6 +110,11 @@ def _address(licence: str, manifest: Mapping[str, Any]) -> str:
     return licence if is_text else f"{SPDX}{licence}.html"
 
 
+def licence_addresses(manifest: Mapping[str, Any]) -> list[str]:
+    """The licences of the sources as Croissant names them: their pages at SPDX, texts, NOASSERTION for one without."""
+    return [name if name == _PLACEHOLDER else _address(name, manifest) for name in licences(manifest)]
+
+
 def _yaml(value: Any, manifest: Mapping[str, Any]) -> str:
     """A value as YAML in ASCII. JSON is YAML, too, but PyYAML reads no character from a surrogate pair."""
     if manifest.get("rules", 1) < RULES_OF_EXPRESSIONS:
@@ -127,7 +124,7 @@ def _yaml(value: Any, manifest: Mapping[str, Any]) -> str:
 
 
 def configs(files: Iterable[str]) -> dict[str, list[str]]:
-    """The splits of each configuration that files of records are there for; `default` has all records, as `test`."""
+    """The splits of each configuration that files of records are there for."""
     splits: dict[str, list[str]] = {}
     for name in sorted(files):
         if (match := _CONFIG_FILE.fullmatch(name)) is not None:
@@ -135,6 +132,7 @@ def configs(files: Iterable[str]) -> dict[str, list[str]]:
     return splits
 
 
+_SEPARATOR = re.compile(r"[,;\n]")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _CONFIG_FILE = re.compile(r"data/(?P<config>[^/]+)/(?P<split>[^/]+)\.jsonl")
 
@@ -142,37 +140,18 @@ _CONFIG_FILE = re.compile(r"data/(?P<config>[^/]+)/(?P<split>[^/]+)\.jsonl")
 def card(manifest: Mapping[str, Any], files: Collection[str]) -> str:
     """README.md: the header that `datasets` reads, then what people read. `files` are those of records."""
     splits = configs(files)
-    features = list(FEATURES)
+    is_structured = manifest.get("rules", 1) >= RULES_OF_STRUCTURES
     named = licences(manifest)
     license_tags = [name.lower() for name in named if name != _PLACEHOLDER] or ["unknown"]
     is_unstated = _PLACEHOLDER in named and manifest.get("rules", 1) >= RULES_OF_TAGS
     if is_unstated or any(_address(name, manifest) == name for name in named):
         license_tags = ["other"]
     header: dict[str, Any] = {
-        "pretty_name": manifest["project"],
+        "pretty_name": title(manifest),
         "license": license_tags,
+        **({"language": languages(manifest)} if languages(manifest) else {}),
         "task_categories": ["table-question-answering"],
-        "configs": [
-            {
-                "config_name": "default",
-                "data_files": [{"split": "test", "path": HUB}],
-                **({"default": True} if splits else {}),
-            },
-            *(
-                {
-                    "config_name": config,
-                    "data_files": [
-                        {"split": split, "path": f"data/{config}/{split}.jsonl"} for split in of_config
-                    ],
-                }
-                for config, of_config in splits.items()
-            ),
-        ],
-        "dataset_info": (
-            [{"config_name": config, "features": features} for config in ("default", *splits)]
-            if splits
-            else {"features": features}
-        ),
+        **(_structured_configs(splits) if is_structured else _former_configs(splits)),
     }
     counts = manifest["counts"]
     lines = [
@@ -180,48 +159,158 @@ def card(manifest: Mapping[str, Any], files: Collection[str]) -> str:
         *(f"{name}: {_yaml(value, manifest)}" for name, value in header.items()),
         "---",
         "",
-        f"# {_plain(manifest['project'])}",
+        f"# {_plain(title(manifest))}",
         "",
         "A benchmark for question answering over tables.",
         "",
-        f"{_responses(counts)}; {counts['accepted']} items accepted.",
+        f"{responses(manifest)}; {counts['accepted']} items accepted.",
         "",
+        *(_history(manifest) if is_structured else []),
         *_contradicted(manifest),
         "```python",
         "from datasets import load_dataset",
-        'data = load_dataset("FOLDER", split="test")',
-        *(['same = load_dataset("FOLDER/parquet", split="test")'] if PARQUET in files else []),
+        *(
+            ['data = load_dataset("FOLDER")']
+            if is_structured
+            else [
+                'data = load_dataset("FOLDER", split="test")',
+                *(['same = load_dataset("FOLDER/parquet", split="test")'] if PARQUET in files else []),
+            ]
+        ),
         "```",
         "",
-        *_configs(splits),
+        *_configs(splits, is_structured),
         "| field | holds |",
         "|---|---|",
-        *(f"| `{feature['name']}` | {_SAID[feature['name']]} |" for feature in FEATURES),
+        *(
+            _fields_of(EXAMPLES)
+            if is_structured
+            else (f"| `{feature['name']}` | {MEANINGS[feature['name']]} |" for feature in FEATURES)
+        ),
         "",
+        *(_further_fields(splits) if is_structured else []),
         "## Sources and licences",
         "",
-        *_sources(manifest),
-        "",
-        "What was made of a source keeps its licence. The [data statement](DATA_STATEMENT.md) says who annotated and how;",
-        "`manifest.json`, `annotations.jsonl` and `decisions.jsonl` hold the raw records, from which everything follows.",
+        *sources(manifest),
         "",
     ]
+    lines += _CLOSING_OF_STRUCTURES if is_structured else _CLOSING
     return "\n".join(lines)
 
 
-def _configs(splits: Mapping[str, Sequence[str]]) -> list[str]:
+_CLOSING = [
+    "What was made of a source keeps its licence. The [data statement](DATA_STATEMENT.md) says who annotated and how;",
+    "`manifest.json`, `annotations.jsonl` and `decisions.jsonl` hold the raw records, from which everything follows.",
+    "",
+]
+_CLOSING_OF_STRUCTURES = [
+    "What was made of a source keeps its licence. `DATA_STATEMENT.md` says who annotated and how, `CITATION.cff` how to",
+    "cite the dataset. Everything follows from the raw records of the release: `manifest.json`, `sources.jsonl`,",
+    "`annotations.jsonl` and `decisions.jsonl`.",
+    "",
+]
+
+
+def _structured_configs(splits: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """The configurations and their fields for the header; that of the originals is the default."""
+    default = ORIGINAL if ORIGINAL in splits else next(iter(splits), "")
+    return {
+        "configs": [
+            {**_config_entry(config, of_config), **({"default": True} if config == default else {})}
+            for config, of_config in splits.items()
+        ],
+        "dataset_info": [
+            {"config_name": config, "features": list(features_of_config(config))} for config in splits
+        ],
+    }
+
+
+def _former_configs(splits: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """The same up to rules 10: `default` has all examples, as `test`."""
+    all_examples = {"config_name": "default", "data_files": [{"split": "test", "path": HUB}]}
+    features = list(FEATURES)
+    return {
+        "configs": [
+            {**all_examples, **({"default": True} if splits else {})},
+            *(_config_entry(config, of_config) for config, of_config in splits.items()),
+        ],
+        "dataset_info": (
+            [{"config_name": config, "features": features} for config in ("default", *splits)]
+            if splits
+            else {"features": features}
+        ),
+    }
+
+
+def _config_entry(config: str, of_config: Sequence[str]) -> dict[str, Any]:
+    data_files = [{"split": split, "path": f"data/{config}/{split}.jsonl"} for split in of_config]
+    return {"config_name": config, "data_files": data_files}
+
+
+def _configs(splits: Mapping[str, Sequence[str]], is_structured: bool) -> list[str]:
     """The configurations and their splits, as lines of Markdown; none where there is only `default`."""
     if not splits:
         return []
     first = next(iter(splits))
+    lines = (
+        [
+            f"`{ORIGINAL}` has the questions of the sources and is the default. Others have the examples of a perturbation",
+            f'or of a task type. Load one with `load_dataset("FOLDER", "{first}")`. Splits are those of the sources.',
+        ]
+        if is_structured
+        else [f'`default` has every record. Load one configuration with `load_dataset("FOLDER", "{first}")`:']
+    )
     return [
-        f'`default` has every record. Load one configuration with `load_dataset("FOLDER", "{first}")`:',
+        *lines,
         "",
         "| configuration | splits |",
         "|---|---|",
         *(f"| `{config}` | {', '.join(of_config)} |" for config, of_config in splits.items()),
         "",
     ]
+
+
+def _further_fields(splits: Mapping[str, Sequence[str]]) -> list[str]:
+    """The fields of the configurations of responses and decisions, as lines of Markdown."""
+    intros = {
+        RESPONSES: "has each response of each person, before any decision:",
+        DECISIONS: "has what was accepted or excluded, and on which responses that is based:",
+    }
+    return [
+        line
+        for config, intro in intros.items()
+        if config in splits
+        for line in (
+            f"`{config}` {intro}",
+            "",
+            "| field | holds |",
+            "|---|---|",
+            *_fields_of(config),
+            "",
+        )
+    ]
+
+
+def _fields_of(set_name: str) -> list[str]:
+    """The fields of a set of records as rows of a table."""
+    names = [feature["name"] for feature in FEATURES_OF_SETS[set_name]]
+    return [f"| `{name}` | {meaning(set_name, name)} |" for name in names]
+
+
+def _history(manifest: Mapping[str, Any]) -> list[str]:
+    """Number and date of the release, and what changed since the one before, as lines of Markdown."""
+    lines = [
+        f"Release {manifest['number']} of the project, with records up to {manifest['dates']['last'][:10]}."
+    ]
+    if before := manifest.get("predecessor"):
+        lines.append(
+            f"Its predecessor is {_plain(before['name'])} (release {before['number']}, digest `{before['digest']}`)."
+        )
+        lines += [
+            f"`{name}`: {counts['added']} records added, {counts['removed']} removed, {counts['changed']} changed."
+            for name, counts in manifest.get("changes", {}).items()
+        ]
+    return [" ".join(lines), ""]
 
 
 def statement(manifest: Mapping[str, Any]) -> str:
@@ -237,12 +326,8 @@ def statement(manifest: Mapping[str, Any]) -> str:
     conditions_of = manifest.get("statement")  # early releases have none
     form = (conditions_of or {}).get("form", 1)
     in_full = form >= 2
-    names = {batch["id"]: f" in {_plain(batch['name'])}" for batch in manifest["batches"]} if in_full else {}
-    figures = [
-        f"* {entry['statistic']} of {entry['measure']}{names.get(entry['batch'], '')}: {_figure(entry, form)}, "
-        f"{entry['units']} items, {entry['raters']} raters"
-        for entry in manifest["agreement"]
-    ]
+    quoted = [{**batch, "name": _plain(batch["name"])} for batch in manifest["batches"]]
+    figures = [f"* {figure}" for figure in agreement({**manifest, "batches": quoted})]
     elsewhere = (conditions_of or {}).get("elsewhere", 0)
     guidelines = [f"* {entry['type']}, version {entry['number']}" for entry in manifest["guidelines"]]
     lines = [
@@ -252,12 +337,14 @@ def statement(manifest: Mapping[str, Any]) -> str:
         "",
         f"Kinds of annotation: {', '.join(kinds) or 'none'}. Questions and tables come from:",
         "",
-        *_sources(manifest),
+        *sources(manifest),
         "",
         *_selection(manifest["batches"]),
         "## Language variety",
         "",
-        "That of the sources. It was not recorded for each text.",
+        (stated(manifest, "language") or NOT_STATED)
+        if form >= 4
+        else "That of the sources. It was not recorded for each text.",
         "",
         "## Speakers and writers",
         "",
@@ -269,7 +356,7 @@ def statement(manifest: Mapping[str, Any]) -> str:
         + (f"; {elsewhere} of them worked elsewhere, and their labels were imported" if elsewhere else "")
         + (". Age, gender, origin and training were not recorded." if conditions_of is None else "."),
         "",
-        *(_conditions(conditions_of) if conditions_of is not None else []),
+        *(_sections(conditions(conditions_of), "###") if conditions_of is not None else []),
         f"Guidelines, in full {'at the end' if in_full else 'in `manifest.json`'}:",
         "",
         *(guidelines or ["* none"]),
@@ -288,6 +375,7 @@ def statement(manifest: Mapping[str, Any]) -> str:
         "Every perturbed table is a replay of recorded operations on a source table; `original`, `operations` and `seed`",
         "of a record say how.",
         "",
+        *(_sections(uses(conditions_of), "##") if conditions_of is not None and form >= 4 else []),
         *(_appendix(manifest["guidelines"]) if in_full else []),
     ]
     return "\n".join(lines)
@@ -334,14 +422,20 @@ def _appendix(guidelines: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def _conditions(statement_data: Mapping[str, Any]) -> list[str]:
-    """`conditions` as lines of Markdown. What people wrote is quoted, so that none of it is read as a heading."""
+def _sections(sections: Sequence[tuple[str, Sequence[str]]], level: str) -> list[str]:
+    """Sections as lines of Markdown. What people wrote is quoted, so that none of it is read as a heading."""
     lines = []
-    for title, paragraphs in conditions(statement_data):
-        lines += [f"### {title}", ""]
+    for heading, paragraphs in sections:
+        lines += [f"{level} {heading}", ""]
         for paragraph in paragraphs:
             lines += [*(f"> {_plain(line)}".rstrip() for line in paragraph.splitlines()), ""]
     return lines
+
+
+def uses(statement_data: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """What people stated of the dataset itself, as titles with paragraphs: sections A and B of the same checklist."""
+    answers = statement_data["said"]
+    return [(heading, [answers.get(name) or NOT_STATED]) for name, heading in USES.items()]
 
 
 def conditions(statement_data: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
@@ -453,11 +547,55 @@ def _count_text(n: int, singular: str, plural: str = "") -> str:
     return f"{n} {singular if n == 1 else plural or singular + 's'}"
 
 
-def _responses(counts: Mapping[str, int]) -> str:
-    """Current responses and their people; manifests before rules 7 count revisions alone."""
-    if "responses" in counts:
+def responses(manifest: Mapping[str, Any]) -> str:
+    """Current responses and their people; manifests before rules 7 count revisions alone.
+
+    From rules 11 on, simulated annotators are named as such.
+    """
+    counts = manifest["counts"]
+    if "responses" not in counts:
+        return f"{counts['annotations']} annotations by {counts['annotators']} people"
+    simulated = counts["simulated_annotators"]
+    if not simulated or manifest.get("rules", 1) < RULES_OF_STRUCTURES:
         return f"{counts['responses']} responses by {counts['respondents']} people"
-    return f"{counts['annotations']} annotations by {counts['annotators']} people"
+    programs = (
+        f"{simulated} of the {counts['annotators']} annotators" if simulated < counts["annotators"] else "all"
+    )
+    return f"{counts['responses']} responses ({programs} simulated by a program)"
+
+
+def machines(manifest: Mapping[str, Any]) -> list[str]:
+    """What programs took part in: simulated annotators, models in the loop, proposals, automatic perturbations."""
+    simulated = manifest["counts"]["simulated_annotators"]
+    automatic = (manifest.get("automatic") or {}).get("counts", {})
+    return [
+        *([f"{simulated} simulated annotators"] if simulated else []),
+        *(
+            f"{batch['name']}: model in the loop {batch['loop_model']} ({batch['loop_revision']})"
+            for batch in manifest["batches"]
+            if "loop_model" in batch
+        ),
+        *(
+            f"{batch['name']}: proposals shown as {batch['help']['shown']}, from {canonical(batch['help']['from'])}"
+            for batch in manifest["batches"]
+            if "help" in batch
+        ),
+        *(
+            f"{of_kind['made']} automatic perturbations: {kind}"
+            for kind, of_kind in sorted(automatic.items())
+        ),
+    ]
+
+
+def agreement(manifest: Mapping[str, Any]) -> list[str]:
+    """The figures of agreement with their intervals, each in one line. Names of batches are as they are."""
+    form = (manifest.get("statement") or {}).get("form", 1)
+    names = {batch["id"]: f" in {batch['name']}" for batch in manifest["batches"]} if form >= 2 else {}
+    return [
+        f"{entry['statistic']} of {entry['measure']}{names.get(entry['batch'], '')}: {_figure(entry, form)}, "
+        f"{entry['units']} items, {entry['raters']} raters"
+        for entry in manifest["agreement"]
+    ]
 
 
 def _contradicted(manifest: Mapping[str, Any]) -> list[str]:
@@ -475,7 +613,8 @@ def _contradicted(manifest: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _sources(manifest: Mapping[str, Any]) -> list[str]:
+def sources(manifest: Mapping[str, Any]) -> list[str]:
+    """The sources with licence and credit, each as one line of Markdown."""
     lines = []
     for source in manifest["sources"]:
         licence = "licence not stated" if source["licence"] == _PLACEHOLDER else source["licence"]
@@ -504,143 +643,3 @@ def _plain(text: str) -> str:
     """A text on one line, without what Markdown would take for its own."""
     joined = " ".join(text.split())
     return "".join(f"\\{sign}" if sign in "\\`*_[]<>|#" else sign for sign in joined)
-
-
-def croissant(manifest: Mapping[str, Any], shas: Mapping[str, str]) -> dict[str, Any]:
-    """Croissant 1.0: the files with their checksums, and the fields of their records.
-
-    From the third form of data statements on, sources without a licence are among the licences as NOASSERTION.
-    """
-    named = licences(manifest)
-    stated = [_address(name, manifest) for name in named if name != _PLACEHOLDER]
-    is_partly_stated = _PLACEHOLDER in named and (manifest.get("statement") or {}).get("form", 1) >= 3
-    forms = {HUB: "application/jsonlines", PARQUET: "application/x-parquet"}
-    urls = [source["url"] for source in manifest["sources"] if source["url"]]
-    return {
-        "@context": _CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "name": manifest["project"],
-        "description": "A benchmark for question answering over tables, with its raw annotations and decisions.",
-        "url": urls[0] if urls else NO_URL,
-        "license": [*stated, *([_PLACEHOLDER] if is_partly_stated or not stated else [])],
-        "citeAs": "\n".join(source["citation"] for source in manifest["sources"] if source["citation"]),
-        "version": "1.0.0",
-        "datePublished": "1970-01-01",
-        "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": name,
-                "name": name,
-                "contentUrl": name,
-                "encodingFormat": forms[name],
-                "sha256": shas[name],
-            }
-            for name in forms
-            if name in shas
-        ],
-        "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": "examples",
-                "name": "examples",
-                "key": {"@id": "examples/id"},
-                "field": list(_fields()),
-            }
-        ],
-    }
-
-
-def _fields() -> Iterator[dict[str, Any]]:
-    for feature in FEATURES:
-        name = feature["name"]
-        if "struct" in feature or "list" in feature:
-            continue  # Croissant 1.0 has no rows of rows; the card's header has all types
-        yield {
-            "@type": "cr:Field",
-            "@id": f"examples/{name}",
-            "name": name,
-            "description": _SAID[name],
-            "dataType": "sc:Integer" if feature.get("dtype") == "int64" else "sc:Text",
-            **({"repeated": True} if "sequence" in feature else {}),
-            "source": {"fileObject": {"@id": HUB}, "extract": {"column": name}},
-        }
-
-
-def write_parquet(folder: Path) -> None:
-    """The Parquet file of the records in JSON Lines, row group by row group."""
-    import pyarrow
-    from pyarrow import parquet
-
-    (folder / PARQUET).parent.mkdir(exist_ok=True)
-    schema = pyarrow.schema([(feature["name"], _arrow(feature)) for feature in FEATURES])
-    with parquet.ParquetWriter(folder / PARQUET, schema) as out:
-        for rows in _chunks(folder / HUB):
-            out.write_table(pyarrow.Table.from_pylist(rows, schema=schema))
-
-
-def parquet_differs(folder: Path) -> int | None:
-    """The number, from 1, of the first record of the Parquet file that is not that of the JSON Lines; None if all are.
-
-    ImportError without pyarrow.
-    """
-    from pyarrow import parquet
-
-    count = 0
-    with parquet.ParquetFile(folder / PARQUET) as file:
-        parquet_records = (
-            record for batch in file.iter_batches(batch_size=ROWS) for record in batch.to_pylist()
-        )
-        for rows in _chunks(folder / HUB):
-            for row in rows:
-                count += 1
-                if next(parquet_records, None) != row:
-                    return count
-        return count + 1 if next(parquet_records, None) is not None else None
-
-
-def _chunks(path: Path) -> Iterator[list[dict[str, Any]]]:
-    rows: list[dict[str, Any]] = []
-    with path.open(encoding="utf-8", newline="\n") as lines:
-        for line in lines:
-            rows.append(json.loads(line))
-            if len(rows) == ROWS:
-                yield rows
-                rows = []
-    if rows:
-        yield rows
-
-
-def _arrow(feature: Mapping[str, Any]) -> Any:
-    """Arrow's type of a field of the card's header."""
-    import pyarrow
-
-    if "struct" in feature:
-        return pyarrow.struct([(inner["name"], _arrow(inner)) for inner in feature["struct"]])
-    if "list" in feature:
-        return pyarrow.list_(pyarrow.struct([(inner["name"], _arrow(inner)) for inner in feature["list"]]))
-    if "sequence" in feature:
-        inner = feature["sequence"]
-        return pyarrow.list_(_arrow({"dtype": inner} if isinstance(inner, str) else inner))
-    return {"string": pyarrow.string(), "int64": pyarrow.int64()}[feature["dtype"]]
-
-
-_CROISSANT_TERMS = (
-    "citeAs column equivalentProperty extract field fileObject fileProperty fileSet format includes isLiveDataset "
-    "jsonPath key md5 parentField path recordSet references regex repeated replace samplingRate separator source "
-    "subField transform"
-)
-_CONTEXT: dict[str, Any] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "sc": "https://schema.org/",
-    **{term: f"cr:{term}" for term in _CROISSANT_TERMS.split()},
-}
-"""The context that Croissant 1.0 prescribes."""

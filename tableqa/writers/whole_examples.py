@@ -12,17 +12,29 @@ from tableqa.writers import suc
 
 FORMATS = ("torr", "suc", "hf")
 HUB = "data/test.jsonl"
-"""The records of the format hf."""
+"""The records of the format hf, up to rules 10."""
 CONFIG_FILES = "data/*/*.jsonl"
-"""The same records by configuration and split: `data/{config}/{split}.jsonl`."""
+"""The records of the format hf by configuration and split: `data/{config}/{split}.jsonl`."""
+RULES_OF_CONFIGS, RULES_OF_STRUCTURES = 6, 11
+"""From these rules on, the format hf has configurations; and no file of all examples, with nested fields as structures."""
+RESPONSES, DECISIONS = "responses", "decisions"
+"""The configurations of the format hf that have no examples."""
 
 FIELDS = frozenset(
     (
         *("id", "question", "answers", "table", "context", "history", "source", "split", "original"),
-        *("perturbation", "seed", "operations", "program", "meta", "decided"),
+        *("perturbation", "seed", "operations", "program", "meta", "decided", "spans"),
     )
 )
-"""The fields of a record of the format hf."""
+"""The fields of a record of the format hf. Up to rules 10, `spans` is within `table`."""
+
+_FORMER_FIELDS = FIELDS - {"spans"}
+
+
+def is_release_record(record: Mapping[str, Any]) -> bool:
+    """Whether a record is an example of a release in the format hf, by any rules."""
+    return record.keys() in (FIELDS, _FORMER_FIELDS)
+
 
 ORIGINAL = "original"
 
@@ -47,17 +59,20 @@ class Line:
     decided: Sequence[Mapping[str, Any]] = ()
 
 
-def records(format: str, line: Line, *, configs: bool = True) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(part of the release, record) of an example in one of these formats; nothing in any other.
+def records(format: str, line: Line, *, rules: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(part of the release, record) of an example in one of these formats by these rules; nothing in any other.
 
-    With `configs`, a record of the format hf is in the file of each of its configurations (`configs_of`), too.
+    A record of the format hf is in the file of each of its configurations (`configs_of`).
     """
     if format == "hf":
-        record = hub_record(line)
-        yield HUB, record
-        if configs:
-            split = _as_name(line.source["split"]) or "test"
-            yield from ((f"data/{config}/{split}.jsonl", record) for config in configs_of(line))
+        record = hub_record(line, rules=rules)
+        if rules < RULES_OF_STRUCTURES:
+            yield HUB, record
+        if rules >= RULES_OF_CONFIGS:
+            yield from (
+                (config_file(config, line.source["split"]), record)
+                for config in configs_of(line, rules=rules)
+            )
     elif format == "torr":
         yield f"torr/{{reader}}_{{split}}_{line.perturbation or ORIGINAL}", torr_record(line)
     elif format == "suc":
@@ -65,16 +80,30 @@ def records(format: str, line: Line, *, configs: bool = True) -> Iterator[tuple[
         yield "prompts/{reader}_{split}", suc.prompt_record(line.example)
 
 
-def configs_of(line: Line) -> list[str]:
-    """The configurations of the format hf that have an example, apart from `default`, which has all.
+def config_file(config: str, split: str) -> str:
+    """The file of a configuration for a split of a source; `test` for a source without splits."""
+    return f"data/{config}/{_as_name(split) or 'test'}.jsonl"
+
+
+def configs_of(line: Line, *, rules: int) -> list[str]:
+    """The configurations of the format hf that have an example, apart from `default`, which has all up to rules 10.
 
     An original is in `original`, a perturbed example in those of its task type and of its perturbation. An example that
     people decided something about is in those of these task types.
     """
     made_by = [line.task_type, line.perturbation] if line.perturbation else [ORIGINAL]
     decided = [str(decision["type"]) for decision in line.decided]
-    names = {_as_name(name) for name in (*made_by, *decided) if name}
-    return sorted(f"{name}_" if name == "default" else name for name in names)
+    return sorted({_config(name, rules) for name in (*made_by, *decided) if name})
+
+
+def own_config(record: Mapping[str, Any]) -> str:
+    """The one configuration that says how the example of a record of the format hf came about (rules 11)."""
+    return _config(record["perturbation"] or ORIGINAL, RULES_OF_STRUCTURES)
+
+
+def _config(text: str, rules: int) -> str:
+    reserved = ("default", RESPONSES, DECISIONS) if rules >= RULES_OF_STRUCTURES else ("default",)
+    return f"{name}_" if (name := _as_name(text)) in reserved else name
 
 
 def _as_name(text: str) -> str:
@@ -99,11 +128,11 @@ def torr_record(line: Line) -> dict[str, Any]:
     }
 
 
-def hub_record(line: Line) -> dict[str, Any]:
+def hub_record(line: Line, *, rules: int) -> dict[str, Any]:
     """A record with the same fields and types for every example; what has none of its own is JSON in a text."""
     example, table = line.example, line.example.table.to_dict()
     context = example.context.to_dict() if example.context is not None else {}
-    return {
+    record: dict[str, Any] = {
         "id": example.id,
         "question": example.question,
         "answers": list(example.answers),
@@ -122,10 +151,68 @@ def hub_record(line: Line) -> dict[str, Any]:
         "original": line.original,
         "perturbation": line.perturbation,
         "seed": line.seed,
-        "operations": canonical(list(line.operations)),
+        "operations": list(map(_operation_record, line.operations)),
         "program": "" if example.program is None else canonical(thaw(example.program)),
         "meta": canonical(thaw(example.meta)),
+        "decided": list(map(response_record, line.decided)),
+    }
+    if rules >= RULES_OF_STRUCTURES:
+        # mlcroissant reads no list of structures within a structure.
+        return {**record, "spans": record["table"].pop("spans")}
+    return {
+        **record,
+        "operations": canonical(list(line.operations)),
         "decided": canonical(list(line.decided)),
+    }
+
+
+def _operation_record(operation: Mapping[str, Any]) -> dict[str, str]:
+    """An operation as a structure: its arguments have other types in each kind of operation, so they are JSON."""
+    arguments = {name: value for name, value in operation.items() if name != "op"}
+    return {"op": operation["op"], "arguments": canonical(arguments)}
+
+
+def response_record(response: Mapping[str, Any]) -> dict[str, str]:
+    """A response as a structure: its data have other fields in each task type, so they are JSON."""
+    return {"type": response["type"], "variant": response["variant"], "data": canonical(response["data"])}
+
+
+def annotation_record(annotation: Mapping[str, Any], task_type: str) -> dict[str, Any]:
+    """A line of annotations.jsonl as a record of the configuration `responses`; `data` is empty if it was withdrawn."""
+    response = annotation["response"] or {"type": task_type, "variant": "", "data": None}
+    names = ("id", "batch", "item", "source", "example", "annotator", "simulated", "revision", "newest")
+    return {
+        **{name: annotation[name] for name in names},
+        "external": annotation.get("external", False),
+        "withdrawn": annotation["response"] is None,
+        "slot": annotation["place"]["number"],
+        "added": annotation["place"]["added"],
+        "sent_back": annotation.get("sent_back", False),
+        **response_record(response),
+        "unmet": annotation.get("unmet", []),
+        "unsure": annotation.get("unsure", False),
+        "guidelines": annotation["guidelines"]["number"],
+        "active_seconds": float(annotation["active_seconds"]),
+        "made_at": annotation["made_at"],
+    }
+
+
+def decision_record(decision: Mapping[str, Any]) -> dict[str, Any]:
+    """A line of decisions.jsonl as a record of the configuration `decisions`."""
+    names = ("batch", "item", "source", "example", "kind", "reason", "note", "by", "made_at")
+    return {
+        **{name: decision[name] for name in names},
+        "listed_reason": decision.get("listed_reason", ""),
+        "rule": canonical(decision["rule"]) if "rule" in decision else "",
+        "outcomes": [
+            {
+                "id": outcome["id"],
+                **response_record(outcome["response"]),
+                "annotations": outcome["annotations"],
+                "example": outcome["example"]["id"] if outcome["example"] else "",
+            }
+            for outcome in decision["outcomes"]
+        ],
     }
 
 
@@ -142,7 +229,7 @@ def example_of(record: Mapping[str, Any]) -> Example:
     core_fields: dict[str, Any] = {name: record[name] for name in ("id", "question", "answers")}
     table = {
         name: field_value
-        for name, field_value in record["table"].items()
+        for name, field_value in {"spans": record.get("spans"), **record["table"]}.items()
         if field_value or name in ("header", "rows")
     }
     context = {name: text for name, text in record["context"].items() if text}

@@ -10,6 +10,7 @@ from annotation.releases import benchmark_files, raw_records, release_files
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import CURRENT_COUNTS
 from tableqa.core.release_rules import under
+from tableqa.writers import hub
 
 
 def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
@@ -23,6 +24,8 @@ def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
         manifest["counts"] = {name: n for name, n in manifest["counts"].items() if name not in CURRENT_COUNTS}
     if rules < 9:
         manifest.pop("unverified", None)
+    if rules < 11:
+        without_history(folder, manifest)
     manifest["rules"] = rules
     _write(folder, manifest)
     mix = manifest["mix"]
@@ -33,6 +36,13 @@ def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
     manifest["files"] = release_files.describe(folder)
     _write(folder, manifest)
     return manifest
+
+
+def without_history(folder: Path, manifest: dict[str, Any]) -> None:
+    """Take away what releases have from rules 11 on."""
+    for name in ("title", "name", "number", "dates", "predecessor", "changes"):
+        manifest.pop(name, None)
+    (folder / hub.CITATION).unlink()
 
 
 def _write(folder: Path, manifest: dict[str, Any]) -> None:

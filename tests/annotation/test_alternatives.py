@@ -30,7 +30,7 @@ from annotation.releases import (
 )
 from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
-from tableqa.core.release_rules import under
+from tableqa.core.release_rules import RULES, under
 from tableqa.data.answers import Answers, accepted
 from tableqa.readers import READERS
 from tableqa.scoring import verdicts
@@ -165,7 +165,7 @@ def test_a_release_keeps_verifies_evaluates_and_restores_alternatives(squad: Wor
         manifest = released(squad, tmp_path / "before")
         check_exports(tmp_path / "before", tmp_path)
         check_evaluation(tmp_path / "before", tmp_path)
-    assert manifest["rules"] == 10
+    assert manifest["rules"] == RULES
     (source,) = [one for one in lines(tmp_path / "before" / "sources.jsonl") if one.get("id") == "1"]
     assert source["more"]["alternatives"] == [["Denver Broncos"]]
     (checked,) = lines(tmp_path / "before" / "answer_check.jsonl")

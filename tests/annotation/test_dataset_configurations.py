@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 import yaml
+from pyarrow import parquet
 
 from annotation.releases import creation, raw_records, record_files, release_files, verification
-from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.workflow import perturbation_runs
 from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS
-from tableqa.writers import hub
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_mixing import perturbed_thrice
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CONFIGURATIONS = {
-    *("default", "original", "header_synonym", "value_change", "answer_changes", "question_paraphrase"),
-    *("sentence", "row_shuffle"),
+    *("original", "header_synonym", "value_change", "answer_changes", "question_paraphrase"),
+    *("sentence", "row_shuffle", "responses", "decisions"),
 }
 
 
@@ -50,9 +50,12 @@ def test_the_card_names_a_configuration_for_each_task_type_and_perturbation(fold
     assert "| `value_change` | dev |" in (folder / "README.md").read_text("utf-8")
 
 
-def test_each_record_of_a_configuration_is_one_of_all_records(folder: Path) -> None:
+def test_each_example_is_in_the_configuration_of_its_perturbation_and_once_in_the_parquet_file(
+    folder: Path,
+) -> None:
     assert verification.verify(folder)["files"] > 0
-    every = list(record_files.records(folder / "data" / "test.jsonl"))
+    every = parquet.read_table(folder / "parquet" / "examples.parquet").to_pylist()
+    assert len(every) == len({(one["source"], one["id"]) for one in every})
     for name, kept in (
         ("value_change", [one for one in every if one["perturbation"] == "answer_changes"]),
         ("original", [one for one in every if not one["perturbation"]]),
@@ -80,18 +83,25 @@ def test_load_dataset_loads_a_configuration_by_its_name(folder: Path, tmp_path: 
     loaded = datasets.load_dataset(str(folder), "value_change", cache_dir=cache)
     assert list(loaded) == ["dev"]
     assert set(loaded["dev"]["perturbation"]) == {"answer_changes"}
-    every = datasets.load_dataset(str(folder), split="test", cache_dir=cache)
-    assert len(every) == len(list(record_files.records(folder / "data" / "test.jsonl")))
+    originals = datasets.load_dataset(str(folder), split="dev", cache_dir=cache)
+    assert set(originals["perturbation"]) == {""}
+    responses = datasets.load_dataset(str(folder), "responses", split="dev", cache_dir=cache)
+    assert responses["id"] == [one["id"] for one in record_files.records(folder / "annotations.jsonl")]
 
 
-def test_a_release_by_the_rules_before_has_one_configuration_and_verifies(folder: Path) -> None:
-    for path in folder.glob("data/*/*.jsonl"):
-        path.unlink()
-    manifest = raw_records.read_manifest(folder) | {"rules": 5}
-    manifest["counts"] = {name: n for name, n in manifest["counts"].items() if name not in CURRENT_COUNTS}
-    (folder / "README.md").write_text(hub.card(manifest, [hub.PARQUET]), "utf-8")
-    manifest["files"] = release_files.describe(folder)
-    (folder / "manifest.json").write_text(canonical(manifest) + "\n")
+def test_a_release_by_rules_before_configurations_has_one_and_verifies(folder: Path) -> None:
+    made_by_rules(folder, 5)
     assert verification.verify(folder)["files"] > 0
     assert [one["config_name"] for one in header(folder)["configs"]] == ["default"]
     assert "features" in header(folder)["dataset_info"]
+
+
+def test_a_release_by_the_rules_before_has_all_examples_in_one_split_and_verifies(folder: Path) -> None:
+    made_by_rules(folder, 10)
+    assert verification.verify(folder)["files"] > 0
+    assert header(folder)["configs"][0] == {
+        "config_name": "default",
+        "data_files": [{"split": "test", "path": "data/test.jsonl"}],
+        "default": True,
+    }
+    assert len(list(READERS["hf"](folder))) == len(list(record_files.records(folder / "data" / "test.jsonl")))

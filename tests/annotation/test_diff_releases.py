@@ -91,9 +91,9 @@ def test_files_that_hold_no_records_differ_as_a_whole(tmp_path: Path) -> None:
         file.name: file
         for file in release_diff.diff_releases(one, release(world, tmp_path / "b", "hf")).files
     }
-    for name in ("README.md", "DATA_STATEMENT.md", "croissant.json"):
-        assert files[name].changed == ("the whole file",)
-    assert files["data/test.jsonl"].changed or files["data/test.jsonl"].added
+    assert files["DATA_STATEMENT.md"].changed == ("the whole file",)
+    assert not files.keys() & {"README.md", "CITATION.cff", "croissant.json"}, "they name the release"
+    assert files["data/original/dev.jsonl"].added == ("films-dev nu-3",)
 
 
 OLD = Path(__file__).parent / "release_of_november"

@@ -131,8 +131,16 @@ def test_with_yes_the_hub_has_the_files_of_the_release(hub: Hub, world: World, t
     assert f"{hub.url}/datasets/lab/films" in shown
     assert [(one["type"], one["visibility"]) for one in hub.created] == [("dataset", "private")]
     assert "The dataset is private." in shown
+    croissant = json.loads(hub.files["croissant.json"])
+    assert croissant.pop("url") == f"{hub.url}/datasets/lab/films"
+    assert croissant == json.loads((folder / "croissant.json").read_bytes())
     assert hub.files == {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+        **{
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file()
+        },
+        "croissant.json": hub.files["croissant.json"],
     }
     assert {"README.md", "croissant.json", "manifest.json"} <= hub.files.keys()
     for name, content in hub.files.items():
@@ -210,10 +218,37 @@ def test_a_name_that_is_none_of_a_repository_is_refused(world: World, repository
         push(f"--push-to-hub={repository}")
 
 
+def test_of_a_release_in_several_formats_the_folder_hf_is_uploaded(hub: Hub, world: World) -> None:
+    folder = released(world, "askew", "hf")
+    push("--push-to-hub=lab/films", "--yes")
+    in_hf = {path.relative_to(folder / "hf").as_posix() for path in (folder / "hf").rglob("*.*")}
+    assert hub.files.keys() == {*in_hf, "DATA_STATEMENT.md", "CITATION.cff"}
+    assert hub.files["data/original/dev.jsonl"] == (folder / "hf/data/original/dev.jsonl").read_bytes()
+
+
 def test_a_release_in_other_formats_is_refused(world: World) -> None:
-    released(world, "askew", "hf")
-    with pytest.raises(CommandError, match="format hf alone; this one has askew, hf"):
+    released(world, "askew", "robut")
+    with pytest.raises(CommandError, match="with the format hf; this one has askew, robut"):
         push("--push-to-hub=lab/films")
+
+
+def test_the_name_of_a_member_is_published_where_people_named_them_as_creator(hub: Hub, world: World) -> None:
+    world.mara.name = "Mara Lind"
+    world.mara.save()
+    world.project.statement = {"creators": "Mara Lind"}
+    world.project.save()
+    released(world, "hf")
+    push("--push-to-hub=lab/films", "--yes")
+    assert b'"Mara Lind"' in hub.files["CITATION.cff"]
+
+
+def test_a_response_that_names_a_member_is_not_uploaded_from_the_folder_hf(hub: Hub, world: World) -> None:
+    world.mara.name = "was Heat"
+    world.mara.save()
+    released(world, "askew", "hf")
+    with pytest.raises(CommandError, match=r"hf/data/\w+/dev\.jsonl, line \d+, contains the name"):
+        push("--push-to-hub=lab/films", "--yes")
+    assert hub.files == {}
 
 
 def test_a_text_that_names_a_member_is_not_uploaded(hub: Hub, world: World) -> None:

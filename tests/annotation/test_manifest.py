@@ -17,7 +17,7 @@ from tests.annotation.test_a_release_of_november import KEPT
 
 RECORD = raw_records.read_manifest(KEPT)
 MINIMAL: dict[str, Any] = {
-    name: TYPES[name][0]() for name, field in DECLARATIONS.items() if field.is_required and field.layout != 2
+    name: TYPES[name][0]() for name, field in DECLARATIONS.items() if field.is_required and field.is_in(1, 1)
 } | {"layout": 1}
 
 
@@ -49,6 +49,9 @@ def test_the_fields_computed_from_stored_records_are_those_of_the_stored_manifes
         runs=kept.automatic["runs"] if kept.automatic else [],
         waivers=kept.waivers,
         until=NOON,
+        dates={},
+        predecessor=None,
+        changes={},
     )
 
     with under(raw.rules):

@@ -43,6 +43,7 @@ from tableqa import Example, Table
 from tableqa.readers import READERS, askew
 from tableqa.scoring.evaluation import Instance
 from tableqa.writers.freb_tqa import SIDES
+from tableqa.writers.whole_examples import own_config
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_restoring import restore
@@ -223,7 +224,7 @@ def records_of(folder: Path, format: str) -> Iterator[Record]:
         if Manifest.of(manifest).format_of(name) != format or Path(name).suffix not in (".json", ".jsonl"):
             continue
         inner = name.removeprefix(f"{format}/")
-        if inner.startswith(("training/", "prompts/", "data/")) and inner != "data/test.jsonl":
+        if inner.startswith(("training/", "prompts/", "data/responses/", "data/decisions/")):
             continue
         if inner in ("croissant.json", "answer_check.jsonl"):
             continue
@@ -240,6 +241,8 @@ def records_of(folder: Path, format: str) -> Iterator[Record]:
         )
         side = match[0] if match else ""
         for record in record_files.records(folder / name):
+            if inner.startswith("data/") and own_config(record) != Path(inner).parent.name:
+                continue
             source = record.get("source") or names.get(record.get("dataset", ""), of)
             answers = tuple(record["label"] if format == "suc" else record["answers"])
             yield Record(source, record["id"], content(record, answers), answers, side, inner)

@@ -26,6 +26,7 @@ from tableqa import Table
 from tableqa.perturbations import PERTURBATIONS
 from tableqa.readers import READERS
 from tests.annotation.cast import FILMS, NOON, World, make_world
+from tests.annotation.older_rules import without_history
 
 LATER = NOON + timedelta(days=1)
 KINDS = ["row_shuffle", "target_row_front", "transpose", "mask_cell"]
@@ -410,6 +411,8 @@ def with_older_rules(out: Path) -> None:
     with pytest.raises(Difference, match="differs from the perturbations"):
         verification.verify(out)
     manifest["rules"] = 3
+    without_history(out, manifest)
+    manifest["files"] = release_files.describe(out)
     for name in CURRENT_COUNTS:
         del manifest["counts"][name]
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")

@@ -27,6 +27,7 @@ from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World
+from tests.annotation.older_rules import without_history
 
 # What a release is made of comes from the database, and runs on both. What is found in files does not depend on one.
 both = pytest.mark.both
@@ -226,6 +227,8 @@ def test_forged_exact_hours_are_found(released: Path, name: str, by: float) -> N
 def test_a_release_that_was_made_before_there_were_exact_values_verifies(released: Path) -> None:
     def as_before(manifest: dict) -> None:
         manifest["rules"] = 3
+        without_history(released, manifest)
+        manifest["files"] = release_files.describe(released)
         for name in CURRENT_COUNTS:
             del manifest["counts"][name]
         del manifest["statement"]["hours"]["exact"]

@@ -50,7 +50,7 @@ pytestmark = pytest.mark.both
 
 LATER = NOON + timedelta(days=1)
 OLD = Path(__file__).parent / "release_of_november"
-NAMES_THE_PROJECT = {"DATA_STATEMENT.md"}
+NAMES_THE_PROJECT = {"DATA_STATEMENT.md", "manifest.json", "README.md", "CITATION.cff", "croissant.json"}
 
 
 elsewhere = undone
@@ -74,7 +74,7 @@ def restore(folder: Path, slug: str = "restored") -> restoration.RestoreResult:
 
 def differing_files(one: Path, other: Path) -> set[str]:
     files = {path.relative_to(folder).as_posix() for folder in (one, other) for path in folder.rglob("*.*")}
-    data = files - NAMES_THE_PROJECT - {"manifest.json"}
+    data = {name for name in files if Path(name).name not in NAMES_THE_PROJECT}
     return {
         name
         for name in data

@@ -27,7 +27,6 @@ from annotation.releases import (
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.manifest import Manifest
-from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.record_files import Difference
 from predictor.training.augment import read_release
 from tableqa.core.release_rules import RULES
@@ -54,6 +53,10 @@ def release(world: World, out: Path, format: str | Sequence[str], mix: int | Non
     return out
 
 
+NAMED = {"README.md", "croissant.json"}
+"""Files of the format hf that name the release."""
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
@@ -76,8 +79,9 @@ def test_each_folder_holds_what_a_release_in_its_format_alone_holds(perturbed: W
             "DATA_STATEMENT.md"
         }
         theirs = {name for name in alone if benchmark_files.is_benchmark(name)} - {"manifest.json"}
+        assert ours & NAMED == ({"README.md", "croissant.json"} if format == "hf" else set())
         assert ours == theirs
-        for name in ours:
+        for name in ours - NAMED:
             assert found[f"{format}/{name}"] == alone[name], f"{format}: {name}"
         for name in benchmark_files.RAW:
             assert found[name] == alone[name]
@@ -86,8 +90,8 @@ def test_each_folder_holds_what_a_release_in_its_format_alone_holds(perturbed: W
 def test_the_manifest_lists_the_formats_in_one_order_however_they_were_named(
     perturbed: World, tmp_path: Path
 ) -> None:
-    one = release(perturbed, tmp_path / "one", ["hf", "freb_tqa", "askew", "hf"])
-    other = release(perturbed, tmp_path / "other", ["askew", "freb_tqa", "hf"])
+    one = release(perturbed, tmp_path / "one" / "v1", ["hf", "freb_tqa", "askew", "hf"])
+    other = release(perturbed, tmp_path / "other" / "v1", ["askew", "freb_tqa", "hf"])
 
     manifest = raw_records.read_manifest(one)
 
@@ -97,12 +101,12 @@ def test_the_manifest_lists_the_formats_in_one_order_however_they_were_named(
 
 
 def test_a_single_format_keeps_the_layout_it_always_had(perturbed: World, tmp_path: Path) -> None:
-    listed = release(perturbed, tmp_path / "listed", ["robut"])
+    listed = release(perturbed, tmp_path / "listed" / "v1", ["robut"])
 
     manifest = raw_records.read_manifest(listed)
 
     assert (manifest["layout"], manifest["format"]) == (1, "robut")
-    assert contents(listed) == contents(release(perturbed, tmp_path / "named", "robut"))
+    assert contents(listed) == contents(release(perturbed, tmp_path / "named" / "v1", "robut"))
 
 
 def test_a_changed_record_is_found_in_whichever_format_it_is(perturbed: World, tmp_path: Path) -> None:
@@ -326,15 +330,11 @@ def test_a_release_by_the_rules_before_keeps_its_file_names(perturbed: World, tm
 
 def test_a_release_by_rules_6_keeps_a_card_that_counts_revisions(perturbed: World, tmp_path: Path) -> None:
     out = release(perturbed, tmp_path / "before", "hf")
-    manifest = raw_records.read_manifest(out)
-    counts = {name: number for name, number in manifest["counts"].items() if name not in CURRENT_COUNTS}
-    card = out / "README.md"
-    text = card.read_text("utf-8")
-    assert "3 responses by 1 people; 3 items accepted." in text
+    assert "3 responses by 1 people; 3 items accepted." in (out / "README.md").read_text("utf-8")
 
-    card.write_text(text.replace("3 responses by", "3 annotations by"), "utf-8")
-    rewrite_manifest(out, rules=6, counts=counts, files=release_files.describe(out))
+    made_by_rules(out, 6)
 
+    assert "3 annotations by 1 people; 3 items accepted." in (out / "README.md").read_text("utf-8")
     assert verification.verify(out)["decisions"] == 3
     rewrite_manifest(out, rules=7)
     with pytest.raises(Difference, match=r"counts\.responses is None, the records give 3"):

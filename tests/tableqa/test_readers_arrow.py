@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import mlcroissant
 import pytest
 import yaml
 from hypothesis import example, given
@@ -21,7 +22,7 @@ from tableqa.core.canonical_json import canonical
 from tableqa.core.release_rules import RULES
 from tableqa.readers import READERS, MappedReader, ReaderError, Rejection, arrow, checked_outcomes
 from tableqa.readers.interface import Credit, credit, joined_credit
-from tableqa.writers import hub, whole_examples
+from tableqa.writers import croissant, hub, hub_features, whole_examples
 
 SOURCE = {
     "name": "films",
@@ -32,9 +33,42 @@ SOURCE = {
     "url": "https://example.org/films",
 }
 MANIFEST: dict[str, Any] = {
+    "rules": RULES,
     "project": "films",
+    "title": "Films",
+    "name": "v1",
+    "number": 1,
+    "dates": {"first": "2026-03-02T12:00:00+00:00", "last": "2026-03-03T12:00:00+00:00"},
+    "statement": {
+        "form": hub.FORM,
+        "said": dict.fromkeys(
+            (
+                *hub.USES,
+                "language",
+                "recruitment",
+                "payment",
+                "training",
+                "risks",
+                "consent",
+                "ethics",
+                "population",
+            ),
+            "",
+        ),
+        **dict.fromkeys(("pay", "qualification", "consent"), ()),
+        "practised": 0,
+        "characteristics": {},
+    },
     "sources": [SOURCE],
-    "counts": {"annotations": 3, "annotators": 2, "accepted": 1, "simulated_annotators": 0},
+    "counts": {
+        "annotations": 3,
+        "annotators": 2,
+        "accepted": 1,
+        "simulated_annotators": 0,
+        "responses": 3,
+        "respondents": 2,
+        "answered_items": 2,
+    },
     "batches": [],
     "agreement": [],
     "guidelines": [],
@@ -78,37 +112,44 @@ def same(found: list[Example], expected: list[Example]) -> bool:
 @pytest.fixture
 def released(tmp_path: Path, dev: list[Example]) -> Path:
     """A dataset as a release of the format hf has it."""
-    (tmp_path / whole_examples.HUB).parent.mkdir()
-    lines = [canonical(whole_examples.hub_record(whole_examples.Line(SOURCE, one))) + "\n" for one in dev]
-    (tmp_path / whole_examples.HUB).write_text("".join(lines), "utf-8", newline="\n")
+    path = tmp_path / whole_examples.config_file(whole_examples.ORIGINAL, SOURCE["split"])
+    path.parent.mkdir(parents=True)
+    path.write_text(lines_of(dev, RULES), "utf-8", newline="\n")
+    hub_features.write_parquet(tmp_path, RULES)
     (tmp_path / "annotations.jsonl").write_text('{"other": 1}\n')
     return tmp_path
 
 
-def finished(folder: Path, parquet: bool) -> Path:
-    if parquet:
-        hub.write_parquet(folder)
-    names = [whole_examples.HUB, *([hub.PARQUET] if parquet else [])]
-    shas = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
-    for name, text in hub.texts(MANIFEST, shas).items():
-        (folder / name).write_text(text, "utf-8", newline="\n")
+def lines_of(examples: list[Example], rules: int) -> str:
+    lines = (whole_examples.Line(SOURCE, one) for one in examples)
+    return "".join(canonical(whole_examples.hub_record(line, rules=rules)) + "\n" for line in lines)
+
+
+def finished(folder: Path) -> Path:
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    shas = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
+    }
+    (folder / hub.CARD).write_text(hub.card(MANIFEST, shas), "utf-8")
+    (folder / hub.CROISSANT).write_text(croissant.croissant(MANIFEST, shas, folder), "utf-8")
     return folder
+
+
+def test_a_release_by_former_rules_holds_the_examples_whole(tmp_path: Path, dev: list[Example]) -> None:
+    (tmp_path / whole_examples.HUB).parent.mkdir()
+    (tmp_path / whole_examples.HUB).write_text(lines_of(dev, 10), "utf-8", newline="\n")
+    assert list(READERS["hf"](tmp_path)) == dev
 
 
 def test_records_of_a_release_hold_the_examples_whole(released: Path, dev: list[Example]) -> None:
     assert list(READERS["hf"](released)) == dev
 
 
-@pytest.mark.parametrize(("form", "partly"), [(2, []), (3, ["NOASSERTION"])])
-def test_sources_without_a_licence_are_among_the_licences_of_croissant(form: int, partly: list[str]) -> None:
+def test_sources_without_a_licence_are_among_the_licences() -> None:
     credits = ("CC-BY-SA-4.0", "NOASSERTION", "MIT")
     sources = [{"name": name, "licence": name, "citation": "", "url": ""} for name in credits]
-    manifest = {"project": "films", "sources": sources, "statement": {"form": form}}
-
-    stated = hub.croissant(manifest, {})["license"]
-
     spdx = [f"https://spdx.org/licenses/{name}.html" for name in ("CC-BY-SA-4.0", "MIT")]
-    assert stated == [*spdx, *partly]
+    assert hub.licence_addresses({**MANIFEST, "sources": sources}) == [*spdx[:2], "NOASSERTION"]
 
 
 CHOICE = "MIT OR Apache-2.0"
@@ -134,9 +175,7 @@ def test_only_an_identifier_has_a_tag_and_an_address(
     header = yaml.safe_load(hub.card(manifest, {}).split("---")[1])
 
     assert header["license"] == tags
-    assert hub.croissant(manifest, {})["license"] == stated
-    before = hub.croissant({**manifest, "rules": 8}, {})["license"]
-    assert all(address.startswith("https://") for address in before)
+    assert hub.licence_addresses(manifest) == stated
 
 
 def test_a_choice_of_licences_stays_one_where_licences_are_joined() -> None:
@@ -150,16 +189,16 @@ def test_a_choice_of_licences_stays_one_where_licences_are_joined() -> None:
 @example("Tables \U0001f600 \x7f \x85 \ufeff")
 def test_the_header_of_a_card_says_the_name_of_the_project(name: str) -> None:
     """Also beyond the first plane: PyYAML reads halves from an escaped surrogate pair."""
-    header = hub.card({**MANIFEST, "project": name, "rules": RULES}, {}).split("\n---\n")[0]
+    header = hub.card({**MANIFEST, "title": name}, {}).split("\n---\n")[0]
     assert header.isascii()
-    assert yaml.safe_load(header.removeprefix("---\n"))["pretty_name"] == name
+    assert yaml.safe_load(header.removeprefix("---\n"))["pretty_name"] == f"{name}, v1"
 
 
 def test_the_licence_of_a_release_is_read_from_its_croissant(released: Path) -> None:
-    said = credit(READERS["hf"], finished(released, parquet=False))
+    said = credit(READERS["hf"], finished(released))
     source = MANIFEST["sources"][0]
     assert said.licence == source["licence"] != "NOASSERTION"
-    assert said.citation == source.get("citation", "")
+    assert said.citation.splitlines()[1:] == [source["citation"]]
 
 
 @pytest.mark.parametrize(
@@ -190,13 +229,27 @@ def test_a_dataset_that_names_no_licence_has_none(tmp_path: Path) -> None:
 def test_a_card_is_yaml_with_every_field(released: Path) -> None:
     import yaml
 
-    text = (finished(released, parquet=False) / hub.CARD).read_text("utf-8")
+    text = (finished(released) / hub.CARD).read_text("utf-8")
     header = yaml.safe_load(text.split("---\n")[1])
     assert header["license"] == ["cc-by-sa-4.0"]
-    assert {feature["name"] for feature in header["dataset_info"]["features"]} == whole_examples.FIELDS
-    assert header["configs"][0]["data_files"] == [{"split": "test", "path": whole_examples.HUB}]
+    (info,) = header["dataset_info"]
+    assert {feature["name"] for feature in info["features"]} == whole_examples.FIELDS
+    data_files = [{"split": "dev", "path": "data/original/dev.jsonl"}]
+    assert header["configs"] == [{"config_name": "original", "data_files": data_files, "default": True}]
     assert "Us. 2026." in text
-    assert "parquet" not in text
+
+
+@pytest.mark.parametrize(
+    ("simulated", "said"),
+    [
+        (0, "3 responses by 2 people"),
+        (1, "3 responses (1 of the 2 annotators simulated by a program)"),
+        (2, "3 responses (all simulated by a program)"),
+    ],
+)
+def test_a_card_names_simulated_annotators(simulated: int, said: str) -> None:
+    manifest = {**MANIFEST, "counts": {**MANIFEST["counts"], "simulated_annotators": simulated}}
+    assert f"\n{said}; 1 items accepted.\n" in hub.card(manifest, {})
 
 
 def test_a_source_without_a_licence_makes_the_tag_other() -> None:
@@ -434,28 +487,25 @@ def test_load_dataset_gives_the_examples_without_code(
     released: Path, dev: list[Example], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     datasets = pytest.importorskip("datasets")
-    folder = finished(released, parquet=True)
-    assert hub.parquet_differs(folder) is None
+    folder = finished(released)
+    assert hub_features.parquet_differs(folder, RULES) is None
     cache = str(tmp_path_factory.mktemp("cache"))
-    for path in (folder, folder / "parquet"):
-        loaded = datasets.load_dataset(str(path), split="test", cache_dir=cache)
-        assert [whole_examples.example_of(record) for record in loaded] == dev
+    loaded = datasets.load_dataset(str(folder), split="dev", cache_dir=cache)
+    assert [whole_examples.example_of(record) for record in loaded] == dev
 
 
 def test_another_record_in_the_parquet_file_is_found(released: Path) -> None:
-    hub.write_parquet(released)
-    path = released / whole_examples.HUB
+    path = released / whole_examples.config_file(whole_examples.ORIGINAL, "dev")
     lines = path.read_text("utf-8").splitlines(keepends=True)
     lines[3] = lines[3].replace('"question":"', '"question":"not ')
     path.write_text("".join(lines), "utf-8")
-    assert hub.parquet_differs(released) == 4
+    assert hub_features.parquet_differs(released, RULES) == ("parquet/examples.parquet", 4)
     path.write_text("".join(lines[:3]), "utf-8")
-    assert hub.parquet_differs(released) == 4
+    assert hub_features.parquet_differs(released, RULES) == ("parquet/examples.parquet", 4)
 
 
 def test_mlcroissant_accepts_the_metadata_and_reads_the_records(released: Path, dev: list[Example]) -> None:
-    mlcroissant = pytest.importorskip("mlcroissant")
-    folder = finished(released, parquet=True)
+    folder = finished(released)
     command = Path(sys.executable).with_name("mlcroissant")
     if command.is_file():
         done = subprocess.run(
@@ -465,6 +515,10 @@ def test_mlcroissant_accepts_the_metadata_and_reads_the_records(released: Path, 
     described = mlcroissant.Dataset(jsonld=str(folder / hub.CROISSANT))
     records = list(described.records("examples"))
     assert [record["examples/question"].decode() for record in records] == [one.question for one in dev]
+    rows = [record["examples/table"]["examples/table/rows"] for record in records]
+    assert [[[cell.decode() for cell in row] for row in table] for table in rows] == [
+        [list(row) for row in one.table.rows] for one in dev
+    ]
 
 
 def refused_as_too_large(path: Path, reader: str) -> float:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tableqa import Context, Example, Table, Turn
 from tableqa.core.canonical_json import canonical
+from tableqa.core.release_rules import RULES
 from tableqa.operations import Operation, replay
 from tableqa.readers import READERS, published_id
 from tableqa.writers import lftqa, robut, suc, whole_examples
@@ -142,7 +143,7 @@ def test_a_record_of_a_dataset(folder: Path, example: Example, kind: str, seed: 
     line = whole_examples.Line(
         SOURCE, example, original="o" if kind else "", perturbation=kind, seed=seed if kind else None
     )
-    record = whole_examples.hub_record(line)
+    record = whole_examples.hub_record(line, rules=RULES)
     assert record.keys() == whole_examples.FIELDS
     assert whole_examples.example_of(json.loads(canonical(record))) == example
     (found,) = READERS["hf"](written(folder, "hub/data/test.jsonl", record).parent.parent)

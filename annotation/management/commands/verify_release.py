@@ -30,3 +30,8 @@ class Command(BaseCommand):
                 f"Krippendorff's alpha was not compared with a second opinion ({checked['not_compared']} figures), "
                 "because the package krippendorff is not installed. To compare it: pip install krippendorff"
             )
+        if checked["croissant_not_compared"]:
+            self.stdout.write(
+                "croissant.json was compared with its checksum only, because the package mlcroissant is not installed. "
+                "To compare it: pip install mlcroissant"
+            )

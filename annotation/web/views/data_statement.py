@@ -60,7 +60,7 @@ def statement(request: PageRequest, slug: str) -> HttpResponse:
         "project": project,
         "form": form,
         "missing": missing,
-        "sections": hub.conditions(conditions),
+        "sections": [*hub.conditions(conditions), *hub.uses(conditions)],
     }
     return render(request, "paying/statement.html", context)
 

@@ -1,0 +1,103 @@
+"""Releases of one project in their order: the predecessor of a release, what changed since, and errata.
+
+An erratum is an example of an earlier release whose answer people contradicted later. Releases carry the errata of those
+before them in `errata.jsonl`.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Max, Q
+
+from annotation.models import Event, PerturbationRun, Project, Release
+from annotation.releases import perturbation_records, raw_records, release_diff
+from annotation.releases.benchmark_files import ERRATA, RECORDS
+from annotation.releases.manifest import Manifest
+from annotation.releases.raw_records import Raw
+from annotation.releases.record_files import records
+
+Record = dict[str, Any]
+ERRATUM = {"release", "source", "id", "reason"}
+
+
+def next_number(project: Project, name: str) -> int:
+    """The number of a release that is planned: that of the release with this name, else one more than the highest."""
+    releases = Release.objects.filter(project=project)
+    if same := releases.filter(name=name, ready_at__isnull=False).first():
+        return same.number
+    return int(releases.aggregate(highest=Max("number"))["highest"] or 0) + 1
+
+
+def predecessor(release: Release) -> Release | None:
+    """The finished release with the next lower number."""
+    earlier = Release.objects.filter(
+        project=release.project_id, number__lt=release.number, ready_at__isnull=False
+    )
+    return earlier.order_by("-number").first()
+
+
+def describe(release: Release) -> Record:
+    """A release as manifests and errata name it: number, name, digest."""
+    return {"number": release.number, "name": release.name, "digest": release.digest}
+
+
+def dates(release: Release, raw: Raw) -> Record:
+    """The times of the first and the last record; without annotations and decisions, of the last import or run."""
+    if raw.last_made_at:
+        return {"first": raw.first_made_at, "last": raw.last_made_at}
+    runs = PerturbationRun.objects.filter(project=release.project_id).values("event_id")
+    ready = Q(thing="source", after="ready") | Q(pk__in=runs)
+    events = Event.objects.filter(ready, project=release.project_id, pk__lte=release.watermark)
+    times = [at.isoformat() for at in events.order_by("at").values_list("at", flat=True)]
+    times = times or [release.project.created_at.isoformat()]
+    return {"first": times[0], "last": times[-1]}
+
+
+def changes(before: Path, after: Path) -> Record:
+    """The number of records added, removed and changed, by file of raw records; files without a change are left out.
+
+    before, after   release folders; the manifest of the second is not needed
+    """
+    counts = {}
+    for name in sorted(RECORDS - {ERRATA}):
+        diff = release_diff.diff_file(name, before / name, after / name)
+        if not diff.empty:
+            counts[name] = {kind: len(getattr(diff, kind)) for kind in ("added", "removed", "changed")}
+    return counts
+
+
+def errata(before: Path, described: Mapping[str, Any], raw: Raw) -> Iterator[Record]:
+    """The errata of the predecessor's folder, then its examples whose answer was contradicted since.
+
+    described   the predecessor, as errata name it
+    """
+    path = before / ERRATA
+    yield from records(path) if path.is_file() else ()
+    old = raw_records.load(before)
+    listed = {(entry["source"], entry["id"]) for entry in old.contradicted}
+    new = [entry for entry in raw.contradicted if (entry["source"], entry["id"]) not in listed]
+    automatic_path = before / perturbation_records.LINES
+    automatic = (
+        {
+            (line["source"], perturbation_records.id_of(line))
+            for line in records(automatic_path)
+            if "digest" in line
+        }
+        if new and automatic_path.is_file()
+        else set()
+    )
+    for entry in new:
+        key = (entry["source"], entry["id"])
+        if key in old.originals or key in old.derived or key in automatic:
+            yield {"release": dict(described), **{name: entry[name] for name in ("source", "id", "reason")}}
+
+
+def faults(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """What is wrong with the errata of a release: a form that is not theirs, or a release that is not an earlier one."""
+    path = folder / ERRATA
+    for index, erratum in enumerate(records(path) if path.is_file() else (), start=1):
+        if erratum.keys() != ERRATUM:
+            yield f"{ERRATA}, line {index}: an erratum has the fields {', '.join(sorted(ERRATUM))}"
+        elif not erratum["release"]["number"] < manifest.number:
+            yield f"{ERRATA}, line {index}: release {erratum['release']['name']!r} is not an earlier one"
