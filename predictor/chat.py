@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from predictor import observing
 from predictor.configuration import STOP_AFTER, request_settings
-from predictor.replies import final_reply, storable_text
+from predictor.replies import storable_text
 from predictor.usage import Call, Meter, estimate, estimate_messages, largest_messages, read_usage
+from tableqa.scoring.replies import final_reply
 
 if TYPE_CHECKING:
     import httpx

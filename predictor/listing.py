@@ -20,6 +20,7 @@ from predictor import prompts
 from predictor.chat import ChatError, ChatModel
 from predictor.client import Breaker
 from tableqa import Example
+from tableqa.scoring.replies import read_answers
 
 MOST_ASKS = 3
 """For the answers to one example, the first time included."""
@@ -85,7 +86,7 @@ def ask_for_list(model: ChatModel, example: Example) -> AnswerList:
             if error.kind != "unreadable":
                 raise
             reply = ""
-        answers = prompts.read_answers(reply)
+        answers = read_answers(reply)
         if answers is not None:
             return AnswerList(tuple(answers), reply[:LONGEST_REPLY], tuple(unread), seen, total)
         unread.append(reply[:LONGEST_REPLY])

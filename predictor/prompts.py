@@ -1,17 +1,13 @@
-"""What a language model is asked about a table, and how its reply is read. (FREB-TQA A.7: three demonstrations,
+"""What a language model is asked about a table, as a conversation. (FREB-TQA A.7: three demonstrations,
 columns parted by `|`, the answer as a list)
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
-from typing import Any
 
-from predictor.replies import final_reply
 from tableqa import Context, Example, Table, Turn
-from tableqa.core.json_text import read_json
 from tableqa.data.answer_scales import FACTORS, scale_of, with_scale
 from tableqa.serialisations import SERIALISATIONS
 
@@ -23,9 +19,6 @@ ANSWER_SCHEMA = {
 }
 MOST_CHARACTERS = 24_000
 """Of a table in a prompt. What is beyond is not sent, and `rows_seen` says so."""
-MOST_CANDIDATES = 20
-"""Objects or lists in a reply that are tried, from its end."""
-
 TASK = (
     "You answer questions about a table. Use nothing but the table. Reply with JSON of the form "
     '{"answers": ["..."]}: every answer once, in the words of the table where they stand in it, numbers as plain '
@@ -129,50 +122,6 @@ def _scale(scale: str) -> str:
         return f"Scale: {scale}"
     sign = " (do not write the sign)" if scale.strip().lower() == "percent" else ""
     return f"Scale: {scale}. Write numbers in this scale, as the table does{sign}."
-
-
-def read_answers(reply: str) -> list[str] | None:
-    """The answers in the final reply, or None where it holds no list: a model may write more than the JSON it was asked for.
-
-    Of several objects with "answers" only the last one counts, whether or not it can be read: earlier ones are drafts.
-    Without such an object the last bare list counts.
-    """
-    final = final_reply(reply)
-    if final is None:
-        return None
-    key = final.rfind('"answers"')
-    if key >= 0:
-        return _texts(_object_around(final, key).get("answers"))
-    for candidate in (final, *reversed(re.findall(r"\[[^\[\]]*\]", final)[-MOST_CANDIDATES:])):
-        try:
-            answers = _texts(read_json(candidate))
-        except ValueError:
-            continue
-        if answers is not None:
-            return answers
-    return None
-
-
-def _object_around(text: str, key: int) -> dict[str, Any]:
-    """The innermost JSON object that holds the characters from `key` on; {} where there is none."""
-    start = key
-    for _ in range(MOST_CANDIDATES):
-        start = text.rfind("{", 0, start)
-        if start < 0:
-            break
-        try:
-            data, end = json.JSONDecoder().raw_decode(text, start)
-        except (ValueError, RecursionError):
-            continue
-        if end > key and isinstance(data, dict):
-            return data
-    return {}
-
-
-def _texts(value: object) -> list[str] | None:
-    if isinstance(value, list) and all(isinstance(text, str | int | float) for text in value):
-        return [str(text) for text in value]
-    return None
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from predictor.chat import ChatError, ChatModel, chat_model
 from predictor.client import PATIENT, PredictionError, connect
 from predictor.configuration import STOP_AFTER
 from predictor.protocol import PredictRequest
+from tableqa.scoring.replies import read_answers
 from tasks.contract import ModelQuery, PreparingTask, task_types
 
 MOST_SAMPLES = 50
@@ -201,7 +202,7 @@ def _answer(
             messages, samples=samples, temperature=temperature, seed=SEED, schema=prompts.ANSWER_SCHEMA
         )
         return {
-            "samples": [prompts.read_answers(completion.text) for completion in completions],
+            "samples": [read_answers(completion.text) for completion in completions],
             "replies": [completion.text for completion in completions],
             **_unread([completion.unread for completion in completions]),
             "temperature": temperature,
@@ -216,7 +217,7 @@ def _answer(
             raise
         unread = error
     read = queried_model.ask.read
-    parsed = dict(read(reply, example)) if read else {"answers": prompts.read_answers(reply), "reply": reply}
+    parsed = dict(read(reply, example)) if read else {"answers": read_answers(reply), "reply": reply}
     return {**parsed, **_unread([unread]), "rows_seen": seen, "rows_total": total}
 
 

@@ -15,7 +15,7 @@ from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import Raw
 from annotation.releases.record_files import records
 from tableqa.core.release_rules import under
-from tableqa.scoring.evaluation import ORIGINAL
+from tableqa.scoring.matching import ORIGINAL
 from tableqa.scoring.predictions import EvaluationError, read_predictions
 from tableqa.writers import whole_examples
 from tableqa.writers.robut import robut_id
@@ -44,9 +44,9 @@ class Benchmark:
     Raises EvaluationError where no format holds gold answers, or the release has not got one.
     """
 
-    def __init__(self, raw: Raw, formats: Collection[str] = ()) -> None:
+    def __init__(self, raw: Raw, formats: Collection[str] = (), manifest: Manifest | None = None) -> None:
         self.raw = raw
-        manifest = Manifest.of(raw.manifest)
+        manifest = manifest or Manifest.of(raw.manifest)
         released = manifest.every_format
         if unknown := set(formats) - set(released):
             raise EvaluationError(

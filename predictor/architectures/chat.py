@@ -19,10 +19,11 @@ from predictor.budget import Tally
 from predictor.chat import ChatError, ChatModel
 from predictor.checkpoints import Checkpoint, ModelError, Stop
 from predictor.configuration import problem_of_chat, request_settings
-from predictor.prompts import ANSWER_SCHEMA, SHOTS, TASK, prompt_for_question, read_answers
+from predictor.prompts import ANSWER_SCHEMA, SHOTS, TASK, prompt_for_question
 from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, refused
 from predictor.usage import Call
 from tableqa.core.canonical_json import digest
+from tableqa.scoring.replies import read_answers
 
 AT_ONCE = 16
 """Requests that are under way at the endpoint at one time, where the folder does not say (`parallel`); it batches them."""

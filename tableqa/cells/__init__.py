@@ -5,8 +5,8 @@ written, a time, and the format, to compare an edit with its column. A text that
 readings, or none: nothing is guessed.
 """
 
-from tableqa.cells.dates import Date, Time, dates_of, has_months_first, time_of
-from tableqa.cells.folding import fold, fold_all, visible, without_details, without_notes
-from tableqa.cells.numbers import Number, number_of
-from tableqa.cells.text_formats import ColumnFormats, Format, format_of, model_for, same_format
-from tableqa.cells.views import View, view
+from .dates import Date, Time, dates_of, has_months_first, time_of
+from .folding import fold, fold_all, visible, without_details, without_notes
+from .numbers import Number, number_of
+from .text_formats import ColumnFormats, Format, format_of, model_for, same_format
+from .views import View, view

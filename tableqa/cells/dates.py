@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
 
-from tableqa.cells.folding import fold, without_notes
+from .folding import fold, without_notes
 
 _LONGEST = 60
 """Characters up to which a text is tried as a date or time."""

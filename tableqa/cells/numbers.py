@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from tableqa.cells.folding import fold, without_notes
-from tableqa.core.release_rules import version
+from ..core.release_rules import version
+from .folding import fold, without_notes
 
 _LONGEST = 80
 """Characters up to which a text is tried as a number."""

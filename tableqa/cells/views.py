@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from tableqa.cells.dates import Date, Time, dates_of, time_of
-from tableqa.cells.numbers import Number, number_of
+from .dates import Date, Time, dates_of, time_of
+from .numbers import Number, number_of
 
 Kind = Literal["empty", "number", "date", "time", "text"]
 

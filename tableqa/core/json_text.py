@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tableqa.core.translation import gettext
+from .translation import gettext
 
 DEEPEST = 100
 """Lists and objects inside each other. What is read is walked again and again by what goes into itself for each."""

@@ -6,14 +6,19 @@
 A gold answer of "1,305" in thousands is said as "1,305", as "1,305 thousand" and as "1305000".
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from tableqa.cells import number_of
-from tableqa.data.answers import Comparison, accepted, compare
-from tableqa.data.examples import Context, Example
+from ..cells import number_of
+from .answers import Comparison, accepted, compare
+
+if TYPE_CHECKING:
+    from .examples import Context, Example
 
 FACTORS = {
     "hundred": Decimal(100),
@@ -38,6 +43,8 @@ def with_scale(context: Context | None, scale: str) -> Context | None:
     """The context of an example with its scale, as a model reads it; None where there is neither."""
     if not scale:
         return context
+    from .examples import Context
+
     return replace(context or Context(), scale=scale)
 
 

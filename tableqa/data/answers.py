@@ -13,9 +13,9 @@ from decimal import ROUND_FLOOR, Decimal
 from functools import lru_cache
 from typing import Any, Literal
 
-from tableqa.cells import Date, Number, dates_of, fold, number_of, time_of, without_details, without_notes
-from tableqa.core.release_rules import version
-from tableqa.core.translation import gettext
+from ..cells import Date, Number, dates_of, fold, number_of, time_of, without_details, without_notes
+from ..core.release_rules import version
+from ..core.translation import gettext
 
 Difference = Literal["form", "unit", "rounding", "order", "sign", "scale", "partial", "value"]
 

@@ -16,26 +16,19 @@ Sources:
   Zhou et al. (2024), FREB-TQA, section 5 (Em, Emd, VP; five seeds, mean and deviation; macro mean over sources; what is
   still right without evidence), Table 6 (questions that compare against others).
   Zhao et al. (2023), RobuT, section 4.1 (accuracy before and after, R-ACC; SQA by question and by sequence).
-  Zhu et al. (2021), TAT-QA, section 5 (exact match and F1 with scales: `tableqa.scoring.tat_metric`).
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from tableqa.core.translation import Message
-from tableqa.data.answer_scales import compare_scaled
-from tableqa.data.answers import accepted, are_sentences
-from tableqa.scoring import matchers, tat_metric
-from tableqa.scoring.predictions import (
-    EvaluationError,
-    GeneratedText,
-    Predictions,
-    Question,
-    ScaledAnswers,
-    answer_to,
-)
+from tableqa.data.answers import are_sentences
+from tableqa.scoring import tat_metric
+from tableqa.scoring.matching import MATCHES, ORIGINAL, Instance, Match
+from tableqa.scoring.pairs import ABOVE, Pairs, parts_of
+from tableqa.scoring.predictions import EvaluationError, Predictions, Question, answer_to
 from tableqa.statistics.robustness import (
     DIVIDES_BY_NOTHING,
     NOTHING_RIGHT,
@@ -48,8 +41,6 @@ from tableqa.statistics.robustness import (
     ratio_where_defined,
 )
 
-ORIGINAL = "original"
-"""The kind of an instance that nothing was done to."""
 MACRO = "all"
 """The name of the row that is the mean over sources, each counting once."""
 MICRO = "all-questions"
@@ -63,38 +54,6 @@ WITHOUT_EVIDENCE = ("mask_cell", "escape_table")
 
 FIGURES = ("after", "emd", "vp", "r_acc")
 """The figures by which two models are compared."""
-
-
-@dataclass(frozen=True)
-class Instance:
-    """One question as it is put to a model.
-
-    source    the dataset; macro means are over these
-    id        unique within the source
-    question  the id of the original, which all instances of one question share
-    kind      the perturbation, `ORIGINAL` for none
-    seed      which draw of it; 0 where nothing is drawn
-    baseline  the id of the instance that this one is compared with; its own where there is none
-    answers   the gold answers of this instance
-    group     `COMPARISON` for a question that compares, "" for another
-    sequence  the dialogue that the question belongs to, "" where it belongs to none
-    turn      its place in the dialogue, from 0
-    scale     the scale of the gold answers (`tableqa.data.answer_scales`), "" for none
-    answer_type   what the source calls their kind; TAT-QA's rule asks for it
-    """
-
-    source: str
-    id: str
-    question: str
-    kind: str
-    seed: int
-    baseline: str
-    answers: tuple[str, ...]
-    group: str = ""
-    sequence: str = ""
-    turn: int = 0
-    scale: str = ""
-    answer_type: str = ""
 
 
 @dataclass(frozen=True)
@@ -244,39 +203,6 @@ class Difference:
         return asdict(self)
 
 
-def is_right(predicted: Sequence[str], gold: Sequence[str], scale: str = "") -> bool:
-    """Whether an answer is right. A generated text is right as one answer or as several with ", " between them.
-
-    `scale` is that of the gold answers (`tableqa.data.answer_scales`). Where the prediction names one, it is part of the
-    answer.
-    """
-    answers = predicted.said if isinstance(predicted, ScaledAnswers) else predicted
-    if compare_scaled(answers, gold, scale).equal:
-        return True
-    split = isinstance(predicted, GeneratedText) and any(len(form) > 1 for form in accepted(gold))
-    return split and compare_scaled(predicted[0].split(", "), gold, scale).equal
-
-
-Match = Literal["askew", "wtq", "tapex", "tat"]
-
-
-def _by_tat(predicted: Sequence[str], instance: Instance) -> tat_metric.Score:
-    return tat_metric.score(
-        predicted,
-        instance.answers,
-        scale=instance.scale,
-        predicted_scale=predicted.scale if isinstance(predicted, ScaledAnswers) else "",
-        answer_type=instance.answer_type,
-    )
-
-
-MATCHES: Mapping[Match, Callable[[Sequence[str], Instance], bool | tat_metric.Score]] = {
-    "askew": lambda predicted, instance: is_right(predicted, instance.answers, instance.scale),
-    "wtq": lambda predicted, instance: matchers.wtq_official(predicted, instance.answers),
-    "tapex": lambda predicted, instance: matchers.tapex(predicted, instance.answers),
-    "tat": _by_tat,
-}
-"""The rules by which an answer is right: ours (`is_right`), WikiTableQuestions', TAPEX's and RobuT's, TAT-QA's."""
 SIDE_BY_SIDE: tuple[Match, ...] = ("askew", "wtq", "tapex")
 """The rules that are reported beside each other where none is named; the first makes the other tables."""
 
@@ -391,7 +317,7 @@ def compare(
                 figure: _interval_of_comparison(
                     kind,
                     figure,
-                    _difference(_parts(first, figure), _parts(second, figure), figure, replicates),
+                    _difference(parts_of(first, figure), parts_of(second, figure), figure, replicates),
                 )
                 for figure in FIGURES
             }
@@ -441,19 +367,6 @@ def question_scores(judgement: Judgement, kind: str) -> dict[tuple[str, str], fl
 
 # -- rows -------------------------------------------------------------------------------------------
 
-Pair = tuple[bool, bool]
-"""Right before, right after."""
-Pairs = dict[str, dict[str, list[Pair]]]
-"""{source: {question: [a pair for each seed]}}"""
-
-_ABOVE: dict[str, Callable[[bool, bool], float]] = {
-    "before": lambda before, after: before,
-    "after": lambda before, after: after,
-    "emd": lambda before, after: after - before,
-    "vp": lambda before, after: before != after,
-    "r_acc": lambda before, after: before and after,
-}
-"""What a pair adds above the line; below it is 1, and for R-ACC whether it was right before."""
 _COMPARISONS = ("emd", "vp", "r_acc")
 """The figures that compare a reply after the perturbation with the one before."""
 
@@ -501,13 +414,13 @@ def _row(kind: str, name: str, judged: Sequence[JudgedInstance], replicates: int
             kind,
             figure,
             (ratio_where_defined if figure == "r_acc" else ratio)(
-                _parts(pairs, figure), replicates=replicates, nothing=_nothing(figure), bounds=_bounds(figure)
+                parts_of(pairs, figure), replicates=replicates, nothing=_nothing(figure), bounds=_bounds(figure)
             ),
         )
-        for figure in _ABOVE
+        for figure in ABOVE
     }
     values = {
-        figure: {seed: _macro_mean(of, _ABOVE[figure]) for seed, of in seeds.items()}
+        figure: {seed: _macro_mean(of, ABOVE[figure]) for seed, of in seeds.items()}
         for figure in ("after", "emd", "vp")
     }
     row = Row(
@@ -540,23 +453,11 @@ def _f1(judged: Sequence[JudgedInstance], replicates: int) -> Estimate | None:
 
 
 def _by_question(judged: Iterable[JudgedInstance]) -> Pairs:
-    pairs: Pairs = {}
+    pairs: dict[str, dict[str, list[tuple[bool, bool]]]] = {}
     for result in judged:
         of_source = pairs.setdefault(result.instance.source, {})
         of_source.setdefault(result.instance.question, []).append((result.before, result.after))
     return pairs
-
-
-def _parts(pairs: Pairs, figure: str) -> Parts:
-    above = _ABOVE[figure]
-    below = _ABOVE["before"] if figure == "r_acc" else lambda before, after: 1
-    return {
-        source: {
-            question: (_mean(above(*pair) for pair in of), _mean(below(*pair) for pair in of))
-            for question, of in questions.items()
-        }
-        for source, questions in pairs.items()
-    }
 
 
 def _nothing(figure: str) -> Message:
@@ -614,8 +515,10 @@ def _dialogues(judged: Sequence[JudgedInstance]) -> tuple[list[JudgedInstance], 
 def _gaps(judged: Sequence[JudgedInstance], replicates: int) -> list[Gap]:
     """Table 6 of FREB-TQA. Over several sources, only those count that have questions of both groups."""
     moved = [result for result in judged if result.instance.kind == MOVED]
-    comparing = _parts(_by_question(result for result in moved if result.instance.group == COMPARISON), "vp")
-    others = _parts(_by_question(result for result in moved if result.instance.group != COMPARISON), "vp")
+    comparing = parts_of(
+        _by_question(result for result in moved if result.instance.group == COMPARISON), "vp"
+    )
+    others = parts_of(_by_question(result for result in moved if result.instance.group != COMPARISON), "vp")
     gaps = []
     for name, sources in _rows_by_source(moved, lambda result: result.instance.source) if moved else ():
         both = sources & comparing.keys() & others.keys() if name == MACRO else sources

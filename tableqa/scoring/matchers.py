@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from tableqa.data.answers import accepted
+from ..data.answers import accepted
 
 _QUOTES = str.maketrans(
     {**dict.fromkeys("‘’´`", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("‐‑‒–—−", "-")}

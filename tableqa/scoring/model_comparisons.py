@@ -14,13 +14,13 @@ from tableqa.scoring.evaluation import (
     FIGURES,
     MACRO,
     MICRO,
-    ORIGINAL,
     Difference,
     Evaluation,
     Gap,
     Row,
     UnsupportedAnswers,
 )
+from tableqa.scoring.matching import ORIGINAL
 from tableqa.statistics.robustness import Estimate
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, share, text
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, TypeGuard
 
 from tableqa.perturbations import PERTURBATIONS
+from tableqa.scoring.matching import GeneratedText, scaled
 
 Key = tuple[str, str]
 """(source, id of an instance)"""
@@ -51,28 +52,6 @@ _OF_DATASET = re.compile(r"(mask_cell|relevant_row_shuffle)(?:_all)?(?:_wtq|_tat
 
 class EvaluationError(ValueError):
     """Predictions that do not fit the instances, or cannot be read; the message names file, line or ids."""
-
-
-class GeneratedText(tuple[str, ...]):
-    """One text that a sequence model wrote, which may stand for several answers."""
-
-
-class ScaledAnswers(tuple[str, ...]):
-    """Answers whose numbers are in `scale`: "thousand", "million", "billion" or "percent"."""
-
-    scale: str = ""
-
-    @property
-    def said(self) -> tuple[str, ...]:
-        """The answers with their scale behind each of them."""
-        return tuple(f"{answer} {self.scale}" for answer in self)
-
-
-def scaled(answers: Iterable[str], scale: str) -> ScaledAnswers:
-    """These answers in that scale."""
-    scaled_answers = ScaledAnswers(answers)
-    scaled_answers.scale = scale
-    return scaled_answers
 
 
 class PredictionTarget(Protocol):

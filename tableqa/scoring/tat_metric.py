@@ -13,7 +13,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tableqa.data.answers import accepted
+from ..data.answers import accepted
 
 _FACTORS = (
     ("hundred", 100),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
-from tableqa.core.rounding import decimals
+from ..core.rounding import decimals
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tableqa.core.translation import message
-from tableqa.statistics.proportions import proportion
+from ..core.translation import message
+from .proportions import proportion
 
 ALL_AGREE = message("zero_width.all_agree", "All ratings agree.")
 ALL_ALIKE = message("zero_width.all_alike", "All units are alike, so resampling them shows no variation.")

@@ -29,15 +29,14 @@ from tableqa import Context, Example, Table, Turn
 from tableqa.readers import READERS
 from tableqa.scoring.evaluation import (
     COMPARISON,
-    ORIGINAL,
     Gap,
-    Instance,
     JudgedInstance,
     Judgement,
     UnsupportedAnswers,
     figures,
     judge,
 )
+from tableqa.scoring.matching import ORIGINAL, Instance
 from tableqa.scoring.predictions import EvaluationError, read_predictions
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world

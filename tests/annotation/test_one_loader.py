@@ -41,7 +41,7 @@ from annotation.workflow import automatic_decisions, perturbation_runs
 from predictor.training.augment import read_release
 from tableqa import Example, Table
 from tableqa.readers import READERS, askew
-from tableqa.scoring.evaluation import Instance
+from tableqa.scoring.matching import Instance
 from tableqa.writers.freb_tqa import SIDES
 from tableqa.writers.whole_examples import own_config
 from tests.annotation.cast import FILMS, NOON, World, make_world

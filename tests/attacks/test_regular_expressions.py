@@ -22,9 +22,9 @@ from typing import Any
 import pytest
 
 from annotation.releases import benchmark_files
-from predictor import prompts, replies
 from tableqa.data import answer_scales
 from tableqa.quality_control import spreadsheet_damage
+from tableqa.scoring import replies
 
 compiler, sre, parser = (
     importlib.import_module(f"re._{name}") for name in ("compiler", "constants", "parser")
@@ -323,7 +323,7 @@ def test_a_pattern_of_quadratic_time_is_noticed() -> None:
 ENTRIES: dict[str, Callable[[str], object]] = {
     "damage": lambda text: spreadsheet_damage.damage("é-" * (len(text) // 2) + "é", text),
     "damage of dashes": lambda text: spreadsheet_damage.damage("–-" * (len(text) // 2), text),
-    "answers": prompts.read_answers,
+    "answers": replies.read_answers,
     "final reply": replies.final_reply,
     "scaled": lambda text: answer_scales.compare_scaled([text], ["5"], "percent"),
 }

@@ -20,6 +20,7 @@ from predictor.listing import ask_for_list
 from tableqa import Example, Table
 from tableqa.core.foreign_values import unstorable
 from tableqa.data.examples import Turn
+from tableqa.scoring.replies import read_answers
 from tests.predictor.scripted import ScriptedServer, hung_socket, scripted
 
 HELLO = [{"role": "user", "content": "hello"}]
@@ -190,7 +191,7 @@ def test_rows_that_do_not_fit_are_counted() -> None:
     ],
 )
 def test_a_list_is_found_in_a_reply_or_nothing_is(reply: str, answers: list[str] | None) -> None:
-    assert prompts.read_answers(reply) == answers
+    assert read_answers(reply) == answers
 
 
 @pytest.mark.parametrize(
@@ -215,7 +216,7 @@ def test_a_list_is_found_in_a_reply_or_nothing_is(reply: str, answers: list[str]
     ],
 )
 def test_answers_come_from_the_final_reply_alone(reply: str, answers: list[str] | None) -> None:
-    assert prompts.read_answers(reply) == answers
+    assert read_answers(reply) == answers
 
 
 def finished(text: str | None, reason: str) -> dict[str, Any]:
@@ -266,7 +267,7 @@ def test_no_reply_takes_long_to_read() -> None:
     for piece in ("<think>", "</think>", "{", "[", '{"answers": [', '"answers"', "<|channel|>final", "[[]"):
         reply = (piece * 20_000)[:20_000]
         began = time.process_time()
-        prompts.read_answers(reply)
+        read_answers(reply)
         assert time.process_time() - began < 5
 
 

@@ -26,10 +26,9 @@ from tableqa.data.examples import Example, ExampleError
 from tableqa.data.tables import Table
 from tableqa.readers import READERS
 from tableqa.scoring import tat_metric
-from tableqa.scoring.evaluation import MATCHES, ORIGINAL, Instance
 from tableqa.scoring.evaluation import judge as judged_by
 from tableqa.scoring.matchers import tapex, wtq_official
-from tableqa.scoring.predictions import GeneratedText
+from tableqa.scoring.matching import MATCHES, ORIGINAL, GeneratedText, Instance
 from tableqa.scoring.verdicts import gold_of, judge, verdict
 from tableqa.writers.askew import askew_record
 from tests.tableqa.reports import report_of

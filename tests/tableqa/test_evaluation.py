@@ -14,18 +14,16 @@ from hypothesis import strategies as st
 from tableqa.scoring.evaluation import (
     MACRO,
     MICRO,
-    ORIGINAL,
-    Instance,
     JudgedInstance,
     Judgement,
     Row,
     compare,
     evaluate,
     figures,
-    is_right,
     judge,
     question_scores,
 )
+from tableqa.scoring.matching import ORIGINAL, Instance, is_right
 from tableqa.scoring.predictions import EvaluationError, read_predictions
 from tableqa.statistics.robustness import difference, gap, ratio
 

@@ -9,7 +9,8 @@ import pytest
 
 from tableqa.perturbations import instances
 from tableqa.readers import READERS
-from tableqa.scoring.evaluation import ORIGINAL, Instance, Judgement, compare, evaluate, figures, judge
+from tableqa.scoring.evaluation import Judgement, compare, evaluate, figures, judge
+from tableqa.scoring.matching import ORIGINAL, Instance
 from tableqa.scoring.model_comparisons import in_order, sheets
 from tableqa.typesetting.report_tables import Sheet, as_html, as_latex, as_markdown
 

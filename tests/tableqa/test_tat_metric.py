@@ -12,8 +12,9 @@ import pytest
 from tableqa import Context, Example, Table
 from tableqa.data.answer_scales import compare_scaled, scale_of
 from tableqa.readers import READERS
-from tableqa.scoring.evaluation import ORIGINAL, Instance, evaluate, judge
-from tableqa.scoring.predictions import ScaledAnswers, read_predictions
+from tableqa.scoring.evaluation import evaluate, judge
+from tableqa.scoring.matching import ORIGINAL, Instance, ScaledAnswers
+from tableqa.scoring.predictions import read_predictions
 from tableqa.scoring.tat_metric import Score, score
 from tableqa.scoring.verdicts import judge as judge_one
 

@@ -21,7 +21,8 @@ from annotation.releases.model_evaluation.report import (
 )
 from annotation.releases.record_files import Difference
 from predictor.tokenizing import read_tokenizer
-from tableqa.scoring.evaluation import MATCHES, SIDE_BY_SIDE, Judgement, Match
+from tableqa.scoring.evaluation import SIDE_BY_SIDE, Judgement
+from tableqa.scoring.matching import MATCHES, Match
 from tableqa.scoring.model_comparisons import RULES
 from tableqa.scoring.predictions import EvaluationError
 from tableqa.serialisations import SERIALISATIONS

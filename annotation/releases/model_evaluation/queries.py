@@ -39,8 +39,10 @@ from predictor.usage import QuestionMeter
 from tableqa.data.answer_scales import scale_of
 from tableqa.perturbations.mixes import MixedExample
 from tableqa.perturbations.question_types import comparisons
-from tableqa.scoring.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
+from tableqa.scoring.evaluation import COMPARISON, Judgement, judge
+from tableqa.scoring.matching import ORIGINAL, Instance, Match
 from tableqa.scoring.predictions import EvaluationError, Predictions, answer_to
+from tableqa.scoring.replies import read_answers
 
 AT_ONCE = client.THREADS
 """Examples that a model is asked about at the same time."""
@@ -412,7 +414,7 @@ def _chat(model: ChatModel) -> Ask:
                     "state": error.kind,
                 }
             raise EvaluationError(str(error)) from None
-        answers = prompts.read_answers(reply)
+        answers = read_answers(reply)
         if answers is None:
             unusable.count(gettext("The reply holds no list of answers."))
             return {"answers": [], "text": reply, "model": model.model, "state": "no_list"}

@@ -28,7 +28,6 @@ from annotation.charts.study_figures import as_percent
 from annotation.platform import display_text
 from tableqa.scoring.evaluation import (
     MACRO,
-    ORIGINAL,
     Difference,
     Evaluation,
     Judgement,
@@ -36,6 +35,7 @@ from tableqa.scoring.evaluation import (
     figures,
     question_scores,
 )
+from tableqa.scoring.matching import ORIGINAL
 from tableqa.scoring.model_comparisons import POSITIONS, in_order, sheets
 from tableqa.statistics.robustness import Estimate
 from tableqa.typesetting.report_tables import (

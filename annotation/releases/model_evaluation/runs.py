@@ -40,7 +40,8 @@ from annotation.releases.model_evaluation.report import (
 from annotation.releases.raw_records import datasets
 from annotation.releases.record_files import Difference
 from tableqa.core.canonical_json import canonical, file_digest
-from tableqa.scoring.evaluation import SIDE_BY_SIDE, Instance, JudgedInstance, Judgement, Match
+from tableqa.scoring.evaluation import SIDE_BY_SIDE, JudgedInstance, Judgement
+from tableqa.scoring.matching import Instance, Match
 from tableqa.scoring.model_comparisons import RULES
 from tableqa.scoring.predictions import EvaluationError, read_lines
 
