@@ -107,9 +107,9 @@ class Project(models.Model):
     guidelines are confirmed as read before the first item, and again after a change. `caps` are limits of all people's
     work a day ({"items_per_day", "hours_per_day"}); `pay` is {"currency", "per_hour" | "per_item"}; `model_budget` is what
     language models may cost ({"usd", "tokens"}, `annotation.models.batch_options.budget`); `release` is what the next
-    release starts with ({"formats", "mix", "purpose"}, `annotation.releases.creation.options`); `statement` holds what only
-    people can say for the data statement, by the names of `annotation.payments.data_statement`. `restoring_at` is set while
-    a release is restored into the project, which is hidden then (`annotation.background.staged_pages`).
+    release starts with ({"formats", "mix", "purpose", "prompts"}, `annotation.releases.creation.options`); `statement` holds
+    what only people can say for the data statement, by the names of `annotation.payments.data_statement`. `restoring_at` is
+    set while a release is restored into the project, which is hidden then (`annotation.background.staged_pages`).
     """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])

@@ -41,7 +41,14 @@ from annotation.platform import keyset
 from annotation.platform.public_ids import new_public_id
 from annotation.platform.refusals import refuse, require_storable
 from annotation.quality import snapshots
-from annotation.releases import benchmark_files, history, mixes, record_files, release_writer
+from annotation.releases import (
+    benchmark_files,
+    history,
+    mixes,
+    record_files,
+    release_writer,
+    runnable_benchmark,
+)
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.manifest import Manifest
 from annotation.releases.methods_appendix import Study
@@ -49,6 +56,8 @@ from annotation.releases.raw_records import PURPOSES, excluded
 from tableqa.core.canonical_json import digest
 from tableqa.core.release_rules import RULES
 from tableqa.perturbations import PERTURBATIONS
+from tableqa.serialisations import SERIALISATIONS
+from tableqa.writers import harness
 
 Record = dict[str, Any]
 LONGEST_NAME = 80
@@ -65,6 +74,7 @@ class Options(TypedDict):
     mix: NotRequired[int | None]
     waivers: NotRequired[Mapping[str, str]]
     purpose: NotRequired[str]
+    prompts: NotRequired[Mapping[str, str]]
 
 
 def make_release(
@@ -168,12 +178,15 @@ def plan_release(
     mix: int | None = None,
     waivers: Mapping[str, str] | None = None,
     purpose: str = "",
+    prompts: Mapping[str, str] | None = None,
 ) -> Release:
-    """Fix the watermark. `format` is one format or several, in any order.
+    """Fix the watermark. `format` is one format or several, in any order. `prompts` are as in the manifest.
 
     Raises ActionRefused: invalid_request, nothing_to_release, simulated_people, name_taken, run_unfinished.
     """
-    terms = options([format] if isinstance(format, str) else format, mix=mix, purpose=purpose)
+    terms = options(
+        [format] if isinstance(format, str) else format, mix=mix, purpose=purpose, prompts=prompts
+    )
     formats = terms["formats"]
     require_storable(name)
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
@@ -211,6 +224,7 @@ def plan_release(
             mix_seed=mix,
             waivers=dict(waivers or {}),
             purpose=purpose,
+            manifest={"prompts": dict(prompts)} if prompts else {},
             made_by=by,
             made_at=now,
         )
@@ -224,8 +238,9 @@ def _require_free_name(project: Project, name: str, terms: Mapping[str, Any], wa
     earlier = Release.objects.filter(project=project, name=name, ready_at__isnull=False).first()
     if earlier is None:
         return
-    before = (earlier.formats, earlier.mix_seed, earlier.purpose)
-    now = (terms["formats"], terms.get("mix"), terms.get("purpose", ""))
+    prompts = {**runnable_benchmark.DEFAULTS, **terms.get("prompts", {})}
+    before = (earlier.formats, earlier.mix_seed, earlier.purpose, earlier.manifest.get("prompts") or prompts)
+    now = (terms["formats"], terms.get("mix"), terms.get("purpose", ""), prompts)
     new = Annotation.objects.filter(
         assignment__batch__in=release_writer.batches_of(Release(project=project, watermark=watermark)),
         assignment__item__is_gold=False,
@@ -249,11 +264,17 @@ def _refuse_name(name: str) -> NoReturn:
     )
 
 
-def options(formats: Sequence[str], *, mix: int | None = None, purpose: str = "") -> dict[str, Any]:
-    """The options of a release that are part of its study: {"formats"}, and where they are set "mix" and "purpose".
+def options(
+    formats: Sequence[str],
+    *,
+    mix: int | None = None,
+    purpose: str = "",
+    prompts: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The options of a release that are part of its study: {"formats"}, and if they are set "mix", "purpose", "prompts".
 
-    Formats are in the order of `FORMATS`. Raises ActionRefused(invalid_request): an unknown format or purpose, no format,
-    or a mix that none of the formats supports.
+    Formats are in the order of `FORMATS`. Raises ActionRefused(invalid_request): an unknown format, purpose, design or
+    serialisation, no format, or a mix or prompts that none of the formats supports.
     """
     if purpose not in ("", *PURPOSES):
         refuse(
@@ -284,7 +305,27 @@ def options(formats: Sequence[str], *, mix: int | None = None, purpose: str = ""
     terms: dict[str, Any] = {"formats": benchmark_files.sorted_formats(formats)}
     if mix is not None:
         terms["mix"] = mix
+    if prompts:
+        _require_prompts(prompts, formats)
+        terms["prompts"] = dict(prompts)
     return {**terms, "purpose": purpose} if purpose else terms
+
+
+def _require_prompts(prompts: Mapping[str, str], formats: Sequence[str]) -> None:
+    if "hf" not in formats:
+        refuse(
+            "invalid_request", "Only the format hf has prompts. Add it, or leave out the options of prompts."
+        )
+    allowed = {"design": harness.DESIGNS, "serialisation": tuple(SERIALISATIONS)}
+    for name, values in allowed.items():
+        if (value := prompts.get(name, values[0])) not in values:
+            refuse(
+                "invalid_request",
+                "There is no {name} {value!r}. Available: {values}.",
+                name=name,
+                value=value,
+                values=", ".join(values),
+            )
 
 
 def change_options(*, project: Project, terms: Mapping[str, Any], by: Person | None, now: datetime) -> None:

@@ -26,6 +26,8 @@ from tableqa.writers.whole_examples import DECISIONS, RESPONSES
 TOKEN, ENDPOINT = "HF_TOKEN", "HF_ENDPOINT"
 """Environment variables: the access token, and the address of another hub."""
 PUBLIC_HUB: Final = "https://huggingface.co"
+_PUBLISHED = ("data/", "parquet/", "harness/items/")
+"""Folders of examples, which are made of published sources."""
 _WRITTEN = (f"data/{RESPONSES}/", f"data/{DECISIONS}/")
 """Folders of records that people of the project wrote."""
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
@@ -100,7 +102,7 @@ def _personal_names(folder: Path, files: Iterable[HubFile], personal: Iterable[s
         return
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
     for file in files:
-        is_published = file.path.startswith(("data/", "parquet/")) and not file.path.startswith(_WRITTEN)
+        is_published = file.path.startswith(_PUBLISHED) and not file.path.startswith(_WRITTEN)
         if is_published or file.path in (SOURCES, perturbation_records.LINES):
             continue
         with (folder / file.name).open(encoding="utf-8") as lines:

@@ -21,10 +21,12 @@ from annotation.payments import data_statement
 from annotation.quality import compared_responses, rating_tallies
 from annotation.quality.label_texts import localize_figure
 from annotation.releases import mixes as releases_mixes
+from annotation.releases import runnable_benchmark
 from annotation.releases.benchmark_files import FORMATS, compose_mixes, is_benchmark, perturbed_counts
 from annotation.releases.raw_records import EVALUATION, LAYOUT, LAYOUT_OF_FORMATS, RESPONSES_KEPT, Raw
 from annotation.releases.task_records import task_of_record
 from tableqa.core.release_rules import RULES
+from tableqa.writers import harness
 
 Record = dict[str, Any]
 REQUIRED: Final = object()
@@ -217,6 +219,17 @@ class Manifest:
         "`training` or `evaluation`; absent if the release has no purpose ([proposals](crafting.md))",
         lambda contents: contents.release.purpose,
         absent="",
+    )
+    prompts: Record = manifest_field(
+        "only with the format `hf`: how the prompts of the [runnable benchmark](#runnable-benchmark) are written: `design`, "
+        "`serialisation` and, if there are any, `demonstrations` (the split that they come from)",
+        lambda contents: (
+            {**runnable_benchmark.DEFAULTS, **contents.release.manifest.get("prompts", {})}
+            if "hf" in contents.release.formats
+            else {}
+        ),
+        absent={},
+        since=harness.SINCE,
     )
     files: dict[str, Record] = manifest_field(
         "path → `sha256`, `bytes`, `records` of every other file",

@@ -16,7 +16,7 @@ from annotation.releases.raw_records import read_manifest
 from annotation.releases.record_files import records
 from tableqa.core.canonical_json import canonical, digest
 from tableqa.core.disk_collections import Shelf
-from tableqa.writers import hub
+from tableqa.writers import harness, hub
 
 _DESCRIPTIONS = {hub.CARD, hub.CROISSANT, hub.CITATION}
 """Files that follow from the manifest and name the release: they have no records, and differ in any two releases."""
@@ -212,7 +212,7 @@ def _records(path: Path, ids: Mapping[str, str]) -> Shelf[str, tuple[str, ...]]:
     entries: Shelf[str, tuple[str, ...]] = Shelf()
     if not path.is_file():
         return entries
-    if path.suffix not in (".json", ".jsonl"):
+    if path.suffix not in (".json", ".jsonl") or path.name == harness.FACTS:
         # Prose, or Parquet: no lines of records.
         entries["the whole file"] = (hashlib.sha256(path.read_bytes()).hexdigest(),)
         return entries

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from annotation.releases import runnable_benchmark
 from annotation.releases.benchmark_files import RAW, Gate, folders
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import MANIFEST, Raw
@@ -32,6 +33,7 @@ def write_beside(raw: Raw, manifest: Manifest) -> None:
             (folder / whole_examples.HUB).parent.mkdir(exist_ok=True)
             (folder / whole_examples.HUB).touch()
         hub_features.write_parquet(folder, manifest.rules)
+        runnable_benchmark.write(folder, raw, manifest)
     for name, text in companion_texts(raw.folder, manifest).items():
         (raw.folder / name).write_text(text, encoding="utf-8", newline="\n")
     if under is not None and manifest.rules >= whole_examples.RULES_OF_STRUCTURES:
@@ -66,7 +68,7 @@ def croissant_of(folder: Path, manifest: Manifest, files: Mapping[str, Mapping[s
 
 def hub_files(folder: Path) -> set[str]:
     """The files of records of the format hf, by path."""
-    patterns = (whole_examples.HUB, "parquet/*.parquet", whole_examples.CONFIG_FILES)
+    patterns = (whole_examples.HUB, "parquet/*.parquet", whole_examples.CONFIG_FILES, hub.PROMPTS)
     return {path.relative_to(folder).as_posix() for pattern in patterns for path in folder.glob(pattern)}
 
 

@@ -8,7 +8,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from annotation.releases import benchmark_files, history, perturbation_records, provenance
+from annotation.releases import (
+    benchmark_files,
+    history,
+    perturbation_records,
+    provenance,
+    runnable_benchmark,
+)
 from annotation.releases.figure_checks import check_figures, check_hours
 from annotation.releases.file_pool import OpenFiles
 from annotation.releases.former_wordings import is_wording
@@ -129,7 +135,8 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
             )
             raise Difference(f"{name}: {key} is {actual_files[name][key]}, the manifest says {claimed[key]}")
     for name in actual_files.keys() - manifest.files.keys():
-        raise Difference(f"{name}: not in the manifest")
+        remedy = ". Python wrote it when the benchmark was run: delete it" if "__pycache__/" in name else ""
+        raise Difference(f"{name}: not in the manifest{remedy}")
     for name in benchmark_files.RAW:
         if name not in actual_files:
             raise Difference(f"{name}: missing")
@@ -221,7 +228,7 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Manifest) -> None:
         if listed != computed:
             raise Difference(f"{MANIFEST}: {name} is {listed}, the decisions give {computed}")
     _check_perturbed(folder, raw, manifest)
-    more = _check_derived(folder, raw, manifest, seed) | _check_companion_files(folder, manifest)
+    more = _check_derived(folder, raw, manifest, seed) | _check_companion_files(folder, raw, manifest)
     for name in manifest.files.keys() - more - benchmark_files.RECORDS:
         raise Difference(f"{name}: does not match the decisions")
 
@@ -243,7 +250,7 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Manifest) -> None:
         raise Difference(f"{MANIFEST}: automatic.counts is {claimed['counts']}, the lines give {counts}")
 
 
-def _check_companion_files(folder: Path, manifest: Manifest) -> set[str]:
+def _check_companion_files(folder: Path, raw: Raw, manifest: Manifest) -> set[str]:
     """The texts beside the records, and the Parquet files of the format hf, made again. Returns the files' names."""
     texts = companion_texts(folder, manifest)
     for name, text in texts.items():
@@ -255,7 +262,8 @@ def _check_companion_files(folder: Path, manifest: Manifest) -> set[str]:
     if (fault := hub_features.parquet_differs(folder / under, manifest.rules)) is not None:
         name, index = fault
         raise Difference(f"{under}{name}: record {index} differs from the JSON Lines")
-    return {*texts, under + hub.CROISSANT, *(under + name for name in hub_files(folder / under))}
+    names = hub_files(folder / under) | runnable_benchmark.check(folder / under, raw, manifest)
+    return {*texts, under + hub.CROISSANT, *(under + name for name in names)}
 
 
 def _check_croissant(folder: Path, manifest: Manifest) -> bool:

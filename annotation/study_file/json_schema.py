@@ -18,6 +18,8 @@ from annotation.queue.strategies import STRATA
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.format_descriptions import DESCRIPTIONS as FORMAT_DESCRIPTIONS
 from annotation.releases.raw_records import PURPOSES
+from tableqa.serialisations import SERIALISATIONS
+from tableqa.writers import harness
 from tasks.shared.type_definitions import SCHEMA as DEFINITION
 
 ADDRESS: Final = "https://askew.example.org/study.schema.json"
@@ -97,6 +99,13 @@ _RELEASE = _object(
         "enum": list(PURPOSES),
         "description": "evaluation leaves out unverified machine proposals; training adds them, marked",
     },
+    prompts=_object(
+        "How prompts of the format hf are written.",
+        [],
+        design={"enum": list(harness.DESIGNS), "description": "a reply of JSON, or of plain text"},
+        serialisation={"enum": sorted(SERIALISATIONS), "description": "how tables are written"},
+        demonstrations=_with(_NAME, "the split whose sources give demonstrations and no test items"),
+    ),
 )
 
 

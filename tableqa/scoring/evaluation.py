@@ -414,7 +414,10 @@ def _row(kind: str, name: str, judged: Sequence[JudgedInstance], replicates: int
             kind,
             figure,
             (ratio_where_defined if figure == "r_acc" else ratio)(
-                parts_of(pairs, figure), replicates=replicates, nothing=_nothing(figure), bounds=_bounds(figure)
+                parts_of(pairs, figure),
+                replicates=replicates,
+                nothing=_nothing(figure),
+                bounds=_bounds(figure),
             ),
         )
         for figure in ABOVE

@@ -23,6 +23,8 @@ from tableqa.writers.hub_features import (
 from tableqa.writers.whole_examples import DECISIONS, HUB, ORIGINAL, RESPONSES, RULES_OF_STRUCTURES
 
 CARD, STATEMENT, CITATION, CROISSANT = "README.md", "DATA_STATEMENT.md", "CITATION.cff", "croissant.json"
+PROMPTS = "harness/items/one_answer.jsonl"
+"""The items of the runnable benchmark that eval.yaml names (`tableqa.writers.harness`)."""
 FORM = 4
 """The form of data statements; a manifest names it. One that names none has the first, whose texts stay as they were."""
 NOT_STATED = "Not stated."
@@ -151,7 +153,7 @@ def card(manifest: Mapping[str, Any], files: Collection[str]) -> str:
         "license": license_tags,
         **({"language": languages(manifest)} if languages(manifest) else {}),
         "task_categories": ["table-question-answering"],
-        **(_structured_configs(splits) if is_structured else _former_configs(splits)),
+        **(_structured_configs(splits, PROMPTS in files) if is_structured else _former_configs(splits)),
     }
     counts = manifest["counts"]
     lines = [
@@ -211,14 +213,18 @@ _CLOSING_OF_STRUCTURES = [
 ]
 
 
-def _structured_configs(splits: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+_PROMPTS_CONFIG = {"config_name": "prompts", "data_files": [{"split": "one_answer", "path": PROMPTS}]}
+
+
+def _structured_configs(splits: Mapping[str, Sequence[str]], has_prompts: bool) -> dict[str, Any]:
     """The configurations and their fields for the header; that of the originals is the default."""
     default = ORIGINAL if ORIGINAL in splits else next(iter(splits), "")
     return {
         "configs": [
             {**_config_entry(config, of_config), **({"default": True} if config == default else {})}
             for config, of_config in splits.items()
-        ],
+        ]
+        + has_prompts * [_PROMPTS_CONFIG],
         "dataset_info": [
             {"config_name": config, "features": list(features_of_config(config))} for config in splits
         ],

@@ -40,7 +40,7 @@ def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
 
 def without_history(folder: Path, manifest: dict[str, Any]) -> None:
     """Take away what releases have from rules 11 on."""
-    for name in ("title", "name", "number", "dates", "predecessor", "changes"):
+    for name in ("title", "name", "number", "dates", "predecessor", "changes", "prompts"):
         manifest.pop(name, None)
     (folder / hub.CITATION).unlink()
 

@@ -14,6 +14,7 @@ from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import PURPOSES
 from annotation.study_file import release_gaps
+from tableqa.writers import harness
 
 
 class Command(RefusingCommand):
@@ -55,6 +56,22 @@ class Command(RefusingCommand):
             choices=PURPOSES,
             help="evaluation leaves out unverified machine proposals; training adds them, marked",
         )
+        parser.add_argument(
+            "--prompt-design",
+            choices=harness.DESIGNS,
+            help="with the format hf: what the prompts of its benchmark ask for, JSON with a list of answers (default) or "
+            "plain text",
+        )
+        parser.add_argument(
+            "--serialisation",
+            metavar="NAME",
+            help="with the format hf: how tables are written in prompts; default: markdown",
+        )
+        parser.add_argument(
+            "--demonstrations",
+            metavar="SPLIT",
+            help="with the format hf: sources of this split give demonstrations for prompts and no test items",
+        )
         parser.add_argument("--allow-simulated", action="store_true")
         parser.add_argument(
             "--push-to-hub",
@@ -90,6 +107,7 @@ class Command(RefusingCommand):
             mix=defaults.get("mix") if options["mix"] is None else options["mix"],
             waivers=_waivers(options["waive"]),
             purpose=options["purpose"] or defaults.get("purpose", ""),
+            prompts={**defaults.get("prompts", {}), **_prompts(options)},
             out=options["out"],
             by=None,
             now=timezone.now(),
@@ -143,6 +161,12 @@ class Command(RefusingCommand):
         if gaps:
             raise CommandError(f"Missing: {len(gaps)}. A release is possible without these.")
         self.stdout.write("Nothing is missing from a release now.")
+
+
+def _prompts(options: dict[str, Any]) -> dict[str, str]:
+    values = {name: options[name] for name in ("serialisation", "demonstrations")}
+    named = {"design": options["prompt_design"], **values}
+    return {name: value for name, value in named.items() if value is not None}
 
 
 LEFT_OUT = {
