@@ -24,9 +24,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from tableqa.core.translation import Message
-from tableqa.data.answers import are_sentences
+from tableqa.data.answers import accepted, are_sentences
 from tableqa.scoring import tat_metric
-from tableqa.scoring.matching import MATCHES, ORIGINAL, Instance, Match
+from tableqa.scoring.matching import MATCHES, ORIGINAL, GeneratedText, Instance, Match
 from tableqa.scoring.pairs import ABOVE, Pairs, parts_of
 from tableqa.scoring.predictions import EvaluationError, Predictions, Question, answer_to
 from tableqa.statistics.robustness import (
@@ -260,6 +260,20 @@ def judge(
         and (before := scores.get((instance.source, instance.baseline))) is not None
     )
     return Judgement(tuple(judged), len(missing), long_form=sentences)
+
+
+def joined_answers(instances: Iterable[Instance], predictions: Predictions) -> list[Instance]:
+    """The instances with several gold answers whose prediction is a list of one text with ", " in it: likely several."""
+    named: dict[Question, str] = {}
+    return [
+        instance
+        for instance in instances
+        if any(len(form) > 1 for form in accepted(instance.answers))
+        and (predicted := answer_to(predictions, instance, named)) is not None
+        and not isinstance(predicted, GeneratedText)
+        and len(predicted) == 1
+        and ", " in predicted[0]
+    ]
 
 
 def long_form(instances: Iterable[Instance]) -> tuple[str, ...]:

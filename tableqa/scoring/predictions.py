@@ -8,11 +8,14 @@ Two forms of JSON Lines are read, also mixed in one file, and one whole object:
 * ours: {"id", "answers", "source"}, where the id is that of the instance (`nt-652~row_shuffle-33`);
 * FREB-TQA's, as its program writes them: {"id", "pred_answer", "dataset", "perturb", "seed"}, where the id is that of
   the original, and the other three say which of its instances is meant;
-* TAT-QA's, one object for the whole file: {id: [answer, scale]}.
+* TAT-QA's, one object for the whole file: {id: [answer, scale]};
+* logs (`tableqa.scoring.harness_logs`): of lm-evaluation-harness a file or the folder of a run, of inspect-ai, and
+  instance records of Every Eval Ever.
 
 An answer in a scale ({"id", "answers", "scale"}, or TAT-QA's) is `ScaledAnswers`.
 """
 
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, TypeGuard
 
 from tableqa.perturbations import PERTURBATIONS
+from tableqa.scoring.harness_logs import as_prediction, inspect_samples
 from tableqa.scoring.matching import GeneratedText, scaled
 
 Key = tuple[str, str]
@@ -79,8 +83,21 @@ def read_predictions(
     several answers with ", " between them: `is_right` tries both. EvaluationError naming the line.
     """
     try:
+        if path.is_dir():
+            files = sorted(path.rglob("samples_*.jsonl"))
+            if not files:
+                raise EvaluationError(
+                    f"{path} has no samples_*.jsonl. Name the folder of a run of lm_eval, or a file."
+                )
+            by_file = [read_predictions(file, sources) for file in files]
+            return {key: answers for of_file in by_file for key, answers in of_file.items()}
+        if (samples := inspect_samples(path)) is not None:
+            text = "\n".join(map(json.dumps, samples))
+            return read_lines(io.BytesIO(text.encode()), path.name, sources)
         with path.open("rb") as lines:
             return read_lines(lines, path.name, sources)
+    except ValueError as error:
+        raise error if isinstance(error, EvaluationError) else EvaluationError(str(error)) from None
     except OSError as error:
         raise EvaluationError(f"{path} cannot be read: {error}") from None
 
@@ -98,7 +115,7 @@ def read_lines(
     for line_number, line in _numbered(lines, name):
         if line.strip():
             where = f"{name}, line {line_number}"
-            record, answers = _record(line, where)
+            record, answers = _record(line, where, known_sources)
             source = _source(record, where, known_sources)
             key = _key(record, source, where)
             if _names_a_question(record):
@@ -190,11 +207,15 @@ def _numbered(lines: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
             ) from None
 
 
-def _record(line: str, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _record(line: str, where: str, sources: Iterable[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
     try:
-        record = json.loads(line)
+        loaded = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise EvaluationError(f"{where}: not JSON ({error})") from None
+    try:
+        record = as_prediction(loaded, sources)
+    except ValueError as error:
+        raise EvaluationError(f"{where}: {error}") from None
     if not isinstance(record, dict) or not isinstance(record.get("id"), str):
         raise EvaluationError(f"{where}: an object with an id is expected")
     value = next((record[name] for name in ANSWERS if name in record), None)

@@ -21,7 +21,7 @@ from annotation.releases.model_evaluation.report import (
 )
 from annotation.releases.record_files import Difference
 from predictor.tokenizing import read_tokenizer
-from tableqa.scoring.evaluation import SIDE_BY_SIDE, Judgement
+from tableqa.scoring.evaluation import SIDE_BY_SIDE, Judgement, joined_answers
 from tableqa.scoring.matching import MATCHES, Match
 from tableqa.scoring.model_comparisons import RULES
 from tableqa.scoring.predictions import EvaluationError
@@ -45,8 +45,8 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="[NAME=]FILE",
-            help='JSON Lines with {"source", "id", "answers"}, or the output of FREB-TQA\'s program; one '
-            "file per model",
+            help='JSON Lines with {"source", "id", "answers"}, the output of FREB-TQA\'s program, or a log: the '
+            "folder of a run of lm_eval, a log of inspect-ai, instance records of Every Eval Ever; one per model",
         )
         parser.add_argument(
             "--predictor",
@@ -94,6 +94,12 @@ class Command(BaseCommand):
         )
         parser.add_argument("--format", choices=FORMATS, help="default: text, or all formats with --out")
         parser.add_argument("--json", action="store_true", help="same as --format json")
+        parser.add_argument(
+            "--instances",
+            type=Path,
+            metavar="FILE",
+            help="also write each answer to this file as an instance record of Every Eval Ever (JSON Lines)",
+        )
         parser.add_argument("--out", type=Path, metavar="DIR", help="write files to this folder")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -186,6 +192,21 @@ class Command(BaseCommand):
             for name in asks
             if (states := queries.count_states(models[name][0]))
         ]
+        about += [
+            f'{name}: {len(joined)} answers are lists of one text with ", " although several answers are right, such as '
+            f"{joined[0].id} ({joined[0].source}). Write each answer as a separate text."
+            for name, predictions in by_model.items()
+            if (joined := joined_answers(requested[0], predictions))
+        ]
+        if options["instances"] is not None:
+            queries.write_instances(
+                options["instances"],
+                release,
+                judgements,
+                by_model,
+                name=options["release"].resolve().name,
+                match=rules[0],
+            )
         if left_out := max(judgement.left_out for judgement in judgements.values()):
             about.append(
                 f"{left_out} instances exceed the token limit. They and the instances compared with them "

@@ -39,6 +39,7 @@ from predictor.usage import QuestionMeter
 from tableqa.data.answer_scales import scale_of
 from tableqa.perturbations.mixes import MixedExample
 from tableqa.perturbations.question_types import comparisons
+from tableqa.scoring import harness_logs
 from tableqa.scoring.evaluation import COMPARISON, Judgement, judge
 from tableqa.scoring.matching import ORIGINAL, Instance, Match
 from tableqa.scoring.predictions import EvaluationError, Predictions, answer_to
@@ -210,6 +211,34 @@ def select_instances(
         else:
             left_out += 1
     return selected, left_out
+
+
+def write_instances(
+    path: Path,
+    benchmark: Benchmark,
+    judgements: Mapping[str, Judgement],
+    predictions: Mapping[str, Predictions],
+    *,
+    name: str,
+    match: Match,
+) -> None:
+    """Write what each model answered to each judged instance, as instance records of Every Eval Ever."""
+    named: dict[str, dict[Any, str]] = {model: {} for model in judgements}
+    right = {
+        model: {(judged.instance.source, judged.instance.id): judged.after for judged in judgement.judged}
+        for model, judgement in judgements.items()
+    }
+    with path.open("w", encoding="utf-8") as file:
+        for instance, example in instances(benchmark):
+            for model, of_model in right.items():
+                answers = answer_to(predictions[model], instance, named[model])
+                if answers is None or (instance.source, instance.id) not in of_model:
+                    continue
+                is_right = of_model[instance.source, instance.id]
+                record = harness_logs.instance_record(
+                    instance, example.question, answers, is_right, release=name, model=model, match=match
+                )
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 def judge_instances(
