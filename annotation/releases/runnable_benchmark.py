@@ -1,7 +1,7 @@
 """The runnable benchmark of a release in the format hf: its items with prompts, and the files of harnesses.
 
-    write(folder, raw, manifest)   beside the records of hf
-    check(folder, raw, manifest)   every file made again and compared; no code of the release is run
+    write(folder, raw, manifest)          beside the records of hf
+    check(folder, under, raw, manifest)   every file made again and compared; no code of the release is run
 
 The items are those of an evaluation (`model_evaluation.queries.instances`), without sources whose answers are sentences. A
 release without gold answers has no files of this kind.
@@ -9,6 +9,7 @@ release without gold answers has no files of this kind.
 
 from __future__ import annotations
 
+import filecmp
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -111,40 +112,34 @@ def _items(raw: Raw, manifest: Manifest) -> Iterator[tuple[str, Instance, dict[s
             yield several_answers, instance, record
 
 
-def check(folder: Path, raw: Raw, manifest: Manifest) -> set[str]:
-    """Compare every file with what follows from the records, byte by byte. Returns the names of the files. Difference."""
-    names = {
-        path.relative_to(folder).as_posix() for path in (folder / harness.FOLDER).rglob("*") if path.is_file()
-    }
-    names |= {harness.EVAL} & {path.name for path in folder.iterdir()}
+def check(folder: Path, under: str, raw: Raw, manifest: Manifest) -> set[str]:
+    """Compare every file with what follows from the records, byte by byte. Returns their names below `folder / under`.
+
+    Difference on the first that differs, named from `folder`, the release.
+    """
     if manifest.rules < harness.SINCE:
         return set()
+    names = _files(folder / under, f"{harness.FOLDER}**/*") | _files(folder / under, harness.EVAL)
     with TemporaryDirectory() as temporary:
-        expected = Path(temporary)
-        write(expected, raw, manifest)
-        expected_names = {
-            path.relative_to(expected).as_posix() for path in expected.rglob("*") if path.is_file()
-        }
-        code = _code(names)
-        if manifest.rules < RULES and expected_names:
+        write(Path(temporary), raw, manifest)
+        expected = {name: Path(temporary, name) for name in _files(Path(temporary), "**/*")}
+        if manifest.rules < RULES and expected:
             # The code is that of another version of the library, of which the digest alone is here.
-            files = {name.removeprefix(harness.FOLDER): (folder / name).read_bytes() for name in sorted(code)}
-            if harness.digest(files) != harness.recorded_digests()[manifest.rules]:
-                raise Difference(
-                    f"{harness.FOLDER}: the code is not that of releases of rules {manifest.rules}"
-                )
-            expected_names = expected_names - _code(expected_names) | code
-        else:
-            code = set()
-        for name in sorted(names | expected_names):
+            code = {name: folder / under / name for name in names if name.endswith(".py")}
+            below = {name.removeprefix(harness.FOLDER): path.read_bytes() for name, path in code.items()}
+            if harness.digest(below) != harness.recorded_digests()[manifest.rules]:
+                text = f"the code is not that of releases of rules {manifest.rules}"
+                raise Difference(f"{under}{harness.FOLDER}: {text}")
+            expected = {name: path for name, path in expected.items() if not name.endswith(".py")} | code
+        for name in sorted(names | expected.keys()):
             if name not in names:
-                raise Difference(f"{name}: missing, although the records require it")
-            if name not in expected_names:
-                raise Difference(f"{name}: does not match the decisions")
-            if name not in code and (folder / name).read_bytes() != (expected / name).read_bytes():
-                raise Difference(f"{name}: does not match the manifest and the records")
+                raise Difference(f"{under}{name}: missing, although the records require it")
+            if name not in expected:
+                raise Difference(f"{under}{name}: does not match the decisions")
+            if not filecmp.cmp(folder / under / name, expected[name], shallow=False):
+                raise Difference(f"{under}{name}: does not match the manifest and the records")
     return names
 
 
-def _code(names: set[str]) -> set[str]:
-    return {name for name in names if name.endswith(".py")}
+def _files(folder: Path, pattern: str) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.glob(pattern) if path.is_file()}

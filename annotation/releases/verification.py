@@ -262,7 +262,7 @@ def _check_companion_files(folder: Path, raw: Raw, manifest: Manifest) -> set[st
     if (fault := hub_features.parquet_differs(folder / under, manifest.rules)) is not None:
         name, index = fault
         raise Difference(f"{under}{name}: record {index} differs from the JSON Lines")
-    names = hub_files(folder / under) | runnable_benchmark.check(folder / under, raw, manifest)
+    names = hub_files(folder / under) | runnable_benchmark.check(folder, under, raw, manifest)
     return {*texts, under + hub.CROISSANT, *(under + name for name in names)}
 
 
