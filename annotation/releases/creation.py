@@ -41,14 +41,7 @@ from annotation.platform import keyset
 from annotation.platform.public_ids import new_public_id
 from annotation.platform.refusals import refuse, require_storable
 from annotation.quality import snapshots
-from annotation.releases import (
-    benchmark_files,
-    history,
-    mixes,
-    record_files,
-    release_writer,
-    runnable_benchmark,
-)
+from annotation.releases import benchmark_files, history, mixes, record_files, release_writer
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.manifest import Manifest
 from annotation.releases.methods_appendix import Study
@@ -238,7 +231,7 @@ def _require_free_name(project: Project, name: str, terms: Mapping[str, Any], wa
     earlier = Release.objects.filter(project=project, name=name, ready_at__isnull=False).first()
     if earlier is None:
         return
-    prompts = {**runnable_benchmark.DEFAULTS, **terms.get("prompts", {})}
+    prompts = {**harness.DEFAULT_PROMPTS, **terms.get("prompts", {})}
     before = (earlier.formats, earlier.mix_seed, earlier.purpose, earlier.manifest.get("prompts") or prompts)
     now = (terms["formats"], terms.get("mix"), terms.get("purpose", ""), prompts)
     new = Annotation.objects.filter(

@@ -21,7 +21,6 @@ from annotation.payments import data_statement
 from annotation.quality import compared_responses, rating_tallies
 from annotation.quality.label_texts import localize_figure
 from annotation.releases import mixes as releases_mixes
-from annotation.releases import runnable_benchmark
 from annotation.releases.benchmark_files import FORMATS, compose_mixes, is_benchmark, perturbed_counts
 from annotation.releases.raw_records import EVALUATION, LAYOUT, LAYOUT_OF_FORMATS, RESPONSES_KEPT, Raw
 from annotation.releases.task_records import task_of_record
@@ -224,7 +223,7 @@ class Manifest:
         "only with the format `hf`: how the prompts of the [runnable benchmark](#runnable-benchmark) are written: `design`, "
         "`serialisation` and, if there are any, `demonstrations` (the split that they come from)",
         lambda contents: (
-            {**runnable_benchmark.DEFAULTS, **contents.release.manifest.get("prompts", {})}
+            {**harness.DEFAULT_PROMPTS, **contents.release.manifest.get("prompts", {})}
             if "hf" in contents.release.formats
             else {}
         ),

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from tableqa.scoring.matching import Instance
 
 MATCH = "askew"
-DEFAULTS = {"design": harness.DESIGNS[0], "serialisation": "markdown"}
-"""How prompts are written if a release does not say."""
 
 
 def write(folder: Path, raw: Raw, manifest: Manifest) -> None:
@@ -67,7 +65,7 @@ def write(folder: Path, raw: Raw, manifest: Manifest) -> None:
         "name": f"askew_{manifest.project}",
         "rules": manifest.rules,
         "match": MATCH,
-        **{name: manifest.prompts[name] for name in DEFAULTS},
+        **{name: manifest.prompts[name] for name in harness.DEFAULT_PROMPTS},
         "instructions": {"json": prompts.TASK, "plain": suc.INSTRUCTION},
         "kinds": sorted(kinds, key=lambda kind: (-compared[kind], kind)),
         "sources": sorted(sources),

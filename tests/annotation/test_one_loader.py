@@ -224,7 +224,7 @@ def records_of(folder: Path, format: str) -> Iterator[Record]:
         if Manifest.of(manifest).format_of(name) != format or Path(name).suffix not in (".json", ".jsonl"):
             continue
         inner = name.removeprefix(f"{format}/")
-        if inner.startswith(("training/", "prompts/", "data/responses/", "data/decisions/")):
+        if inner.startswith(("training/", "prompts/", "data/responses/", "data/decisions/", "harness/")):
             continue
         if inner in ("croissant.json", "answer_check.jsonl"):
             continue

@@ -34,9 +34,9 @@ from annotation.releases.checked_release import CheckedRelease
 from annotation.releases.manifest import Manifest
 from annotation.releases.record_files import Difference
 from annotation.releases.restoration.restored_responses import Decisions
-from annotation.releases.runnable_benchmark import DEFAULTS
 from tableqa.core.translation import TranslatedText, translate_stored
 from tableqa.readers.ingestion import ReadRequest
+from tableqa.writers import harness
 
 __all__ = ["LOSSES", "RestoreResult", "restore", "start_restore", "summary_of"]
 
@@ -197,7 +197,7 @@ def _publish(
     options: dict[str, Any] = {"formats": manifest.every_format}
     options |= {"mix": manifest.mix["seed"]} if manifest.mix else {}
     options |= {"purpose": manifest.purpose} if manifest.purpose else {}
-    options |= {"prompts": manifest.prompts} if manifest.prompts not in ({}, DEFAULTS) else {}
+    options |= {"prompts": manifest.prompts} if manifest.prompts not in ({}, harness.DEFAULT_PROMPTS) else {}
     statement = {**stated.get("said", {}), data_statement.RESTORED: stated.get("pay")}
     with pages.page():
         Source.objects.filter(project=project).update(ready_at=now)

@@ -14,6 +14,8 @@ FOLDER, FACTS, EVAL = "harness/", "facts.json", "eval.yaml"
 ITEMS: Final = ("items/one_answer.jsonl", "items/several_answers.jsonl", "items/demonstrations.jsonl")
 DESIGNS: Final = ("json", "plain")
 """Prompt designs: a reply of JSON with a list of answers, or of plain text with | between answers."""
+DEFAULT_PROMPTS: Final[Mapping[str, str]] = {"design": DESIGNS[0], "serialisation": "markdown"}
+"""How prompts are written if a release does not say."""
 SINCE = 11
 """The rules from which on releases have a runnable benchmark."""
 MODULES: Final[Mapping[str, tuple[str, ...]]] = {
