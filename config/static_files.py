@@ -48,12 +48,12 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
     def url_converter(
         self, name: str, hashed_files: dict[str, str], template: str | None = None
     ) -> Callable[[re.Match[str]], str]:
-        """How a reference inside the file `name` is rewritten. Types in comments import in circles: they are not."""
+        """How a reference inside the file `name` is rewritten; types in comments, which import in circles, are not."""
         convert: Any = super().url_converter(name, hashed_files, template)
 
         def converted(match: re.Match[str]) -> str:
             ours = not name.endswith(".js") or name.startswith(OURS) or f"/{OURS}" in match[0]
-            before = match.string[: match.start()]
+            before = match.string[: match.start("url")]  # a match can begin with the word in a comment
             in_comment = before.rfind("/*") > before.rfind("*/")
             return str(convert(match)) if ours and not in_comment else match[0]
 
