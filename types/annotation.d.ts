@@ -16,10 +16,7 @@ type FormPart = PagePart & {
 };
 
 /* An option of a field, with the key that chooses it. */
-interface KeyOption {
-  readonly key: string;
-  readonly input: HTMLInputElement;
-}
+type KeyOption = KeyAction & { readonly input: HTMLInputElement };
 
 interface Progress {
   readonly submitted: number;
@@ -42,8 +39,7 @@ interface QuestionAnswer {
 }
 
 /* An item as the server hands it out. */
-interface ItemAssignment {
-  readonly id: string;
+interface ItemAssignment extends Assignment {
   readonly type: string;
   readonly variant: string;
   readonly version: number;
@@ -55,8 +51,7 @@ interface ItemAssignment {
   readonly shows: Record<string, any>;
   readonly contract: Contract | null;
   readonly progress: Progress;
-  readonly draft: (import("../static/askew/item-state.js").StoredDraft & { readonly outdated?: string }) | null;
-  readonly annotation: unknown;
+  readonly draft: (DraftReply & { readonly outdated?: string }) | null;
   readonly sent_back: string | null;
   readonly answers?: readonly QuestionAnswer[];
   readonly same_question: { readonly number: number; readonly total: number } | null;
@@ -68,7 +63,7 @@ interface Lease {
 
 /* An earlier item of the person, with the response that was submitted. */
 interface EarlierItem extends ItemAssignment {
-  readonly response: import("../static/askew/item-state.js").Response | null;
+  readonly response: ResponseBody | null;
   readonly unsure: boolean;
   readonly ended_at: string;
 }

@@ -2,15 +2,20 @@
 
 /* The data of a response: a value for each field of the form. */
 type ResponseData = Record<string, unknown> & { readonly answers?: readonly string[] };
+/* What a person has entered, with the task type and the example that it belongs to. */
 interface ResponseBody {
+  readonly type: string;
+  readonly variant: string;
+  readonly version: number;
+  readonly base: string;
   readonly data: ResponseData;
-  readonly [part: string]: unknown;
+  readonly unsure?: boolean;
 }
 
 interface DraftReply {
   readonly revision: number;
   readonly response: ResponseBody;
-  readonly saved_at?: string;
+  readonly saved_at: string;
   readonly violations?: readonly Violation[] | null;
 }
 

@@ -242,22 +242,7 @@ type GridElement = import("../static/askew/grid.js").AskewGrid;
 
 // --- the page of an item (<askew-annotate>) ---------------------------------------------------------------------------
 
-interface AnnotatePage extends HTMLElement {
-  readonly grid: GridElement;
-  readonly practice: string; // the address of its checks in practice, else ""
-  readonly number?: number;
-  readonly begun: import("../static/askew/begun.js").Begun;
-  readonly commits?: import("../static/askew/commits.js").Commits;
-  readonly isBlank: boolean;
-  readonly response: ResponseBody;
-  readonly assignment: Assignment;
-  put(data: ResponseData | null): void;
-  saved(): Promise<void>;
-  start(): void;
-  submit(): void;
-  choose(options: readonly KeyAction[], text: string, typed: TypedNumber | null): void;
-  endNumber(typed: TypedNumber): boolean;
-}
+type AnnotatePage = import("../static/askew/annotate.js").AskewAnnotate;
 
 /* What a key of the page does: it runs, or chooses an input. */
 interface KeyAction {
@@ -367,17 +352,9 @@ interface FormState {
   readonly missing: readonly (readonly [field: Field, sentence: string])[];
 }
 
-/* What the page of an item does for its past items. */
-interface PastPage extends HTMLElement {
-  readonly keys: import("../static/askew/keys.js").Keys;
-  lookBack(item: PastItem): Promise<boolean>;
-  comeBack(): void;
-  reopen(annotation: string): Promise<Problem | null>;
-  showSession(): Promise<void>;
-}
-
 /* <askew-comparison>: variants of a table. */
 interface ComparisonElement extends HTMLElement {
+  focusTable(): void;
   compare(data: Comparison): void;
   next(by?: number): void;
   turn(): void;

@@ -24,7 +24,7 @@ import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
 import { FormItem, Item, PracticeItem } from "./item.js";
 import { ItemDisplay } from "./item-display.js";
-import { Keys, outside, writes } from "./keys.js";
+import { Keys, outside } from "./keys.js";
 import { t } from "./language.js";
 import { growWithPage } from "./long-choices.js";
 import { LongQuestion } from "./long-question.js";
@@ -63,7 +63,7 @@ export class AskewAnnotate extends HTMLElement {
   // From here on: set by connectedCallback, before anything uses it.
   form = /** @type {PagePart<HTMLFormElement>} */ (/** @type {unknown} */ (null));
   grid = /** @type {AskewGrid} */ (/** @type {unknown} */ (null));
-  comparison = /** @type {ComparisonElement & {focusTable(): void}} */ (/** @type {unknown} */ (null));
+  comparison = /** @type {PagePart<ComparisonElement>} */ (/** @type {unknown} */ (null));
   bar = /** @type {PagePart} */ (/** @type {unknown} */ (null));
   panel = /** @type {PagePart} */ (/** @type {unknown} */ (null));
   noticeList = /** @type {PagePart} */ (/** @type {unknown} */ (null));
@@ -140,8 +140,8 @@ export class AskewAnnotate extends HTMLElement {
 
   /** @param {ItemAssignment} assignment @param {{first?: boolean, said?: string, isBack?: boolean}} options */
   show(assignment, { first = false, said = "", isBack = false } = {}) {
-    const isOther = (name) => assignment[name] !== this.current[name];
-    if (!first && !this.practice && !this.lookback.home && ["guidelines", "version"].some(isOther)) {
+    const isOther = (/** @type {"guidelines" | "version"} */ name) => assignment[name] !== this.current[name];
+    if (!first && !this.practice && !this.lookback.home && /** @type {const} */ (["guidelines", "version"]).some(isOther)) {
       // It is shown with another version of the guidelines or the form: the page comes anew with it.
       location.assign(`${location.pathname}?assignment=${assignment.id}`);
       return;
@@ -161,7 +161,7 @@ export class AskewAnnotate extends HTMLElement {
     this.guidelines.begin(assignment.progress?.submitted ?? 0); // before the table is fitted to the room that is left
     this.checklist.begin();
     this.display.fillShown(assignment);
-    const held = assignment.draft;
+    const held = /** @type {DraftReply & {outdated?: string}} */ (assignment.draft);
     const empty = this.values.blank();
     const stored = held?.response?.data ?? empty;
     const copy = copyOf(assignment.id);
@@ -171,7 +171,7 @@ export class AskewAnnotate extends HTMLElement {
     const onServer = isOvertaken ? (copy.saved ? copy.response : null) : held?.response ?? this.values.envelope(empty);
     if (!this.lookback.home) this.item.hear({ type: "open", id: assignment.id, revision: isOvertaken ? copy.revision : revision, stored: onServer, unheard, isBack });
     const equal = same(copy?.response?.data, stored) && Boolean(copy?.response?.unsure) === Boolean(held?.response?.unsure);
-    const kept = copy && copy.response?.base === assignment.base && !equal && (isOvertaken || !copy.saved) ? copy : null;
+    const kept = /** @type {DraftReply & typeof copy} */ (copy && copy.response?.base === assignment.base && !equal && (isOvertaken || !copy.saved) ? copy : null);
     const conflict = kept !== null && Boolean(held) && kept.revision < held.revision && !unheard.includes(digest(held.response));
     this.values.setUnsure(Boolean((kept && !conflict ? kept : held)?.response?.unsure));
     const fits = this.values.fill(kept && !conflict ? kept.response.data : stored);
@@ -221,7 +221,7 @@ export class AskewAnnotate extends HTMLElement {
       const { suggestions, reason } = await send("GET", `${this.dataset.api}assignments/${id}/suggestions/`);
       this.#suggest(id, { suggestions, reason });
     } catch (problem) {
-      this.#suggest(id, { suggestions: null, reason: problem.message });
+      this.#suggest(id, { suggestions: null, reason: /** @type {Error} */ (problem).message });
     }
   }
 
@@ -265,7 +265,7 @@ export class AskewAnnotate extends HTMLElement {
     this.form.addEventListener("submit", (event) => {
       if (event.submitter?.hasAttribute("formaction")) return; // to another page, with what is written in the form
       event.preventDefault();
-      this.panels.act(event.submitter?.value ?? "submit");
+      this.panels.act(/** @type {HTMLButtonElement | null} */ (event.submitter)?.value ?? "submit");
     });
     for (const form of document.querySelectorAll("form[data-action]")) {
       form.addEventListener("submit", (event) => {
@@ -273,11 +273,11 @@ export class AskewAnnotate extends HTMLElement {
         this.panels.act(form.dataset.action);
       });
     }
-    this.commits = new Commits(this, (group) => !this.isSending && this.turns.isWritten() && this.turns.commit(group));
-    this.form.addEventListener("focusin", ({ target }) => { if (target.matches(".ranks select")) this.turns.rank = target.value; });
+    this.commits = new Commits(this, (group) => !this.isSending && this.turns.isWritten() && this.turns.commit(/** @type {Field} */ (group)));
+    this.form.addEventListener("focusin", ({ target }) => { if (target.matches(".ranks select")) this.turns.rank = /** @type {PagePart<HTMLSelectElement>} */ (target).value; });
     this.form.addEventListener("input", ({ target }) => {
       if (!target.matches(".ranks select")) return;
-      swapRanks(target, this.turns.rank);
+      swapRanks(/** @type {HTMLSelectElement} */ (/** @type {unknown} */ (target)), this.turns.rank);
       this.turns.rank = target.value;
     });
     this.form.addEventListener("input", (event) => event.target.closest("[data-field]") && this.#changedSoon());
@@ -305,7 +305,7 @@ export class AskewAnnotate extends HTMLElement {
         this.grid.hideMarked(hidden);
       }
     });
-    this.addEventListener("keydown", (event) => this.panels.onKey(event));
+    this.addEventListener("keydown", (event) => this.panels.onKey(/** @type {At<KeyboardEvent, PagePart<HTMLInputElement>>} */ (event)));
     this.addEventListener("focusin", (event) => this.panels.typing(event.target));
     this.addEventListener("focusout", (event) => this.panels.typing(event.relatedTarget));
     for (const panel of this.bar.querySelectorAll("details[data-panel]")) {
@@ -315,8 +315,8 @@ export class AskewAnnotate extends HTMLElement {
     // it is taken back.
     let before = "";
     for (const kind of ["keydown", "beforeinput", "input", "click", "paste"]) {
-      this.addEventListener(kind, (event) => {
-        if (!this.isSending || (kind === "input" && !event.inputType)) return;
+      this.addEventListener(/** @type {"input"} */ (kind), (event) => {
+        if (!this.isSending || (kind === "input" && !/** @type {InputEvent} */ (/** @type {unknown} */ (event)).inputType)) return;
         if (kind === "beforeinput") before = event.target.value;
         if (kind === "input") event.target.value = before;
         event.preventDefault();
@@ -393,7 +393,7 @@ export class AskewAnnotate extends HTMLElement {
     this.requirements.refresh();
     this.requirements.tellChecked(); // back at what the server has seen: it is not sent again
     this.tell("response-entered", {});
-    if (this.current.shows.program?.guards?.length) this.grid.protect(this.requirements.contract().protected);
+    if (this.current.shows.program?.guards?.length) this.grid.protect(this.requirements.contract()?.protected ?? []);
   }
 
   /* Whether something is on its way that ends the item or needs the whole page. */
@@ -445,12 +445,12 @@ export class AskewAnnotate extends HTMLElement {
     return this.submission.submit();
   }
 
-  /** @param {readonly any[]} actions @param {string} text @param {any} typed */
+  /** @param {readonly KeyAction[]} actions @param {string} text @param {TypedNumber | null} typed */
   choose(actions, text, typed) {
-    this.turns.choose(actions, text, typed);
+    this.turns.choose(/** @type {readonly KeyOption[]} */ (actions), text, typed);
   }
 
-  /** @param {{group: Element}} typed */
+  /** @param {TypedNumber} typed */
   endNumber(typed) {
     return this.turns.endNumber(typed);
   }

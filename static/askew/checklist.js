@@ -20,7 +20,7 @@ export class Checklist {
   #ready;
   /** @type {HTMLElement | null} */
   #list;
-  /** @type {Map<Element, HTMLElement>} */
+  /** @type {Map<Field, HTMLElement>} */
   #required = new Map(); // field -> its line
   /** @type {WeakSet<HTMLElement>} */
   #fine = new WeakSet(); // lines that were fine when they were last checked
@@ -28,7 +28,7 @@ export class Checklist {
 
   /** @type {HTMLElement | null} */
   #changes;
-  /** @type {(field: Element) => void} */
+  /** @type {(field: Field) => void} */
   #go;
 
   /* list: the list of the lines, or null; changes: the field of the changes to the table, or null; go(field) moves the focus
@@ -131,7 +131,7 @@ export class Checklist {
     }
   }
 
-  /** @param {Element} field */
+  /** @param {Field} field */
   #line(field) {
     const line = Object.assign(document.createElement("li"), { className: "required" });
     const link = Object.assign(document.createElement("button"), { type: "button", className: "link" });

@@ -10,7 +10,7 @@ const PREFIX = "askew:draft:";
 const onPage = new Map(); // where the browser stores none
 
 /**
- * @typedef {import("./item-state.js").Response} Response
+ * @typedef {ResponseBody} Response
  * @typedef {{revision: number, response: Response | null, at: number, unheard: number[], saved?: boolean}} Copy
  *   `unheard`: digests of responses whose answer nobody has heard; `saved`: the server has it as this revision
  */

@@ -18,20 +18,15 @@
 import { digest, same } from "./draft.js";
 
 /**
- * @typedef {{type: string, variant: string, version: number, base: string, data: Record<string, unknown>, unsure?: boolean}} Response
- *   what a person has entered, with the task type and the example that it belongs to
- * @typedef {{revision: number, response: Response, saved_at: string}} StoredDraft  as the server has it
- * @typedef {{id: string}} Assignment  an item that was fetched; only its id matters here
- * @typedef {{code: string, status: number, message: string, passing: boolean, signedOut: boolean, body: Record<string, any>}} Problem
  * @typedef {{action: "submit" | "skip", body: Record<string, any>, request: number | null}} Ending
  *
  * @typedef {object} State
  * @property {"open" | "submitting" | "withdrawing" | "conflicting" | "losing" | "refused" | "submitted" | "closed"} stage
  * @property {string | null} id  of the assignment
  * @property {number} revision  of the draft on the server; 0 for none
- * @property {Response | null} entered  null before the first change
- * @property {Response | null} stored  what the server has confirmed
- * @property {{request: number, response: Response} | null} sent  a draft on its way
+ * @property {ResponseBody | null} entered  null before the first change
+ * @property {ResponseBody | null} stored  what the server has confirmed
+ * @property {{request: number, response: ResponseBody} | null} sent  a draft on its way
  * @property {number | null} checking  a request that saves nothing, but that nothing may overtake
  * @property {boolean} again  the next draft follows at once
  * @property {boolean} savesDrafts  false once the server has refused one for good
@@ -39,8 +34,8 @@ import { digest, same } from "./draft.js";
  * @property {number[]} unheard  digests of responses that were sent without an answer yet: the server may have any of them
  * @property {Ending | null} ending  the submission or skip that is on its way, or follows a withdrawal
  * @property {boolean} hasWaited  long enough for the draft on its way
- * @property {{response: Response, confirmed: string[], tries: number} | null} wish
- * @property {Response | null} unanswered  the first response whose submission got no answer
+ * @property {{response: ResponseBody, confirmed: string[], tries: number} | null} wish
+ * @property {ResponseBody | null} unanswered  the first response whose submission got no answer
  * @property {number | null} withdrawal  the request on its way
  * @property {Assignment[]} ahead  items that were fetched ahead, the next one first
  * @property {number | null} fetching  the request for one of them
@@ -317,7 +312,7 @@ const secondsAfter = (failures) => BACK_OFF[Math.min(failures, BACK_OFF.length -
 /** @param {State} item @param {Act} act */
 function put(item, act) {
   const request = next(item);
-  const response = /** @type {Response} */ (item.entered);
+  const response = /** @type {ResponseBody} */ (item.entered);
   item.again = false;
   item.sent = { request, response };
   expectAnswer(item, act);
@@ -337,7 +332,7 @@ function keep({ id, revision, entered: response, unheard }, act, saved = false) 
   act({ do: "keep", id, copy: { revision, response, unheard, saved } });
 }
 
-/** Go on from another draft of the server. @param {State} item @param {StoredDraft} draft */
+/** Go on from another draft of the server. @param {State} item @param {DraftReply} draft */
 function rebase(item, draft) {
   Object.assign(item, { revision: draft.revision, stored: draft.response, failures: 0 });
 }

@@ -13,13 +13,10 @@ const KEEPALIVE_LIMIT = 60_000; // bytes a browser lets a request carry after it
 /**
  * @typedef {import("./item-state.js").Effect} Effect
  * @typedef {import("./item-state.js").Event} Event
- * @typedef {import("./item-state.js").Response} Response
- * @typedef {import("./item-state.js").StoredDraft} StoredDraft
- * @typedef {import("./item-state.js").Assignment} Assignment
  * @typedef {object} PageOfItem
  * @property {Record<string, (details: any) => void>} tell
  * @property {(action: string, id: string, body: object) => Promise<any>} end
- * @property {(id: string) => Promise<StoredDraft>} withdraw
+ * @property {(id: string) => Promise<DraftReply>} withdraw
  * @property {(id: string) => Promise<Assignment | null>} fetchNext
  * @property {(id: string, action: string) => string} urlOf
  * @property {() => void} redraw
@@ -80,7 +77,7 @@ export class Item {
     this.#page.redraw();
   }
 
-  /** @param {Response} response  whole, at every change */
+  /** @param {ResponseBody} response  whole, at every change */
   change(response) {
     this.hear({ type: "change", response });
   }
@@ -97,7 +94,7 @@ export class Item {
    * What the server has to say of the draft it holds: the request that made that draft, sent once more, changes nothing
    * there, and is refused where the draft is another one by now. Saving and submitting wait for it: sent beside it, they
    * would be the reason of a refusal. Resolves to the answer, or to null where there is none; the next save then tells.
-   * @param {Response} response
+   * @param {ResponseBody} response
    */
   check(response) {
     return new Promise((resolve, reject) => {
@@ -203,10 +200,10 @@ export class PracticeItem {
 
   /** @param {Event} _ */
   hear(_) {}
-  /** @param {Response} _ */
+  /** @param {ResponseBody} _ */
   change(_) {}
   async flush() { return true; }
-  /** @param {Response} _ @returns {Promise<any>} */
+  /** @param {ResponseBody} _ @returns {Promise<any>} */
   async check(_) { return null; }
   close() {}
   retry() {}
@@ -222,7 +219,7 @@ export class FormItem extends PracticeItem {
     if (type === "open") [this.#id, this.#revision] = [id, revision];
   }
 
-  /** @param {Response} response */
+  /** @param {ResponseBody} response */
   change(response) {
     keep(this.#id, { revision: this.#revision, response, at: Date.now(), unheard: [] });
   }

@@ -132,6 +132,6 @@ function asPast(item, home) {
   const data = item.response?.data ?? {};
   return {
     ...home, ...item, grid: "read", suggests: "", loop: null, help: "", answers: [], sent_back: null, annotation: null, same_question: null,
-    draft: { revision: 0, response: { data, unsure: item.unsure }, saved_at: item.ended_at },
+    draft: { revision: 0, response: /** @type {ResponseBody} */ ({ data, unsure: item.unsure }), saved_at: item.ended_at },
   };
 }

@@ -36,7 +36,7 @@ export function pageKeys(page) {
 export async function keySections(page) {
   const { gridKeys } = await import("./grid-keys.js");
   const { grid: mode, contract } = page.current;
-  const own = /** @type {FormPart[]} */ (outside(page, "[data-hears]")).map(({ keyTable }) => keyTable).filter(Boolean);
+  const own = /** @type {FormPart[]} */ (outside(page, "[data-hears]")).flatMap(({ keyTable }) => keyTable ?? []);
   if (!page.grid && !page.comparison) return own;
   return [...own, { title: t("In the table"), rows: gridKeys(page.comparison ? "compare" : mode, contract?.allowed ?? null) }];
 }

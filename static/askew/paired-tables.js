@@ -30,7 +30,7 @@ export class PairedTables {
     if (!rooms.every(Boolean)) return;
     for (const one of pair) one.columnWidths.unlock();
     const frame = Math.max(...pair.map(({ sheet }) => sheet.offsetWidth - sheet.clientWidth)) + 1;
-    const room = Math.min(...rooms) - frame - Math.max(...pair.map(({ table }) => /** @type {HTMLTableRowElement} */ (table.tHead?.lastElementChild).cells.length)); // lock() rounds up
+    const room = Math.min(...rooms) - frame - Math.max(...pair.map(({ table }) => /** @type {PaintedHead} */ (table.tHead).lastElementChild.children.length)); // lock() rounds up
     let layout = { fits: false, widths: /** @type {number[][]} */ ([]) };
     for (const dense of [false, true]) {
       for (const one of pair) one.table.classList.toggle("dense", dense);

@@ -13,7 +13,7 @@ import { Problem, send } from "./api.js";
 const PASSED_ON = new Set(["Tab", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home", "End", "Shift"]);
 
 export class Past {
-  /** @type {PastPage} */
+  /** @type {AnnotatePage} */
   #page;
   /** @type {string} */
   #url;
@@ -30,7 +30,7 @@ export class Past {
   #stepping = 0;
 
   /* `url` lists the items; `store` is the name under which this browser keeps whether the strip is open. */
-  /** @param {PastPage} page @param {string} url @param {string} store */
+  /** @param {AnnotatePage} page @param {string} url @param {string} store */
   constructor(page, url, store) {
     this.#page = page;
     this.#url = url;

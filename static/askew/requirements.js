@@ -26,7 +26,7 @@ export class Requirements {
   }
 
   /* A draft that one comes back to is judged as one that is saved. */
-  /** @param {{response: import("./item-state.js").Response}} draft */
+  /** @param {{response: ResponseBody}} draft */
   async askVerdict({ response }) {
     if (this.page.practice || this.page.lookback.home || !this.asksServer()) return;
     const { id } = this.page.current;

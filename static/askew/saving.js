@@ -66,7 +66,7 @@ export class Saving {
     };
   }
 
-  /** @param {any} reply @param {import("./item-state.js").Response} response */
+  /** @param {any} reply @param {ResponseBody} response */
   #onSaved(reply, response) {
     this.page.current = { ...this.page.current, draft: { revision: reply.revision, response, saved_at: reply.saved_at } };
     if (!this.page.item.isWished) {
@@ -117,14 +117,14 @@ export class Saving {
     this.page.status.notice(t`${problem.message} Your entries are still here and stored in this browser.`, "problem", problem.passing ? "connection" : "submit");
   }
 
-  /** @param {import("./item-state.js").StoredDraft} draft */
+  /** @param {DraftReply} draft */
   #onStale(draft) {
     this.page.status.state(t("Not saved: this item was changed in another window"), true);
     this.chooseVersion(this.page.response, draft);
   }
 
   /* Two versions of one response: the person chooses. Until then both exist, here and on the server. */
-  /** @param {import("./item-state.js").Response} mine @param {import("./item-state.js").StoredDraft} draft */
+  /** @param {ResponseBody} mine @param {DraftReply} draft */
   async chooseVersion(mine, draft) {
     const choice = await chooseVersion({ fields: this.page.fields, grid: this.page.grid, mine: mine.data, other: draft.response.data, savedAt: clock(draft.saved_at) });
     if (choice === "other") {
@@ -140,7 +140,7 @@ export class Saving {
   }
 
   /* A submission that got no answer had arrived, and the person has chosen something else since: it is the draft again. */
-  /** @param {import("./item-state.js").StoredDraft} draft */
+  /** @param {DraftReply} draft */
   #onWithdrawn(draft) {
     this.page.status.clearNotices("connection");
     if (!this.page.item.isUnsaved) this.#onSaved(draft, draft.response);
