@@ -14,17 +14,6 @@ from tests.plugin import ROOT
 COMMENT = re.compile(r"^\s*//.*$", re.M)
 
 
-def test_errors_in_files_without_types_are_left_out_with_their_details() -> None:
-    untyped = scripts.UNTYPED[0]
-    lines = [
-        f"{untyped}(1,2): error TS7006: Parameter 'a' implicitly has an 'any' type.",
-        "  More about it.",
-        "static/askew/tables.js(3,4): error TS2322: Type 'null' is not assignable to type 'string'.",
-        "  More about that.",
-    ]
-    assert list(scripts.typed(lines)) == lines[2:]
-
-
 @pytest.mark.parametrize(
     ("comment", "count"),
     [
