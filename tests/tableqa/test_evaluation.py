@@ -536,4 +536,6 @@ def test_a_file_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> No
     with pytest.raises(EvaluationError, match=r"said.jsonl, line 2: not UTF-8"):
         read_predictions(path, ["wtq"])
     with pytest.raises(EvaluationError, match="cannot be read"):
+        read_predictions(tmp_path / "missing.jsonl", ["wtq"])
+    with pytest.raises(EvaluationError, match="has no samples"):
         read_predictions(tmp_path, ["wtq"])
