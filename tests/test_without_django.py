@@ -28,7 +28,7 @@ for package in sys.argv[1:]:
                 importlib.import_module(module.name)
             except ImportError as error:
                 missing.add(error.name)
-assert missing <= {"torch", "transformers", "onnx", "ray"}, missing
+assert missing <= {"torch", "transformers", "onnx", "ray", "inspect_ai", "datasets"}, missing
 """
 
 PERTURB = """
