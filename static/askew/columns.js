@@ -19,7 +19,6 @@ const STATES = { taken: t("taken"), rejected: t("rejected") };
 const AGAIN = [1, 2, 4, 8, 15, 30]; // seconds until suggestions that are still being made are asked for once more
 
 export class ColumnList extends HTMLElement {
-  // What connectedCallback and `shown` set, before anything uses it.
   page = /** @type {PagePart<AnnotatePage>} */ (/** @type {unknown} */ (null));
   form = /** @type {PagePart<HTMLFormElement>} */ (/** @type {unknown} */ (null));
   table = /** @type {WholeTable} */ (/** @type {unknown} */ (null));
