@@ -13,7 +13,7 @@ from config.static_files import HashedStaticFilesStorage
 OF_OTHERS = ("admin/", "drf_spectacular_sidecar/", "rest_framework/")
 
 
-class Uncompressed(HashedStaticFilesStorage):
+class PlainStorage(HashedStaticFilesStorage):
     """The storage of a production build, without the time that compression takes."""
 
     def compress_files(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -22,7 +22,7 @@ class Uncompressed(HashedStaticFilesStorage):
 
 def collect(folder: Path) -> Path:
     """Write to the folder what a site ships: with bundles where Node.js is, without the pages of other packages."""
-    storage = Uncompressed(location=folder, base_url="/static/")
+    storage = PlainStorage(location=folder, base_url="/static/")
     sources: dict[str, tuple[Any, str]] = {}
     for path, source in ((path, source) for finder in get_finders() for path, source in finder.list([])):
         if not path.startswith(OF_OTHERS):
