@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.test_mixing import LATER, perturbed_thrice
 
 EDITED, CHECKED = "value_change_answer_changes.jsonl", "answer_check.jsonl"
+DIGEST = re.compile(r"[0-9a-f]{64}")
 CY_READS = {"upheld": "1996", "other": "1967"}
 
 
@@ -120,8 +122,10 @@ def test_an_edit_that_people_contradict_is_in_no_benchmark_file(
         for path in out.rglob("*"):
             is_raw = {"responses", "decisions"} & {path.parent.name, path.stem}  # as the format hf has them
             names = (*benchmark_files.RAW, raw_records.MANIFEST, CHECKED)
-            if path.is_file() and not is_raw and path.name not in names:
-                assert "1996" not in path.read_text(encoding="utf-8", errors="replace"), path.name
+            is_code = path.suffix == ".py"  # the scoring that a release contains has years as examples
+            if path.is_file() and not is_raw and not is_code and path.name not in names:
+                text = DIGEST.sub("", path.read_text(encoding="utf-8", errors="replace"))
+                assert "1996" not in text, path.name
         assert any(outcome["example"] for one in decisions(out) for outcome in one["outcomes"]), (
             "raw is whole"
         )
