@@ -231,14 +231,14 @@ def previews() -> list[dict[str, Any]]:
 
 
 def released(project: str, name: str) -> dict[str, Any]:
-    """A release that is ready: a digest over the names and bytes of all its files, and what verifying it says."""
+    """A release that is ready: a digest over its files, without the two that name it, and what verifying it says."""
     from annotation.models import Release
     from annotation.releases import creation, verification
 
     release = Release.objects.get(project__slug=project, name=name, ready_at__isnull=False)
     folder, whole = creation.folder(release), hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.is_file():
+        if path.is_file() and path.name not in ("manifest.json", "CITATION.cff"):
             whole.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
     return {"bytes": whole.hexdigest(), "verified": verification.verify(folder)["annotations"]}
 

@@ -179,7 +179,12 @@ def planned(world: World, name: str) -> Release:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """All files but the two that name the release."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in ("manifest.json", "CITATION.cff")
+    }
 
 
 def leftovers(release: Release) -> list[Path]:
