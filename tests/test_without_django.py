@@ -22,13 +22,14 @@ sys.meta_path.insert(0, ImportBlocker())
 count, missing = 0, set()
 for package in sys.argv[1:]:
     for module in pkgutil.walk_packages(importlib.import_module(package).__path__, package + "."):
-        if not module.name.endswith("__main__"):
+        # What a release copies finds its library in the release alone.
+        if not module.name.endswith(("__main__", "harness.inspect_task", "harness.lm_eval_functions")):
             count += 1
             try:
                 importlib.import_module(module.name)
             except ImportError as error:
                 missing.add(error.name)
-assert missing <= {"torch", "transformers", "onnx", "ray", "inspect_ai", "datasets"}, missing
+assert missing <= {"torch", "transformers", "onnx", "ray"}, missing
 """
 
 PERTURB = """
