@@ -322,11 +322,11 @@ def reported(name: str, how: Conditions, found: dict[str, Any]) -> list[str]:
         f"{p95:9.0f}{worst:6.0f}{found['ready']:7.0f}",
         flush=True,
     )
-    asked = how.slower == 1 and how.line is None
+    has_target = how.slower == 1 and how.line is None
     limit = KEY.get(name.partition(", ")[0], SMOOTH)
     figures = [
-        keep(f"first paint, {name}, {how.name}", found["fcp"], "ms", at_most=PAINT if asked else None),
-        keep(f"a key at p95, {name}, {how.name}", p95, "ms", at_most=limit if asked else None),
+        keep(f"first paint, {name}, {how.name}", found["fcp"], "ms", at_most=PAINT if has_target else None),
+        keep(f"a key at p95, {name}, {how.name}", p95, "ms", at_most=limit if has_target else None),
         keep(f"ready, {name}, {how.name}", found["ready"], "ms", at_most=READY.get(how.name)),
     ]
     return [

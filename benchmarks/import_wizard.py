@@ -138,7 +138,7 @@ def measure(path: Path) -> list[Any]:
 
 
 def measure_previews(most: int, large: list[float]) -> list[Any]:
-    """The figures of first previews that show an example: of so many honest files, and of the large ones."""
+    """Measure first previews that show an example: at most `most` honest files, and `large` seconds measured before."""
     seconds, without = list(large), 0
     with tempfile.TemporaryDirectory(prefix="askew-honest-") as name:
         files = honest_files(Path(name))[:most]

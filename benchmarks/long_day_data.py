@@ -12,7 +12,7 @@ from typing import Any
 
 
 def main(items: int) -> dict[str, Any]:
-    """Migrate and open a batch of question_type with so many items, for one annotator."""
+    """Migrate, and open a batch of question_type with `items` items for one annotator."""
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     import django
 

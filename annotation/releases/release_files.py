@@ -6,16 +6,16 @@ once; verifying derives them again and compares (`verification`).
 """
 
 import hashlib
+import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from annotation.releases import runnable_benchmark
 from annotation.releases.benchmark_files import RAW, Gate, folders
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import MANIFEST, Raw
 from annotation.releases.record_files import write_with_offsets
-from tableqa.core.canonical_json import file_digest
 from tableqa.writers import croissant, hub, hub_features, whole_examples
 
 
@@ -112,13 +112,18 @@ def describe(folder: Path) -> dict[str, dict[str, Any]]:
     files = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name != MANIFEST:
-            name = path.relative_to(folder).as_posix()
-            if path.name == hub.CROISSANT:
-                content = croissant.without_url(path.read_bytes())
-                sha, size, lines = hashlib.sha256(content).hexdigest(), len(content), content.count(b"\n")
-            else:
-                with path.open("rb") as stream:
-                    lines = sum(block.count(b"\n") for block in iter(lambda s=stream: s.read(1 << 20), b""))  # type: ignore[misc]
-                sha, size = file_digest(path), path.stat().st_size
-            files[name] = {"sha256": sha, "bytes": size, "records": lines}
+            with path.open("rb") as stream:
+                is_croissant = path.name == hub.CROISSANT
+                content = io.BytesIO(croissant.without_url(stream.read())) if is_croissant else stream
+                files[path.relative_to(folder).as_posix()] = _describe(content)
     return files
+
+
+def _describe(stream: BinaryIO) -> dict[str, Any]:
+    """One pass over a file: its sha256, size in bytes and number of lines."""
+    sha256, size, lines = hashlib.sha256(), 0, 0
+    while block := stream.read(1 << 20):
+        sha256.update(block)
+        size += len(block)
+        lines += block.count(b"\n")
+    return {"sha256": sha256.hexdigest(), "bytes": size, "records": lines}

@@ -180,7 +180,7 @@ export class AskewAnnotate extends HTMLElement {
     if (first && recall(WISH).includes(assignment.id)) this.status.notice(t("Your response is not submitted."), "note", "submit", () => this.submission.submit(), t("Submit"));
     if (!fits) this.status.notice(t("The saved changes do not fit this table. The original table is shown."));
     this.status.state(held && !kept && !this.practice && !this.lookback.home ? t`${said} Saved ${clock(held.saved_at)}`.trim() : said);
-    this.status.said = said;
+    this.status.lastingMessage = said;
     if (kept && !conflict) {
       if (!kept.saved) this.status.notice(t("Your unsaved changes were restored."), "note");
       this.changed();

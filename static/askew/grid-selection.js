@@ -8,7 +8,7 @@ import { count } from "./words.js";
 import { percent } from "./zoom.js";
 
 const PAUSE = 250; // ms: what is said of a range waits until the keys rest
-const SELECTED_AT_MOST = 500; // cells of a range that are told to screen readers one by one
+const MAX_ANNOUNCED = 500; // cells of a range that screen readers announce one by one
 
 export class GridSelection extends HTMLElement {
   /** @type {readonly string[] | null} */
@@ -35,7 +35,7 @@ export class GridSelection extends HTMLElement {
   tools = /** @type {import("./tools.js").Tools} */ (/** @type {unknown} */ (null));
   status = element("p", { className: "sr", role: "status" });
   where = element("p", { className: "where", ariaHidden: "true" });
-  told = element("p", { className: "told", ariaHidden: "true" });
+  announcement = element("p", { className: "told", ariaHidden: "true" });
   /** @type {number | null} */
   timer = null;
   /** @type {number | null} */
@@ -114,7 +114,7 @@ export class GridSelection extends HTMLElement {
     clearTimeout(this.timer);
     // The same words a second time are said again only if they differ: by a blank that nobody hears.
     write(this.status, text && this.status.textContent === text ? `${text}\u00a0` : text);
-    write(this.told, shown ? text : "");
+    write(this.announcement, shown ? text : "");
   }
 
   /** @param {string} text */
@@ -346,7 +346,7 @@ export class GridSelection extends HTMLElement {
     };
     choose(this.cell);
     clearTimeout(this.telling);
-    if (!area || (area.bottom - area.top + 1) * (area.right - area.left + 1) > SELECTED_AT_MOST) return;
+    if (!area || (area.bottom - area.top + 1) * (area.right - area.left + 1) > MAX_ANNOUNCED) return;
     this.telling = setTimeout(() => {
       const { rows, columns } = this.idsIn(area);
       for (const row of rows) for (const column of columns) choose(this.painting.cell(row, column));

@@ -407,9 +407,9 @@ export class AskewGrid extends GridSelection {
     });
     this.classList.toggle("to-read", !mode.isGrid);
     const bar = element("div", { className: "grid-state" });
-    bar.append(this.signs.legend, this.told);
+    bar.append(this.signs.legend, this.announcement);
     this.signs.drawLegend();
-    write(this.told, "");
+    write(this.announcement, "");
     this.replaceChildren(this.tools.bar, this.finding.find.bar, sheet, bar, ...(mode.help ? [help] : []), this.status);
     this.where.after(this.pairing.hiddenNote);
     this.painting.settle(this.clientWidth);

@@ -15,7 +15,7 @@ export class PageStatus {
   progress = /** @type {Progress} */ (/** @type {unknown} */ (null));
   /** @type {number | undefined} */
   #counting; // timer of the seconds until the next try
-  said = ""; // message beside the progress bar that stays until something is entered
+  lastingMessage = ""; // the message beside the progress bar that stays until something is entered
 
   /** @param {import("./annotate.js").AskewAnnotate} page */
   constructor(page) {
@@ -85,12 +85,12 @@ export class PageStatus {
     const place = document.querySelector("[data-saved]");
     place.textContent = words;
     place.classList.toggle("bad", bad);
-    this.said = "";
+    this.lastingMessage = "";
   }
 
   /* "Previous item submitted." stays until something is entered: a refused Enter on the new item must not clear it unread. */
   unsay() {
-    if (this.said) this.state(document.querySelector("[data-saved]").textContent.replace(this.said, "").trim());
+    if (this.lastingMessage) this.state(document.querySelector("[data-saved]").textContent.replace(this.lastingMessage, "").trim());
   }
 
   /* The total is the one that the visit began with, although other people may add items meanwhile; it grows when this

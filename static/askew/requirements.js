@@ -47,7 +47,7 @@ export class Requirements {
     this.tellChecked();
   }
 
-  /* What the server said of what is here now. Of what was here before nothing is told: an answer to that comes, too. */
+  /* Show a reply of the server to the present response. A reply to an earlier one is left out: the next one follows. */
   tellChecked() {
     if (!this.server || !same(this.server.data, this.page.values.collect())) return;
     const { violations, answer } = this.server;

@@ -39,7 +39,7 @@ export class Turns {
     else if (input?.type === "radio") input.checked = true;
     else if (input) return this.#write(input);
     else for (const chosen of group.querySelectorAll("input[type=radio]:checked")) chosen.checked = false; // no option has that number
-    (input ?? options[0].input).dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked; whoever hears it may move on
+    (input ?? options[0].input).dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked; a listener may move on
     if (input?.type === "radio") input.focus(); // where it was pressed, should the submission be refused
     if (goesOn) {
       this.page.keys.typed = { text, group, input };
