@@ -32,7 +32,8 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
 
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
         """Make bundles of the modules, then replace each file of ours by its minified form, before it is named."""
-        bundled = {} if dry_run else _write_bundles(self.location)
+        collected = {name: modules for name, modules in bundles().items() if paths.keys() >= {*modules}}
+        bundled = _write_bundles(self.location, collected) if collected and not dry_run else {}
         for name in () if dry_run else filter(STYLE.fullmatch, paths):
             path = Path(self.path(name))
             path.write_text(minified(path.read_text("utf-8")), "utf-8")
@@ -60,7 +61,7 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
         return converted
 
 
-def _write_bundles(folder: str) -> dict[str, str]:
+def _write_bundles(folder: str, collected: dict[str, list[str]]) -> dict[str, str]:
     """Write bundles of the modules in the folder; returns their files by path. Without Node.js: none, and a warning."""
     node, script = shutil.which("node"), settings.BASE_DIR / "config" / "bundles.js"
     if not node or not (settings.BASE_DIR / "node_modules" / "rolldown").is_dir():
@@ -69,7 +70,7 @@ def _write_bundles(folder: str) -> dict[str, str]:
         )
         return {}
     build = subprocess.run(
-        [node, script, folder], input=json.dumps(bundles()), stdout=subprocess.PIPE, text=True, check=True
+        [node, script, folder], input=json.dumps(collected), stdout=subprocess.PIPE, text=True, check=True
     )
     files: dict[str, str] = json.loads(build.stdout)
     return files
