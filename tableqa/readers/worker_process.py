@@ -77,6 +77,7 @@ def limit(message: Mapping[str, int]) -> None:
 
     The last is wide, since libraries reserve far more of it than they use.
     """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for name, most in (
         (resource.RLIMIT_CPU, "cpu"),
         (resource.RLIMIT_FSIZE, "bytes"),
@@ -85,7 +86,6 @@ def limit(message: Mapping[str, int]) -> None:
         hard = resource.getrlimit(name)[1]
         value = message[most] if hard == resource.RLIM_INFINITY else min(message[most], hard)
         resource.setrlimit(name, (value, hard if most == "cpu" else value))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != message["parent"]:
