@@ -1,69 +1,18 @@
 """Former wordings of the messages in release files: releases keep their sentences, and verify after a rewording."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
+from pathlib import Path
 
 from tableqa.agreement import cell_sets, edits, measures, rankings
 from tableqa.core.translation import JOINED, Message, joined, template_of
 
-FORMER: Mapping[str, Sequence[str]] = {
-    "agreement.generalised": (
-        (
-            "Units have unequal numbers of ratings: the generalised form of Fleiss' kappa (Gwet 2014), in "
-            "which units with a single rating count in the expected agreement only."
-        ),
-    ),
-    "agreement.one_category": ("Only one category was ever used, so agreement cannot be told from chance.",),
-    "agreement.one_unit": ("One unit has no spread between units, so there is no interval.",),
-    "agreement.unequal": (
-        (
-            "Units have unequal numbers of ratings; those with a single one count in the expected agreement "
-            "only (Gwet 2014)."
-        ),
-    ),
-    "cell_sets.no_choice": (
-        (
-            "No two raters could have differed: their sets are empty or cover the whole table, so agreement "
-            "cannot be told from chance."
-        ),
-    ),
-    "cell_sets.within_tables": (
-        "Chance is taken within each table: sets of the observed sizes, drawn at random among its cells.",
-    ),
-    "edit_agreement.no_choice": (
-        "No two raters could have differed: nobody edited anything, or there was only one way to do it.",
-    ),
-    "edit_agreement.within_tables": (
-        (
-            "Chance is taken within each table: edits at random places, values equal as often as in "
-            "different items."
-        ),
-    ),
-    "perturbations.as_it_was": ("The table comes out as it was.",),
-    "perturbations.no_answer_column": ("No column of the table holds the answer.",),
-    "perturbations.no_column": ("The table has no column.",),
-    "perturbations.no_room": ("{number} of them do not fit into {places} places.",),
-    "perturbations.no_row": ("No row of the table holds the answer.",),
-    "perturbations.not_said": ("Nobody has said which cells are relevant.",),
-    "perturbations.nothing_to_swap": ("There is one of them only, and nothing to swap it with.",),
-    "perturbations.only_one": ("There is one of them only, and no other place.",),
-    "perturbations.there_already": ("They stand there already.",),
-    "resolving.all_different": ("{number} different responses from {people} people",),
-    "resolving.apart": ("The scores for {names} are {gap} or more apart.",),
-    "resolving.differ": ("{number} of {of} answers differ from the given one: {names}.",),
-    "resolving.different": ("{number} different responses, from {first} and {last} of {people} people",),
-    "resolving.nobody": ("Nobody gives the given answer: {names}.",),
-    "resolving.not_all": ("Not everybody says the same ({tally}).",),
-    "resolving.not_the_same": (
-        "The responses differ ({tally}).",
-        "People do not say the same ({tally}).",
-    ),
-    "resolving.nothing": ("Nothing was marked by more than half of the people.",),
-    "resolving.nothing_told": ("Nothing was marked by more than half of the people: {tally}.",),
-    "resolving.overlap": ("What people marked overlaps by {overlap} (mean Jaccard); {least} is asked for.",),
-}
-"""The templates that messages in release files had before, by code. Add a template here when you reword it."""
+FORMER: Mapping[str, Sequence[str]] = json.loads(
+    Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
+)
+"""The templates that messages in release files had before, by code. Add a template there when you reword it."""
 
 
 def is_wording(text: object, expected: object) -> bool:
