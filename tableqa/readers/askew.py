@@ -257,23 +257,19 @@ class _Raw:
 
 
 def _table(fields: Fields) -> tuple[Table, dict[str, Any]]:
-    try:
-        table = Table.from_dict(fields.required("content"))
-    except TableError as error:
-        raise fields.error(
-            "content",
-            phrase("{field} is not a table: {error}", field="content", error=reason_of(error)),
-            _WHOLE,
-            _VERIFY,
-        ) from error
+    table = _table_in(fields, "content")
     if table.digest() != fields.text("digest"):
-        raise fields.error(
-            "digest",
-            phrase("{field} is not that of the table, {digest}", field="digest", digest=table.digest()),
-            _WHOLE,
-            _VERIFY,
-        )
+        what = phrase("{field} is not that of the table, {digest}", field="digest", digest=table.digest())
+        raise fields.error("digest", what, _WHOLE, _VERIFY)
     return table, {}
+
+
+def _table_in(fields: Fields, name: str) -> Table:
+    try:
+        return Table.from_dict(fields.required(name))
+    except TableError as error:
+        what = phrase("{field} is not a table: {error}", field=name, error=reason_of(error))
+        raise fields.error(name, what, _WHOLE, _VERIFY) from error
 
 
 def _extra_fields(fields: Fields) -> dict[str, Any]:
@@ -303,14 +299,9 @@ def _edited_example(fields: Fields, source: str, raw: _Raw, names: Names) -> Exa
     }
     table = _replayed_table(fields, raw.base(fields), lineage["operations"])
     if table.digest() != fields.text("digest"):
-        raise fields.error(
-            "digest",
-            phrase(
-                "{field} is not that of the replayed table, {digest}", field="digest", digest=table.digest()
-            ),
-            _WHOLE,
-            _VERIFY,
-        )
+        values = {"field": "digest", "digest": table.digest()}
+        what = phrase("{field} is not that of the replayed table, {digest}", **values)
+        raise fields.error("digest", what, _WHOLE, _VERIFY)
     return _with_positional_ids(fields, names, fields.name("id"), table, _extra_fields(fields), lineage)
 
 
@@ -332,14 +323,9 @@ def _automatic_example(fields: Fields, raw: _Raw, names: Names) -> Example:
     instance = next(iter(instances(original, [kind], [seed], marked_cells=cells)))
     perturbed = instance.perturbed.example
     if instance.outcome().get("digest") != fields.text("digest"):
-        raise fields.error(
-            "digest",
-            phrase(
-                "{field} is not that of {kind} with the seed {seed}", field="digest", kind=kind, seed=seed
-            ),
-            _WHOLE,
-            _VERIFY,
-        )
+        values = {"field": "digest", "kind": kind, "seed": str(seed)}
+        what = phrase("{field} is not that of {kind} with the seed {seed}", **values)
+        raise fields.error("digest", what, _WHOLE, _VERIFY)
     lineage = {
         "source": source,
         "parent": id,
@@ -359,25 +345,13 @@ def _replayed_table(fields: Fields, base: Table, operations: list[Any]) -> Table
     try:
         return replay(base, [from_dict(operation) for operation in operations])
     except OperationError as error:
-        raise fields.error(
-            "operations",
-            phrase("{field} do not replay: {error}", field="operations", error=reason_of(error)),
-            _WHOLE,
-            _VERIFY,
-        ) from error
+        what = phrase("{field} do not replay: {error}", field="operations", error=reason_of(error))
+        raise fields.error("operations", what, _WHOLE, _VERIFY) from error
 
 
 def _mixed_example(fields: Fields, names: Names) -> Example:
     """An example of the file of mixes; its table is in its record."""
-    try:
-        table = Table.from_dict(fields.required("table"))
-    except TableError as error:
-        raise fields.error(
-            "table",
-            phrase("{field} is not a table: {error}", field="table", error=reason_of(error)),
-            _WHOLE,
-            _VERIFY,
-        ) from error
+    table = _table_in(fields, "table")
     lineage = {
         "source": fields.text("source"),
         "parent": fields.text("original"),
