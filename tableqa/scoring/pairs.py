@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from statistics import quantiles
 
 from ..statistics.zero_width_intervals import NARROWEST, honest_interval
 
@@ -78,7 +79,7 @@ def _figure(
         for draw in resampled
         if all(any(below for _, below in counts) for counts in draw)
     )
-    low, high = _quantile(values, 0.025), _quantile(values, 0.975)
+    low, *_, high = quantiles(values, n=40, method="inclusive") if len(values) > 1 else values * 2
     if high - low <= NARROWEST:
         low, high = _bounds_of_equal_questions(lines, (-1.0 if figure == "emd" else 0.0, 1.0))
     return PairedFigure(value, low, high, n)
@@ -114,13 +115,6 @@ def _binomial(random: Random, n: int, share: float) -> int:
         else:
             n, share = middle - 1, share / median
     return successes
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    position = share * (len(ordered) - 1)
-    lower = math.floor(position)
-    upper = min(lower + 1, len(ordered) - 1)
-    return ordered[lower] + (position - lower) * (ordered[upper] - ordered[lower])
 
 
 def _bounds_of_equal_questions(

@@ -16,8 +16,6 @@ DESIGNS: Final = ("json", "plain")
 """Prompt designs: a reply of JSON with a list of answers, or of plain text with | between answers."""
 DEFAULT_PROMPTS: Final[Mapping[str, str]] = {"design": DESIGNS[0], "serialisation": "markdown"}
 """How prompts are written if a release does not say."""
-SINCE = 11
-"""The rules from which on releases have a runnable benchmark."""
 MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "cells": ("__init__", "dates", "folding", "numbers", "text_formats", "views"),
     "core": ("__init__", "json_text", "release_rules", "rounding", "translation"),
@@ -27,10 +25,12 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The modules of the library that score: they import each other relatively, and otherwise the standard library alone."""
 _HERE = Path(__file__).parent
-_PROGRAMS = {"inspect_task.py": "inspect_task.py", "lm_eval/functions.py": "lm_eval_functions.py"}
+_PROGRAMS = {
+    "inspect_task.py": "inspect_task.py",
+    "library_loader.py": "library_loader.py",
+    "lm_eval/functions.py": "lm_eval_functions.py",
+}
 _LOWER_IS_BETTER = "vp"
-_STOPS: Final[Mapping[str, list[str]]] = {"json": [], "plain": ["\n\n"]}
-"""Where lm-evaluation-harness ends a reply."""
 
 
 def code() -> dict[str, bytes]:

@@ -5,14 +5,10 @@ A copy of a module of Askew; the texts and names are in facts.json and items/ be
 An item is asked once per run, also if several tasks of the run need it: the first one asks it, and all use its result.
 """
 
-import hashlib
 import math
 import os
-import sys
+import runpy
 from functools import partial
-from importlib import import_module
-from importlib.machinery import ModuleSpec
-from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +16,7 @@ import datasets
 
 _FOLDER = Path(__file__).resolve().parent.parent
 
-
-def _load_benchmark_folder() -> Any:
-    """The module `benchmark_folder` of library/, in a package with a name of its own for this folder."""
-    name = f"askew_{hashlib.sha256(str(_FOLDER).encode()).hexdigest()[:16]}"
-    if name not in sys.modules:
-        spec = ModuleSpec(name, None, is_package=True)
-        spec.submodule_search_locations = [str(_FOLDER / "library")]
-        sys.modules[name] = module_from_spec(spec)
-    return import_module(f"{name}.scoring.benchmark_folder")
-
-
-_module = _load_benchmark_folder()
+_module: Any = runpy.run_path(str(_FOLDER / "library_loader.py"))["benchmark_folder"]
 _benchmark = _module.BenchmarkFolder(_FOLDER)
 
 
