@@ -27,6 +27,7 @@ from tableqa.data.positional_ids import with_positional_ids
 from tableqa.perturbations import Counts, count
 from tableqa.perturbations.mixes import Part
 from tableqa.writers import hub, whole_examples
+from tableqa.writers.whole_examples import RESPONSES
 from tasks.contract import InvalidResponse, Item, TaskType, task_types
 
 RAW = (SOURCES, ANNOTATIONS, DECISIONS)
@@ -43,6 +44,11 @@ OWN_FORMATS = frozenset(("askew", "torr", "suc"))
 _RULES_OF_REL_CELL = _RULES_OF_ITEMS = 4
 _RULES_OF_ENDINGS = 6
 RULES_OF_OWN_IDS = 9
+RULES_OF_HISTORY = 11
+"""The rules from which on releases name their predecessor, and files of the format hf and texts are as here.
+
+Of releases by rules before, these files and texts have the checksum of the manifest only.
+"""
 
 
 def sorted_formats(formats: Iterable[str]) -> list[str]:
@@ -64,6 +70,8 @@ def records_of_formats(
 ) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
     """(format, path, what it follows from, record) of every benchmark file in every format (`benchmark_records`)."""
     for index, (format, folder) in enumerate(folders(formats).items()):
+        if format == "hf" and raw.rules < RULES_OF_HISTORY:
+            continue
         # All outcomes are judged on the way of the first format.
         for what, export in benchmark_records(raw, format, mix, gate if index == 0 else None):
             yield format, folder + export.path, what, export.record
@@ -278,27 +286,19 @@ def _examples_whole(raw: Raw, format: str) -> Iterator[Export]:
     if format in whole_examples.FORMATS:
         for line in _every_example(raw):
             source = line.source["name"]
-            for part, record in whole_examples.records(format, line, rules=raw.rules):
+            for part, record in whole_examples.records(format, line):
                 path = part if part.endswith(".jsonl") else _path(part, raw, source, format)
                 yield Export(path, record, source, line.example.id)
-    if format == "hf" and raw.rules >= whole_examples.RULES_OF_STRUCTURES:
-        yield from _responses_and_decisions(raw)
-
-
-def _responses_and_decisions(raw: Raw) -> Iterator[Export]:
-    """The raw responses and decisions as records of the format hf, by the splits of their sources."""
-    for config, lines in (
-        (whole_examples.RESPONSES, raw.annotations),
-        (whole_examples.DECISIONS, raw.decisions),
-    ):
-        for line in lines:
-            record = (
-                whole_examples.decision_record(line)
-                if config == whole_examples.DECISIONS
-                else whole_examples.annotation_record(line, raw.batches[line["batch"]]["type"])
-            )
-            path = whole_examples.config_file(config, raw.sources[line["source"]]["split"])
-            yield Export(path, record, line["source"], line["example"])
+    if format == "hf":
+        for config, raw_lines in ((RESPONSES, raw.annotations), (whole_examples.DECISIONS, raw.decisions)):
+            for raw_line in raw_lines:
+                record = (
+                    whole_examples.annotation_record(raw_line, raw.batches[raw_line["batch"]]["type"])
+                    if config == RESPONSES
+                    else whole_examples.decision_record(raw_line)
+                )
+                path = whole_examples.config_file(config, raw.sources[raw_line["source"]]["split"])
+                yield Export(path, record, raw_line["source"], raw_line["example"])
 
 
 def _every_example(raw: Raw) -> Iterator[whole_examples.Line]:

@@ -21,7 +21,13 @@ from annotation.payments import data_statement
 from annotation.quality import compared_responses, rating_tallies
 from annotation.quality.label_texts import localize_figure
 from annotation.releases import mixes as releases_mixes
-from annotation.releases.benchmark_files import FORMATS, compose_mixes, is_benchmark, perturbed_counts
+from annotation.releases.benchmark_files import (
+    FORMATS,
+    RULES_OF_HISTORY,
+    compose_mixes,
+    is_benchmark,
+    perturbed_counts,
+)
 from annotation.releases.raw_records import EVALUATION, LAYOUT, LAYOUT_OF_FORMATS, RESPONSES_KEPT, Raw
 from annotation.releases.task_records import task_of_record
 from tableqa.core.release_rules import RULES
@@ -31,7 +37,6 @@ Record = dict[str, Any]
 REQUIRED: Final = object()
 RULES_OF_CURRENT_COUNTS = 7
 RULES_OF_UNVERIFIED = 9
-RULES_OF_HISTORY = 11
 JSON_TYPES: Final = {int: "a number", str: "a text", list: "a list", dict: "an object", NoneType: "null"}
 
 
@@ -136,7 +141,8 @@ class Manifest:
         since=RULES_OF_HISTORY,
     )
     predecessor: Record | None = manifest_field(
-        "`number`, `name` and `digest` of the release before, if there is one",
+        "`number`, `name` and `digest` of the release before, if there is one. `files` is `missing` if they were lost, so "
+        "that changes and errata are unknown",
         lambda contents: contents.predecessor,
         absent=None,
         since=RULES_OF_HISTORY,
@@ -228,7 +234,7 @@ class Manifest:
             else {}
         ),
         absent={},
-        since=harness.SINCE,
+        since=RULES_OF_HISTORY,
     )
     files: dict[str, Record] = manifest_field(
         "path → `sha256`, `bytes`, `records` of every other file",

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from annotation.releases import runnable_benchmark
-from annotation.releases.benchmark_files import RAW, Gate, folders
+from annotation.releases.benchmark_files import RAW, RULES_OF_HISTORY, Gate, folders
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import MANIFEST, Raw
 from annotation.releases.record_files import write_with_offsets
+from tableqa.core.release_rules import RULES
 from tableqa.writers import croissant, hub, hub_features, whole_examples
 
 
@@ -29,14 +30,11 @@ def write_beside(raw: Raw, manifest: Manifest) -> None:
         folder = raw.folder / under
         if under:
             folder.mkdir(exist_ok=True)  # never the release's own folder, see `write_with_offsets`
-        if manifest.rules < whole_examples.RULES_OF_STRUCTURES:
-            (folder / whole_examples.HUB).parent.mkdir(exist_ok=True)
-            (folder / whole_examples.HUB).touch()
-        hub_features.write_parquet(folder, manifest.rules)
+        hub_features.write_parquet(folder)
         runnable_benchmark.write(folder, raw, manifest)
     for name, text in companion_texts(raw.folder, manifest).items():
         (raw.folder / name).write_text(text, encoding="utf-8", newline="\n")
-    if under is not None and manifest.rules >= whole_examples.RULES_OF_STRUCTURES:
+    if under is not None:
         # It names the checksums of all other files.
         text = croissant_of(raw.folder, manifest, describe(raw.folder))
         (raw.folder / under / hub.CROISSANT).write_text(text, encoding="utf-8", newline="\n")
@@ -45,11 +43,7 @@ def write_beside(raw: Raw, manifest: Manifest) -> None:
 def companion_texts(folder: Path, manifest: Manifest) -> dict[str, str]:
     """The texts that follow from the manifest and the files of records, by path."""
     record, under = manifest.record(), folders(manifest.every_format).get("hf")
-    texts = {hub.STATEMENT: hub.statement(record)} if manifest.statement else {}
-    if manifest.rules >= whole_examples.RULES_OF_STRUCTURES:
-        texts[hub.CITATION] = hub.citation_file(record)
-    elif under is not None:
-        texts[under + hub.STATEMENT] = hub.statement(record)
+    texts = {hub.STATEMENT: hub.statement(record), hub.CITATION: hub.citation_file(record)}
     if under is not None:
         texts[under + hub.CARD] = hub.card(record, hub_files(folder / under))
     return texts
@@ -67,8 +61,8 @@ def croissant_of(folder: Path, manifest: Manifest, files: Mapping[str, Mapping[s
 
 
 def hub_files(folder: Path) -> set[str]:
-    """The files of records of the format hf, by path."""
-    patterns = (whole_examples.HUB, "parquet/*.parquet", whole_examples.CONFIG_FILES, hub.PROMPTS)
+    """The files of records of the format hf and the facts of its task, by path."""
+    patterns = ("parquet/*.parquet", whole_examples.CONFIG_FILES, hub.FACTS, hub.PROMPTS)
     return {path.relative_to(folder).as_posix() for pattern in patterns for path in folder.glob(pattern)}
 
 
@@ -104,16 +98,16 @@ def write_raw(
     return Raw(folder, manifest, *(write_with_offsets(folder / name, of_file) for name, of_file in lines))
 
 
-def describe(folder: Path) -> dict[str, dict[str, Any]]:
+def describe(folder: Path, rules: int = RULES) -> dict[str, dict[str, Any]]:
     """sha256, size in bytes and lines of every file of the folder but the manifest, by path.
 
-    Those of croissant.json are without the address that a publication adds to it.
+    Those of croissant.json are without the address that a publication adds to it (from `RULES_OF_HISTORY` on).
     """
     files = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name != MANIFEST:
             with path.open("rb") as stream:
-                is_croissant = path.name == hub.CROISSANT
+                is_croissant = path.name == hub.CROISSANT and rules >= RULES_OF_HISTORY
                 content = io.BytesIO(croissant.without_url(stream.read())) if is_croissant else stream
                 files[path.relative_to(folder).as_posix()] = _describe(content)
     return files

@@ -133,13 +133,13 @@ def _history(
 ) -> tuple[Record | None, Record]:
     """The predecessor and what changed since, as the manifest has them; errata are written.
 
-    Without the predecessor's files, nothing is known of changes.
+    Without the predecessor's files, nothing is known of changes and errata, and its record says so.
     """
     if before is None:
         return None, {}
     predecessor, folder = history.describe(before[0]), before[1]
     if not (folder / raw_records.MANIFEST).is_file():
-        return predecessor, {}
+        return {**predecessor, "files": "missing"}, {}
     changes = history.changes(folder, out)
     errata = history.errata(folder, predecessor, raw)
     if (first := next(errata, None)) is not None:

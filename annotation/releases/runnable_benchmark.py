@@ -35,13 +35,9 @@ def write(folder: Path, raw: Raw, manifest: Manifest) -> None:
     """Write the files below a folder: items one at a time, then what follows from them. Nothing without gold answers."""
     from tableqa.scoring.benchmark_folder import metrics_of
 
-    if manifest.rules < harness.SINCE:
-        return
     counts: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
+    kinds: dict[tuple[str, str], str] = {}
     baselines: Counter[tuple[str, str]] = Counter()
-    kind_of: dict[tuple[str, str], str] = {}
-    sources: set[str] = set()
     with closing(OpenFiles()) as files:
         for name, instance, record in _items(raw, manifest):
             path = folder / harness.FOLDER / name
@@ -49,15 +45,13 @@ def write(folder: Path, raw: Raw, manifest: Manifest) -> None:
             files.write(path, canonical(record) + "\n")
             counts[name] += 1
             if name != harness.ITEMS[2]:
-                kinds[instance.kind] += 1
-                kind_of[instance.source, instance.id] = instance.kind
+                kinds[instance.source, instance.id] = instance.kind
                 baselines[instance.source, instance.baseline] += instance.id != instance.baseline
-                sources.add(instance.source)
     if not kinds:
         return
-    compared: Counter[str] = Counter()
+    compared: Counter[str] = Counter(dict.fromkeys(kinds.values(), 0))
     for key, count in baselines.items():
-        compared[kind_of[key]] += count
+        compared[kinds[key]] += count
     from predictor import prompts
     from tableqa.writers import suc
 
@@ -67,10 +61,10 @@ def write(folder: Path, raw: Raw, manifest: Manifest) -> None:
         "match": MATCH,
         **{name: manifest.prompts[name] for name in harness.DEFAULT_PROMPTS},
         "instructions": {"json": prompts.TASK, "plain": suc.INSTRUCTION},
-        "kinds": sorted(kinds, key=lambda kind: (-compared[kind], kind)),
-        "sources": sorted(sources),
+        "kinds": sorted(compared, key=lambda kind: (-compared[kind], kind)),
+        "sources": sorted({source for source, _ in kinds}),
     }
-    metrics = {kind: metrics_of(kind) for kind in kinds}
+    metrics = {kind: metrics_of(kind) for kind in compared}
     text_files = {name: text.encode() for name, text in harness.texts(facts, metrics, counts).items()}
     code_files = {harness.FOLDER + name: data for name, data in harness.code().items()}
     for name, data in (text_files | code_files).items():
@@ -115,8 +109,6 @@ def check(folder: Path, under: str, raw: Raw, manifest: Manifest) -> set[str]:
 
     Difference on the first that differs, named from `folder`, the release.
     """
-    if manifest.rules < harness.SINCE:
-        return set()
     names = _files(folder / under, f"{harness.FOLDER}**/*") | _files(folder / under, harness.EVAL)
     with TemporaryDirectory() as temporary:
         write(Path(temporary), raw, manifest)

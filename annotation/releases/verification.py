@@ -15,10 +15,11 @@ from annotation.releases import (
     provenance,
     runnable_benchmark,
 )
+from annotation.releases.benchmark_files import RULES_OF_HISTORY
 from annotation.releases.figure_checks import check_figures, check_hours
 from annotation.releases.file_pool import OpenFiles
 from annotation.releases.former_wordings import is_wording
-from annotation.releases.manifest import RULES_OF_HISTORY, Manifest, count_records, mixes, unverified
+from annotation.releases.manifest import Manifest, count_records, mixes, unverified
 from annotation.releases.manifest import faults as manifest_faults
 from annotation.releases.raw_records import LAYOUT, MANIFEST, PURPOSES, Raw, load, read_manifest
 from annotation.releases.record_checks import (
@@ -32,7 +33,7 @@ from annotation.releases.release_files import companion_texts, croissant_of, des
 from tableqa.core.canonical_json import canonical, digest
 from tableqa.core.release_rules import RULES, under
 from tableqa.readers.report import Report
-from tableqa.writers import croissant, hub, hub_features, whole_examples
+from tableqa.writers import croissant, hub, hub_features
 
 _RULES_OF_HOURS = 9
 _PROGRESS_STEP = 100
@@ -125,7 +126,7 @@ def _verify(
 
 
 def _check_files(folder: Path, manifest: Manifest) -> None:
-    actual_files = describe(folder)
+    actual_files = describe(folder, manifest.rules)
     for name, claimed in manifest.files.items():
         if name not in actual_files:
             raise Difference(f"{name}: in the manifest, but missing")
@@ -251,7 +252,12 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Manifest) -> None:
 
 
 def _check_companion_files(folder: Path, raw: Raw, manifest: Manifest) -> set[str]:
-    """The texts beside the records, and the Parquet files of the format hf, made again. Returns the files' names."""
+    """The texts beside the records, and the Parquet files of the format hf, made again. Returns the files' names.
+
+    Those of releases before `RULES_OF_HISTORY`, and their records of the format hf, have their checksums only.
+    """
+    if manifest.rules < RULES_OF_HISTORY:
+        return {hub.STATEMENT, *(name for name in manifest.files if manifest.format_of(name) == "hf")}
     texts = companion_texts(folder, manifest)
     for name, text in texts.items():
         if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text:
@@ -259,7 +265,7 @@ def _check_companion_files(folder: Path, raw: Raw, manifest: Manifest) -> set[st
     under = benchmark_files.folders(manifest.every_format).get("hf")
     if under is None:
         return set(texts)
-    if (fault := hub_features.parquet_differs(folder / under, manifest.rules)) is not None:
+    if (fault := hub_features.parquet_differs(folder / under)) is not None:
         name, index = fault
         raise Difference(f"{under}{name}: record {index} differs from the JSON Lines")
     names = hub_files(folder / under) | runnable_benchmark.check(folder, under, raw, manifest)
@@ -272,7 +278,7 @@ def _check_croissant(folder: Path, manifest: Manifest) -> bool:
     Its JSON-LD context depends on the version of mlcroissant. Metadata by rules before 11 have their checksum only.
     """
     under = benchmark_files.folders(manifest.every_format).get("hf")
-    if under is None or manifest.rules < whole_examples.RULES_OF_STRUCTURES:
+    if under is None or manifest.rules < RULES_OF_HISTORY:
         return False
     try:
         expected = json.loads(croissant_of(folder, manifest, manifest.files))

@@ -35,9 +35,9 @@ from tableqa.readers.reading_options import option, with_options
 from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.records import read_records
 from tableqa.readers.split_names import parquet_files
-from tableqa.writers.hub import CROISSANT, NO_URL, SPDX
-from tableqa.writers.hub_features import EXAMPLES, PARQUET_OF_SETS
-from tableqa.writers.whole_examples import HUB, example_of, is_release_record
+from tableqa.writers.hub import CROISSANT, SPDX
+from tableqa.writers.hub_features import EXAMPLES, PARQUET_OF_SETS, is_release_record
+from tableqa.writers.whole_examples import example_of
 
 ROWS = 64
 """Records that are read at once."""
@@ -46,8 +46,10 @@ MOST_UNPACKED = 16 * MAX_TABLE_BYTES
 ROW_BYTES = 1024
 """Bytes for which a record counts in addition to its values: a few bytes of a file can be millions of records."""
 
-_OF_RELEASE = (PARQUET_OF_SETS[EXAMPLES], HUB)
+_OF_RELEASE = (PARQUET_OF_SETS[EXAMPLES], "data/test.jsonl")
 """The file with every example of a release of Askew: by newer rules, and up to rules 10."""
+_NO_URL = "https://example.org/"
+"""The address in croissant.json of a release without one, up to rules 10."""
 _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
 
@@ -157,7 +159,7 @@ def _croissant(path: Path) -> Credit | None:
     licences = [_spdx(licence) for licence in _texts(metadata.get("license"))]
     url = " ".join(_texts(metadata.get("url")))
     cited = "\n".join(_texts(metadata.get("citeAs")))
-    return Credit(all_of(licences), cited, "" if url == NO_URL else url)
+    return Credit(all_of(licences), cited, "" if url == _NO_URL else url)
 
 
 def _info(folder: Path) -> Credit | None:

@@ -10,7 +10,7 @@ from tableqa.readers.hub_folder import is_dataset
 from tableqa.readers.interface import cannot_open
 from tableqa.readers.plain_copies import is_compressed
 from tableqa.readers.workbook import is_workbook
-from tableqa.writers.whole_examples import is_release_record
+from tableqa.writers.hub_features import is_release_record
 
 OWN = "own"
 """The reader of everything that is no published format."""

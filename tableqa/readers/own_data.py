@@ -55,7 +55,7 @@ from tableqa.readers.split_names import check_split
 from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.text_form import TextForm, check_separator, may_have_row_names, text_form, text_lines
 from tableqa.readers.workbook import Sheet, is_open_document, is_workbook, starts_as_zip
-from tableqa.writers.whole_examples import is_release_record
+from tableqa.writers.hub_features import is_release_record
 
 OPTIONS = ("separator", "encoding", "table_encoding", "answer_separator", "header_row", *READING)
 """What can be said of a file beside the names of its columns."""

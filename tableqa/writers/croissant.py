@@ -8,7 +8,7 @@ Sources: Croissant format specification 1.1 and Croissant RAI vocabulary 1.0 (ML
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -50,11 +50,11 @@ def croissant(
     url       address of the published dataset, if it has one
     """
     import mlcroissant as mlc
+    from pyarrow import parquet
 
     context = mlc.Context(conforms_to=CONFORMS_TO[0])
     # Without these terms, mlcroissant reads its own metadata as those with a context that is not standard.
     context.rdf.context.update(_TERMS)
-    names = [name for name in hub_features.PARQUET_OF_SETS if hub_features.PARQUET_OF_SETS[name] in shas]
     metadata = mlc.Metadata(
         ctx=context,
         conforms_to=CONFORMS_TO,
@@ -84,9 +84,13 @@ def croissant(
                 id=name,
                 name=name,
                 key=[f"{name}/{key}" for key in _KEYS[name]],
-                fields=list(_fields(mlc, context, folder, name)),
+                fields=[
+                    _field(mlc, context, column, f"{name}/{column.name}", path, (column.name,))
+                    for column in parquet.read_schema(folder / path)
+                ],
             )
-            for name in names
+            for name, path in hub_features.PARQUET_OF_SETS.items()
+            if path in shas
         ],
         **_responsible_ai(manifest),
     )
@@ -116,15 +120,6 @@ def with_url(text: bytes, url: str) -> bytes:
     return (json.dumps(data, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
 
 
-def _fields(mlc: Any, context: Any, folder: Path, name: str) -> Iterator[Any]:
-    """The fields of a record set, with the types of its Parquet file."""
-    from pyarrow import parquet
-
-    path = hub_features.PARQUET_OF_SETS[name]
-    for column in parquet.read_schema(folder / path):
-        yield _field(mlc, context, column, f"{name}/{column.name}", path, (column.name,))
-
-
 def _field(mlc: Any, context: Any, column: Any, id: str, path: str, steps: tuple[str, ...]) -> Any:
     """A field with its nested fields. `steps` lead from the column of the Parquet file to the value."""
     from pyarrow import types
@@ -135,7 +130,7 @@ def _field(mlc: Any, context: Any, column: Any, id: str, path: str, steps: tuple
     array = {"is_array": True, "array_shape": ",".join(["-1"] * dimensions)} if dimensions else {}
     shared = {"ctx": context, "id": id, "name": column.name, **array}
     if len(steps) == 1:
-        shared["description"] = hub_features.meaning(id.partition("/")[0], column.name)
+        shared["description"] = hub_features.FIELDS_OF_SETS[id.partition("/")[0]][column.name][1]
     if types.is_struct(kind):
         inner = [_field(mlc, context, each, f"{id}/{each.name}", path, (*steps, each.name)) for each in kind]
         return mlc.Field(**shared, sub_fields=inner)

@@ -6,39 +6,24 @@ data statement follows Bender and Friedman (TACL 2018) and says of each of its p
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tableqa.core.canonical_json import canonical
-from tableqa.statistics.zero_width_intervals import Interval, interval_of
-from tableqa.writers.hub_features import (
-    EXAMPLES,
-    FEATURES,
-    FEATURES_OF_SETS,
-    MEANINGS,
-    PARQUET,
-    features_of_config,
-    meaning,
-)
-from tableqa.writers.whole_examples import DECISIONS, HUB, ORIGINAL, RESPONSES, RULES_OF_STRUCTURES
+from tableqa.statistics.zero_width_intervals import interval_of
+from tableqa.writers.hub_features import EXAMPLES, FIELDS_OF_SETS, features_of_config
+from tableqa.writers.whole_examples import DECISIONS, ORIGINAL, RESPONSES
 
 CARD, STATEMENT, CITATION, CROISSANT = "README.md", "DATA_STATEMENT.md", "CITATION.cff", "croissant.json"
-PROMPTS = "harness/items/one_answer.jsonl"
-"""The items of the runnable benchmark that eval.yaml names (`tableqa.writers.harness`)."""
+FACTS, PROMPTS = "harness/facts.json", "harness/items/one_answer.jsonl"
+"""Of the runnable benchmark (`tableqa.writers.harness`): its facts, and the items that eval.yaml names."""
 FORM = 4
-"""The form of data statements; a manifest names it. One that names none has the first, whose texts stay as they were."""
+"""The form of data statements; a manifest names it."""
 NOT_STATED = "Not stated."
 """What a release says where people have not answered a question of the data statement."""
-RULES_OF_TAGS = 5
-"""From these rules of a manifest on, a source without a licence makes the tag of the card `other`. Before, the tag named the
-licences of the other sources."""
-RULES_OF_EXPRESSIONS = 9
-"""Up to the rules before, any text had a tag and an address as a licence, and headers of cards halves of surrogate pairs."""
-RULES_OF_PEOPLE = 9
-"""From these rules on, the statement counts people of current responses, as the card does; before, people of revisions."""
 _PLACEHOLDER = "NOASSERTION"
-SPDX, NO_URL = "https://spdx.org/licenses/", "https://example.org/"
-"""Where Croissant finds a licence, and the address of a dataset that has none."""
+SPDX = "https://spdx.org/licenses/"
+"""Where Croissant finds a licence."""
 USES = {
     "creators": "Creators (B1)",
     "use_cases": "Use cases (B3)",
@@ -53,8 +38,8 @@ OF_ONESELF = ("languages", "country", "education", "experience", "age", "gender"
 
 
 def title(manifest: Mapping[str, Any]) -> str:
-    """The name of the project with that of the release; of older releases the short name of the project."""
-    return f"{manifest['title']}, {manifest['name']}" if "name" in manifest else str(manifest["project"])
+    """The name of the project with that of the release."""
+    return f"{manifest['title']}, {manifest['name']}"
 
 
 def stated(manifest: Mapping[str, Any], name: str) -> str:
@@ -92,35 +77,29 @@ def citation_file(manifest: Mapping[str, Any]) -> str:
         "authors": [{"name": name} for name in creators(manifest) or ["[creators not stated]"]],
         **({"license": named} if named else {}),
     }
-    return "".join(f"{name}: {_yaml(value, manifest)}\n" for name, value in values.items())
+    return "".join(f"{name}: {_yaml(value)}\n" for name, value in values.items())
 
 
 def licences(manifest: Mapping[str, Any]) -> list[str]:
     """The SPDX identifiers of the sources' licences, each once; a choice (OR) or another text as it is."""
-    old = manifest.get("rules", 1) < RULES_OF_EXPRESSIONS
-    stated = {source["licence"] for source in manifest["sources"]}
     identifiers = {
         part
-        for expression in stated
-        for part in (expression.split(" AND ") if old or " OR " not in expression else [expression])
+        for expression in {source["licence"] for source in manifest["sources"]}
+        for part in ([expression] if " OR " in expression else expression.split(" AND "))
     }
     return sorted(identifiers) or [_PLACEHOLDER]
 
 
-def _address(licence: str, manifest: Mapping[str, Any]) -> str:
-    is_text = manifest.get("rules", 1) >= RULES_OF_EXPRESSIONS and not _IDENTIFIER.fullmatch(licence)
-    return licence if is_text else f"{SPDX}{licence}.html"
-
-
 def licence_addresses(manifest: Mapping[str, Any]) -> list[str]:
     """The licences of the sources as Croissant names them: their pages at SPDX, texts, NOASSERTION for one without."""
-    return [name if name == _PLACEHOLDER else _address(name, manifest) for name in licences(manifest)]
+    return [
+        f"{SPDX}{name}.html" if name != _PLACEHOLDER and _IDENTIFIER.fullmatch(name) else name
+        for name in licences(manifest)
+    ]
 
 
-def _yaml(value: Any, manifest: Mapping[str, Any]) -> str:
+def _yaml(value: Any) -> str:
     """A value as YAML in ASCII. JSON is YAML, too, but PyYAML reads no character from a surrogate pair."""
-    if manifest.get("rules", 1) < RULES_OF_EXPRESSIONS:
-        return json.dumps(value, ensure_ascii=True)
     text = json.dumps(value, ensure_ascii=False).replace("\x7f", r"\x7f")
     return text.encode("ascii", "backslashreplace").decode()
 
@@ -140,111 +119,72 @@ _CONFIG_FILE = re.compile(r"data/(?P<config>[^/]+)/(?P<split>[^/]+)\.jsonl")
 
 
 def card(manifest: Mapping[str, Any], files: Collection[str]) -> str:
-    """README.md: the header that `datasets` reads, then what people read. `files` are those of records."""
+    """README.md: the header that `datasets` reads, then what people read. `files` are those of records and the task."""
     splits = configs(files)
-    is_structured = manifest.get("rules", 1) >= RULES_OF_STRUCTURES
     named = licences(manifest)
-    license_tags = [name.lower() for name in named if name != _PLACEHOLDER] or ["unknown"]
-    is_unstated = _PLACEHOLDER in named and manifest.get("rules", 1) >= RULES_OF_TAGS
-    if is_unstated or any(_address(name, manifest) == name for name in named):
-        license_tags = ["other"]
+    is_other = any(name == _PLACEHOLDER or not _IDENTIFIER.fullmatch(name) for name in named)
     header: dict[str, Any] = {
         "pretty_name": title(manifest),
-        "license": license_tags,
+        "license": ["other"] if is_other else [name.lower() for name in named],
         **({"language": languages(manifest)} if languages(manifest) else {}),
         "task_categories": ["table-question-answering"],
-        **(_structured_configs(splits, PROMPTS in files) if is_structured else _former_configs(splits)),
+        **_config_header(splits, PROMPTS in files),
     }
-    counts = manifest["counts"]
-    lines = [
-        "---",
-        *(f"{name}: {_yaml(value, manifest)}" for name, value in header.items()),
-        "---",
-        "",
+    rows = [f"{name}: {_yaml(value)}" for name, value in header.items()]
+    load = '```python\nfrom datasets import load_dataset\ndata = load_dataset("FOLDER")\n```'
+    return _markdown(
+        "\n".join(["---", *rows, "---"]),
         f"# {_plain(title(manifest))}",
-        "",
         "A benchmark for question answering over tables.",
-        "",
-        f"{responses(manifest)}; {counts['accepted']} items accepted.",
-        "",
-        *(_history(manifest) if is_structured else []),
-        *_contradicted(manifest),
-        "```python",
-        "from datasets import load_dataset",
-        *(
-            ['data = load_dataset("FOLDER")']
-            if is_structured
-            else [
-                'data = load_dataset("FOLDER", split="test")',
-                *(['same = load_dataset("FOLDER/parquet", split="test")'] if PARQUET in files else []),
-            ]
-        ),
-        "```",
-        "",
-        *_configs(splits, is_structured),
-        "| field | holds |",
-        "|---|---|",
-        *(
-            _fields_of(EXAMPLES)
-            if is_structured
-            else (f"| `{feature['name']}` | {MEANINGS[feature['name']]} |" for feature in FEATURES)
-        ),
-        "",
-        *(_further_fields(splits) if is_structured else []),
+        f"{responses(manifest)}; {manifest['counts']['accepted']} items accepted.",
+        _history(manifest),
+        _contradicted(manifest),
+        load,
+        *_configs(splits),
+        _fields_of(EXAMPLES),
+        *(_fields_of(config, intro) for config, intro in _INTROS.items() if config in splits),
+        "## Evaluation of a model",
+        _TASK if FACTS in files else _NO_TASK,
         "## Sources and licences",
-        "",
-        *sources(manifest),
-        "",
-    ]
-    lines += _CLOSING_OF_STRUCTURES if is_structured else _CLOSING
-    return "\n".join(lines)
+        "\n".join(sources(manifest)),
+        _CLOSING,
+    )
 
 
-_CLOSING = [
-    "What was made of a source keeps its licence. The [data statement](DATA_STATEMENT.md) says who annotated and how;",
-    "`manifest.json`, `annotations.jsonl` and `decisions.jsonl` hold the raw records, from which everything follows.",
-    "",
-]
-_CLOSING_OF_STRUCTURES = [
-    "What was made of a source keeps its licence. `DATA_STATEMENT.md` says who annotated and how, `CITATION.cff` how to",
-    "cite the dataset. Everything follows from the raw records of the release: `manifest.json`, `sources.jsonl`,",
-    "`annotations.jsonl` and `decisions.jsonl`.",
-    "",
-]
+def _markdown(*blocks: str) -> str:
+    """Blocks of Markdown with a blank line between them; empty ones are left out."""
+    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-_PROMPTS_CONFIG = {"config_name": "prompts", "data_files": [{"split": "one_answer", "path": PROMPTS}]}
+_INTROS = {
+    RESPONSES: "has each response of each person, before any decision:",
+    DECISIONS: "has what was accepted or excluded, and on which responses that is based:",
+}
+_CLOSING = (
+    "What was made of a source keeps its licence. `DATA_STATEMENT.md` says who annotated and how, `CITATION.cff` how to\n"
+    "cite the dataset. Everything follows from the raw records of the release: `manifest.json`, `sources.jsonl`,\n"
+    "`annotations.jsonl` and `decisions.jsonl`."
+)
+_TASK = (
+    "`harness/` has tasks for inspect-ai (`inspect eval FOLDER/harness/inspect_task.py --model MODEL`) and for\n"
+    "lm-evaluation-harness (`--include_path FOLDER/harness/lm_eval`), with the matching rule of the release."
+)
+_NO_TASK = "This release has no task for evaluation harnesses: no source has gold answers that a program can compare."
 
 
-def _structured_configs(splits: Mapping[str, Sequence[str]], has_prompts: bool) -> dict[str, Any]:
+def _config_header(splits: Mapping[str, Sequence[str]], has_prompts: bool) -> dict[str, Any]:
     """The configurations and their fields for the header; that of the originals is the default."""
     default = ORIGINAL if ORIGINAL in splits else next(iter(splits), "")
+    prompts = {"config_name": "prompts", "data_files": [{"split": "one_answer", "path": PROMPTS}]}
     return {
         "configs": [
             {**_config_entry(config, of_config), **({"default": True} if config == default else {})}
             for config, of_config in splits.items()
         ]
-        + has_prompts * [_PROMPTS_CONFIG],
+        + has_prompts * [prompts],
         "dataset_info": [
-            {"config_name": config, "features": list(features_of_config(config))} for config in splits
+            {"config_name": config, "features": features_of_config(config)} for config in splits
         ],
-    }
-
-
-def _former_configs(splits: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """The same up to rules 10: `default` has all examples, as `test`."""
-    all_examples = {"config_name": "default", "data_files": [{"split": "test", "path": HUB}]}
-    features = list(FEATURES)
-    return {
-        "configs": [
-            {**all_examples, **({"default": True} if splits else {})},
-            *(_config_entry(config, of_config) for config, of_config in splits.items()),
-        ],
-        "dataset_info": (
-            [{"config_name": config, "features": features} for config in ("default", *splits)]
-            if splits
-            else {"features": features}
-        ),
     }
 
 
@@ -253,138 +193,78 @@ def _config_entry(config: str, of_config: Sequence[str]) -> dict[str, Any]:
     return {"config_name": config, "data_files": data_files}
 
 
-def _configs(splits: Mapping[str, Sequence[str]], is_structured: bool) -> list[str]:
-    """The configurations and their splits, as lines of Markdown; none where there is only `default`."""
+def _configs(splits: Mapping[str, Sequence[str]]) -> list[str]:
+    """The configurations and their splits, as blocks of Markdown."""
     if not splits:
         return []
-    first = next(iter(splits))
-    lines = (
-        [
-            f"`{ORIGINAL}` has the questions of the sources and is the default. Others have the examples of a perturbation",
-            f'or of a task type. Load one with `load_dataset("FOLDER", "{first}")`. Splits are those of the sources.',
-        ]
-        if is_structured
-        else [f'`default` has every record. Load one configuration with `load_dataset("FOLDER", "{first}")`:']
+    rows = [f"| `{config}` | {', '.join(of_config)} |" for config, of_config in splits.items()]
+    intro = (
+        f"`{ORIGINAL}` has the questions of the sources and is the default. Others have the examples of a perturbation\n"
+        f'or of a task type. Load one with `load_dataset("FOLDER", "{next(iter(splits))}")`.\n'
+        "Splits are those of the sources."
     )
-    return [
-        *lines,
-        "",
-        "| configuration | splits |",
-        "|---|---|",
-        *(f"| `{config}` | {', '.join(of_config)} |" for config, of_config in splits.items()),
-        "",
-    ]
+    return [intro, "\n".join(["| configuration | splits |", "|---|---|", *rows])]
 
 
-def _further_fields(splits: Mapping[str, Sequence[str]]) -> list[str]:
-    """The fields of the configurations of responses and decisions, as lines of Markdown."""
-    intros = {
-        RESPONSES: "has each response of each person, before any decision:",
-        DECISIONS: "has what was accepted or excluded, and on which responses that is based:",
-    }
-    return [
-        line
-        for config, intro in intros.items()
-        if config in splits
-        for line in (
-            f"`{config}` {intro}",
-            "",
-            "| field | holds |",
-            "|---|---|",
-            *_fields_of(config),
-            "",
-        )
-    ]
+def _fields_of(set_name: str, intro: str = "") -> str:
+    """The fields of a set of records as a table, with what the records are."""
+    rows = [f"| `{name}` | {meaning} |" for name, (_, meaning) in FIELDS_OF_SETS[set_name].items()]
+    table = "\n".join(["| field | holds |", "|---|---|", *rows])
+    return f"`{set_name}` {intro}\n\n{table}" if intro else table
 
 
-def _fields_of(set_name: str) -> list[str]:
-    """The fields of a set of records as rows of a table."""
-    names = [feature["name"] for feature in FEATURES_OF_SETS[set_name]]
-    return [f"| `{name}` | {meaning(set_name, name)} |" for name in names]
-
-
-def _history(manifest: Mapping[str, Any]) -> list[str]:
-    """Number and date of the release, and what changed since the one before, as lines of Markdown."""
-    lines = [
+def _history(manifest: Mapping[str, Any]) -> str:
+    """Number and date of the release, and what changed since the one before."""
+    text = (
         f"Release {manifest['number']} of the project, with records up to {manifest['dates']['last'][:10]}."
-    ]
+    )
     if before := manifest.get("predecessor"):
-        lines.append(
-            f"Its predecessor is {_plain(before['name'])} (release {before['number']}, digest `{before['digest']}`)."
-        )
-        lines += [
-            f"`{name}`: {counts['added']} records added, {counts['removed']} removed, {counts['changed']} changed."
-            for name, counts in manifest.get("changes", {}).items()
-        ]
-    return [" ".join(lines), ""]
+        text += f" Its predecessor is {_plain(before['name'])} (release {before['number']}, digest `{before['digest']}`)."
+        if before.get("files") == "missing":
+            text += " Its files are missing, so what changed since and its errata are not known."
+        for name, counts in manifest.get("changes", {}).items():
+            text += f" `{name}`: {counts['added']} records added, {counts['removed']} removed, {counts['changed']} changed."
+    return text
 
 
 def statement(manifest: Mapping[str, Any]) -> str:
     """DATA_STATEMENT.md."""
-    counts = manifest["counts"]
-    simulated = counts["simulated_annotators"]
-    is_current = manifest.get("rules", 1) >= RULES_OF_PEOPLE
-    people = f"{counts['respondents' if is_current else 'annotators']} people under pseudonyms"
-    if simulated:
-        of_whom = f"; {simulated} annotators" if is_current else f", of whom {simulated}"
-        people += f"{of_whom} are simulated by a program"
+    counts, counted = manifest["counts"], manifest["statement"]
+    people = f"{counts['respondents']} people under pseudonyms"
+    if simulated := counts["simulated_annotators"]:
+        people += f"; {simulated} annotators are simulated by a program"
+    if elsewhere := counted["elsewhere"]:
+        people += f"; {elsewhere} of them worked elsewhere, and their labels were imported"
     kinds = sorted({f"`{batch['type']}`" for batch in manifest["batches"]})
-    conditions_of = manifest.get("statement")  # early releases have none
-    form = (conditions_of or {}).get("form", 1)
-    in_full = form >= 2
     quoted = [{**batch, "name": _plain(batch["name"])} for batch in manifest["batches"]]
     figures = [f"* {figure}" for figure in agreement({**manifest, "batches": quoted})]
-    elsewhere = (conditions_of or {}).get("elsewhere", 0)
     guidelines = [f"* {entry['type']}, version {entry['number']}" for entry in manifest["guidelines"]]
-    lines = [
+    return _markdown(
         f"# Data statement of {_plain(manifest['project'])}",
-        "",
         "## Curation rationale",
-        "",
         f"Kinds of annotation: {', '.join(kinds) or 'none'}. Questions and tables come from:",
-        "",
-        *sources(manifest),
-        "",
+        "\n".join(sources(manifest)),
         *_selection(manifest["batches"]),
         "## Language variety",
-        "",
-        (stated(manifest, "language") or NOT_STATED)
-        if form >= 4
-        else "That of the sources. It was not recorded for each text.",
-        "",
+        stated(manifest, "language") or NOT_STATED,
         "## Speakers and writers",
-        "",
         "Those of the sources' texts are not known. Rewritten questions, answers and edits are the annotators'.",
-        "",
         "## Annotators",
-        "",
-        people
-        + (f"; {elsewhere} of them worked elsewhere, and their labels were imported" if elsewhere else "")
-        + (". Age, gender, origin and training were not recorded." if conditions_of is None else "."),
-        "",
-        *(_sections(conditions(conditions_of), "###") if conditions_of is not None else []),
-        f"Guidelines, in full {'at the end' if in_full else 'in `manifest.json`'}:",
-        "",
-        *(guidelines or ["* none"]),
-        "",
+        f"{people}.",
+        *_sections(conditions(counted), "###"),
+        "Guidelines, in full at the end:",
+        "\n".join(guidelines or ["* none"]),
         "Agreement, on planned places:",
-        "",
-        *(figures or ["* none was taken"]),
-        "",
+        "\n".join(figures or ["* none was taken"]),
         "## Situation and text characteristics",
-        "",
         "Written, edited on a page with the table beside the question. Times at work stand with each annotation"
         + (", 0 where it was imported." if elsewhere else "."),
-        "",
         "## Provenance",
-        "",
-        "Every perturbed table is a replay of recorded operations on a source table; `original`, `operations` and `seed`",
+        "Every perturbed table is a replay of recorded operations on a source table; `original`, `operations` and `seed`\n"
         "of a record say how.",
-        "",
-        *(_sections(uses(conditions_of), "##") if conditions_of is not None and form >= 4 else []),
-        *(_appendix(manifest["guidelines"]) if in_full else []),
-    ]
-    return "\n".join(lines)
+        *_sections(uses(counted), "##"),
+        *_appendix(manifest["guidelines"]),
+    )
 
 
 def _selection(batches: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -399,43 +279,29 @@ def _selection(batches: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
     if not lines:
         return []
-    return [
-        "### Selection by a model",
-        "",
-        *lines,
-        "",
-        "On the originals of these batches the accuracy of that model is 100 % by construction. Compare before and after on",
-        "the same questions. Other models are compared on questions that suit that model.",
-        "",
-    ]
+    caution = (
+        "On the originals of these batches the accuracy of that model is 100 % by construction. Compare before and\n"
+        "after on the same questions. Other models are compared on questions that suit that model."
+    )
+    return ["### Selection by a model", "\n".join(lines), caution]
 
 
-def _appendix(guidelines: Sequence[Mapping[str, Any]]) -> list[str]:
+def _appendix(guidelines: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The guidelines word for word, each in a fence that nothing in it can end."""
-    lines = ["## Appendix: guidelines", ""]
+    yield "## Appendix: guidelines"
     for guideline in guidelines:
         text = guideline["text"].rstrip("\n")
-        longest = max((len(run) for run in re.findall("`+", text)), default=0)
-        fence = "`" * max(3, longest + 1)
-        lines += [
-            f"### {guideline['type']}, version {guideline['number']}",
-            "",
-            f"{fence}markdown",
-            text,
-            fence,
-            "",
-        ]
-    return lines
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+        yield f"### {guideline['type']}, version {guideline['number']}"
+        yield f"{fence}markdown\n{text}\n{fence}"
 
 
-def _sections(sections: Sequence[tuple[str, Sequence[str]]], level: str) -> list[str]:
-    """Sections as lines of Markdown. What people wrote is quoted, so that none of it is read as a heading."""
-    lines = []
+def _sections(sections: Sequence[tuple[str, Sequence[str]]], level: str) -> Iterator[str]:
+    """Sections as blocks of Markdown. What people wrote is quoted, so that none of it is read as a heading."""
     for heading, paragraphs in sections:
-        lines += [f"{level} {heading}", ""]
+        yield f"{level} {heading}"
         for paragraph in paragraphs:
-            lines += [*(f"> {_plain(line)}".rstrip() for line in paragraph.splitlines()), ""]
-    return lines
+            yield "\n".join(f"> {_plain(line)}".rstrip() for line in paragraph.splitlines())
 
 
 def uses(statement_data: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
@@ -450,58 +316,49 @@ def conditions(statement_data: Mapping[str, Any]) -> list[tuple[str, list[str]]]
     `statement_data` is the `statement` of a manifest: what people said for it, and what was counted; hours and rejected
     work are left out where they were not.
     """
-    project_texts = statement_data["said"]
-    training = [project_texts["training"]] if project_texts["training"] else []
-    if statement_data["practised"]:
-        training.append(
-            f"{_count_text(statement_data['practised'], 'practice set')} gone through with feedback."
-        )
-    training += [
-        f"Qualification {entry['name']}: {entry['asked_percent']} % asked; "
-        f"{entry['passed']} of {entry['tried']} people passed."
-        for entry in statement_data["qualification"]
+    counted = statement_data
+    training = [
+        *(
+            [f"{_count_text(counted['practised'], 'practice set')} gone through with feedback."]
+            * bool(counted["practised"])
+        ),
+        *(
+            f"Qualification {entry['name']}: {entry['asked_percent']} % asked; "
+            f"{entry['passed']} of {entry['tried']} people passed."
+            for entry in counted["qualification"]
+        ),
     ]
-    people = [project_texts["population"]] if project_texts["population"] else []
-    for name, values in sorted(
-        statement_data["characteristics"].items(), key=lambda entry: _characteristic_order(entry[0])
-    ):
+    people = []
+    # In the order of the questions; what is not asked any more is after them, by name.
+    names = [*OF_ONESELF, *sorted(counted["characteristics"].keys() - set(OF_ONESELF))]
+    for name in names:
+        values = counted["characteristics"].get(name, {})
         # A manifest read back has its keys sorted: the order is made here, by what is asked and by name, the rest last.
         ordered_values = sorted(values.items(), key=lambda entry: (not entry[0], entry[0]))
         parts = [f"{value or 'said by too few to tell'} {n}" for value, n in ordered_values]
-        people.append(f"{name.capitalize()}, as people said themselves: {'; '.join(parts)}.")
+        if parts:
+            people.append(f"{name.capitalize()}, as people said themselves: {'; '.join(parts)}.")
     agreed = [
         f"Text {entry['number']}, to which {_count_text(entry['agreed'], 'person', 'people')} agreed:\n{entry['text']}"
-        for entry in statement_data["consent"]
+        for entry in counted["consent"]
         if entry["text"]
     ]
-    pay = [
-        *(f"Paid: {rate}." for rate in statement_data["pay"]),
-        *([project_texts["payment"]] if project_texts["payment"] else []),
-    ]
-    unsaid = ["Not said."]
+
+    def stated_first(name: str, counted_texts: Sequence[str] = ()) -> list[str]:
+        return [*filter(None, [counted["said"][name]]), *counted_texts] or ["Not said."]
+
+    pay = [f"Paid: {rate}." for rate in counted["pay"]]
     return [
-        ("Recruitment (D2)", [project_texts["recruitment"]] if project_texts["recruitment"] else unsaid),
-        ("Pay (D2)", pay or unsaid),
-        *([("Hours", [_hours_text(statement_data["hours"])])] if "hours" in statement_data else []),
-        ("Training (D1)", training or unsaid),
-        ("Risks and disclaimers (D1)", [project_texts["risks"]] if project_texts["risks"] else unsaid),
-        (
-            "Consent (D3)",
-            [*([project_texts["consent"]] if project_texts["consent"] else []), *agreed] or unsaid,
-        ),
-        ("Ethics review (D4)", [project_texts["ethics"]] if project_texts["ethics"] else unsaid),
-        ("Annotators (D5)", people or unsaid),
-        *(
-            [("Rejected work", [_rejected_text(statement_data["rejected"])])]
-            if "rejected" in statement_data
-            else []
-        ),
+        ("Recruitment (D2)", stated_first("recruitment")),
+        ("Pay (D2)", [*pay, *filter(None, [counted["said"]["payment"]])] or ["Not said."]),
+        *([("Hours", [_hours_text(counted["hours"])])] if "hours" in counted else []),
+        ("Training (D1)", stated_first("training", training)),
+        ("Risks and disclaimers (D1)", stated_first("risks")),
+        ("Consent (D3)", stated_first("consent", agreed)),
+        ("Ethics review (D4)", stated_first("ethics")),
+        ("Annotators (D5)", stated_first("population", people)),
+        *([("Rejected work", [_rejected_text(counted["rejected"])])] if "rejected" in counted else []),
     ]
-
-
-def _characteristic_order(name: str) -> tuple[int, str]:
-    """Where a characteristic is among the others; one that is not asked any more is after them, by name."""
-    return (OF_ONESELF.index(name) if name in OF_ONESELF else len(OF_ONESELF), name)
 
 
 _BESIDE = {
@@ -554,15 +411,10 @@ def _count_text(n: int, singular: str, plural: str = "") -> str:
 
 
 def responses(manifest: Mapping[str, Any]) -> str:
-    """Current responses and their people; manifests before rules 7 count revisions alone.
-
-    From rules 11 on, simulated annotators are named as such.
-    """
+    """Current responses and their people; simulated annotators are named as such."""
     counts = manifest["counts"]
-    if "responses" not in counts:
-        return f"{counts['annotations']} annotations by {counts['annotators']} people"
     simulated = counts["simulated_annotators"]
-    if not simulated or manifest.get("rules", 1) < RULES_OF_STRUCTURES:
+    if not simulated:
         return f"{counts['responses']} responses by {counts['respondents']} people"
     programs = (
         f"{simulated} of the {counts['annotators']} annotators" if simulated < counts["annotators"] else "all"
@@ -595,28 +447,25 @@ def machines(manifest: Mapping[str, Any]) -> list[str]:
 
 def agreement(manifest: Mapping[str, Any]) -> list[str]:
     """The figures of agreement with their intervals, each in one line. Names of batches are as they are."""
-    form = (manifest.get("statement") or {}).get("form", 1)
-    names = {batch["id"]: f" in {batch['name']}" for batch in manifest["batches"]} if form >= 2 else {}
+    names = {batch["id"]: batch["name"] for batch in manifest["batches"]}
     return [
-        f"{entry['statistic']} of {entry['measure']}{names.get(entry['batch'], '')}: {_figure(entry, form)}, "
+        f"{entry['statistic']} of {entry['measure']} in {names[entry['batch']]}: {_figure(entry)}, "
         f"{entry['units']} items, {entry['raters']} raters"
         for entry in manifest["agreement"]
     ]
 
 
-def _contradicted(manifest: Mapping[str, Any]) -> list[str]:
-    """How many examples people contradicted, in a paragraph; nothing where there is none."""
-    listed = manifest.get("contradicted", [])
+def _contradicted(manifest: Mapping[str, Any]) -> str:
+    """How many examples people contradicted; nothing where there is none."""
+    if not (listed := manifest.get("contradicted", [])):
+        return ""
     out = sum(entry["left_out"] for entry in listed)
-    if not listed:
-        return []
-    count_text = "1 example" if len(listed) == 1 else f"{len(listed)} examples"
     stay = len(listed) - out
-    return [
-        f"People contradicted the answer of {count_text}; `contradicted` in `manifest.json` names each, and why.",
-        f"{out} left out of the records; {stay} that the sources gave {'stays' if stay == 1 else 'stay'} as given.",
-        "",
-    ]
+    return (
+        f"People contradicted the answer of {_count_text(len(listed), 'example')}; `contradicted` in `manifest.json` names "
+        f"each, and why.\n{out} left out of the records; {stay} that the sources gave {'stays' if stay == 1 else 'stay'} as "
+        "given."
+    )
 
 
 def sources(manifest: Mapping[str, Any]) -> list[str]:
@@ -631,13 +480,11 @@ def sources(manifest: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _figure(figure: Mapping[str, Any], form: int) -> str:
-    """A figure of agreement with its interval, which may have a width of zero in forms before the third."""
+def _figure(figure: Mapping[str, Any]) -> str:
+    """A figure of agreement with its interval."""
     if figure["value"] is None:
         return "undefined"
-    interval = (
-        interval_of(figure, figure["statistic"]) if form >= 3 else Interval(figure["low"], figure["high"])
-    )
+    interval = interval_of(figure, figure["statistic"])
     if interval.low is None or interval.high is None:
         return f"{figure['value']:.3f}" + (
             f" (no interval: {interval.reason.rstrip('.')})" if interval.reason else ""

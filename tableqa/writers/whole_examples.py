@@ -11,30 +11,10 @@ from tableqa.data.examples import Example
 from tableqa.writers import suc
 
 FORMATS = ("torr", "suc", "hf")
-HUB = "data/test.jsonl"
-"""The records of the format hf, up to rules 10."""
 CONFIG_FILES = "data/*/*.jsonl"
 """The records of the format hf by configuration and split: `data/{config}/{split}.jsonl`."""
-RULES_OF_CONFIGS, RULES_OF_STRUCTURES = 6, 11
-"""From these rules on, the format hf has configurations; and no file of all examples, with nested fields as structures."""
 RESPONSES, DECISIONS = "responses", "decisions"
 """The configurations of the format hf that have no examples."""
-
-FIELDS = frozenset(
-    (
-        *("id", "question", "answers", "table", "context", "history", "source", "split", "original"),
-        *("perturbation", "seed", "operations", "program", "meta", "decided", "spans"),
-    )
-)
-"""The fields of a record of the format hf. Up to rules 10, `spans` is within `table`."""
-
-_FORMER_FIELDS = FIELDS - {"spans"}
-
-
-def is_release_record(record: Mapping[str, Any]) -> bool:
-    """Whether a record is an example of a release in the format hf, by any rules."""
-    return record.keys() in (FIELDS, _FORMER_FIELDS)
-
 
 ORIGINAL = "original"
 
@@ -59,20 +39,14 @@ class Line:
     decided: Sequence[Mapping[str, Any]] = ()
 
 
-def records(format: str, line: Line, *, rules: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(part of the release, record) of an example in one of these formats by these rules; nothing in any other.
+def records(format: str, line: Line) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(part of the release, record) of an example in one of these formats; nothing in any other.
 
     A record of the format hf is in the file of each of its configurations (`configs_of`).
     """
     if format == "hf":
-        record = hub_record(line, rules=rules)
-        if rules < RULES_OF_STRUCTURES:
-            yield HUB, record
-        if rules >= RULES_OF_CONFIGS:
-            yield from (
-                (config_file(config, line.source["split"]), record)
-                for config in configs_of(line, rules=rules)
-            )
+        record = hub_record(line)
+        yield from ((config_file(config, line.source["split"]), record) for config in configs_of(line))
     elif format == "torr":
         yield f"torr/{{reader}}_{{split}}_{line.perturbation or ORIGINAL}", torr_record(line)
     elif format == "suc":
@@ -85,25 +59,24 @@ def config_file(config: str, split: str) -> str:
     return f"data/{config}/{_as_name(split) or 'test'}.jsonl"
 
 
-def configs_of(line: Line, *, rules: int) -> list[str]:
-    """The configurations of the format hf that have an example, apart from `default`, which has all up to rules 10.
+def configs_of(line: Line) -> list[str]:
+    """The configurations of the format hf that have an example.
 
     An original is in `original`, a perturbed example in those of its task type and of its perturbation. An example that
     people decided something about is in those of these task types.
     """
     made_by = [line.task_type, line.perturbation] if line.perturbation else [ORIGINAL]
     decided = [str(decision["type"]) for decision in line.decided]
-    return sorted({_config(name, rules) for name in (*made_by, *decided) if name})
+    return sorted({_config(name) for name in (*made_by, *decided) if name})
 
 
 def own_config(record: Mapping[str, Any]) -> str:
-    """The one configuration that says how the example of a record of the format hf came about (rules 11)."""
-    return _config(record["perturbation"] or ORIGINAL, RULES_OF_STRUCTURES)
+    """The one configuration that says how the example of a record of the format hf came about."""
+    return _config(record["perturbation"] or ORIGINAL)
 
 
-def _config(text: str, rules: int) -> str:
-    reserved = ("default", RESPONSES, DECISIONS) if rules >= RULES_OF_STRUCTURES else ("default",)
-    return f"{name}_" if (name := _as_name(text)) in reserved else name
+def _config(text: str) -> str:
+    return f"{name}_" if (name := _as_name(text)) in ("default", RESPONSES, DECISIONS) else name
 
 
 def _as_name(text: str) -> str:
@@ -128,11 +101,11 @@ def torr_record(line: Line) -> dict[str, Any]:
     }
 
 
-def hub_record(line: Line, *, rules: int) -> dict[str, Any]:
+def hub_record(line: Line) -> dict[str, Any]:
     """A record with the same fields and types for every example; what has none of its own is JSON in a text."""
     example, table = line.example, line.example.table.to_dict()
     context = example.context.to_dict() if example.context is not None else {}
-    record: dict[str, Any] = {
+    return {
         "id": example.id,
         "question": example.question,
         "answers": list(example.answers),
@@ -142,7 +115,6 @@ def hub_record(line: Line, *, rules: int) -> dict[str, Any]:
             "title": table.get("title", ""),
             "caption": table.get("caption", ""),
             "header_rows": table.get("header_rows", []),
-            "spans": table.get("spans", []),
         },
         "context": {name: context.get(name, "") for name in ("text", "unit", "scale")},
         "history": [turn.to_dict() for turn in example.history],
@@ -155,14 +127,8 @@ def hub_record(line: Line, *, rules: int) -> dict[str, Any]:
         "program": "" if example.program is None else canonical(thaw(example.program)),
         "meta": canonical(thaw(example.meta)),
         "decided": list(map(response_record, line.decided)),
-    }
-    if rules >= RULES_OF_STRUCTURES:
-        # mlcroissant reads no list of structures within a structure.
-        return {**record, "spans": record["table"].pop("spans")}
-    return {
-        **record,
-        "operations": canonical(list(line.operations)),
-        "decided": canonical(list(line.decided)),
+        # mlcroissant reads no list of structures within a structure, such as the table.
+        "spans": table.get("spans", []),
     }
 
 

@@ -1,4 +1,7 @@
-"""Releases as older versions made them: the same records, with the benchmark files by their rules."""
+"""Releases as older versions made them: the same records, with the benchmark files by their rules.
+
+Without files of the format hf: a stored release has those of rules 10 (`test_a_release_of_rules_10`).
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,6 @@ def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
     with under(rules):
         raw = raw_records.load(folder)
         benchmark_files.write_derived(raw, formats, mix and mix["seed"])
-        release_files.write_beside(raw, Manifest.of(manifest))
     manifest["files"] = release_files.describe(folder)
     _write(folder, manifest)
     return manifest

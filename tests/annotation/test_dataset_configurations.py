@@ -14,7 +14,6 @@ from annotation.workflow import perturbation_runs
 from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS
 from tests.annotation.cast import NOON, World, make_world
-from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_mixing import perturbed_thrice
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -88,21 +87,3 @@ def test_load_dataset_loads_a_configuration_by_its_name(folder: Path, tmp_path: 
     assert set(originals["perturbation"]) == {""}
     responses = datasets.load_dataset(str(folder), "responses", split="dev", cache_dir=cache)
     assert responses["id"] == [one["id"] for one in record_files.records(folder / "annotations.jsonl")]
-
-
-def test_a_release_by_rules_before_configurations_has_one_and_verifies(folder: Path) -> None:
-    made_by_rules(folder, 5)
-    assert verification.verify(folder)["files"] > 0
-    assert [one["config_name"] for one in header(folder)["configs"]] == ["default"]
-    assert "features" in header(folder)["dataset_info"]
-
-
-def test_a_release_by_the_rules_before_has_all_examples_in_one_split_and_verifies(folder: Path) -> None:
-    made_by_rules(folder, 10)
-    assert verification.verify(folder)["files"] > 0
-    assert header(folder)["configs"][0] == {
-        "config_name": "default",
-        "data_files": [{"split": "test", "path": "data/test.jsonl"}],
-        "default": True,
-    }
-    assert len(list(READERS["hf"](folder))) == len(list(record_files.records(folder / "data" / "test.jsonl")))

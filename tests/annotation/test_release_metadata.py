@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -207,3 +208,12 @@ def test_a_release_carries_the_errata_of_those_before_it(world: World, tmp_path:
     third = release(world, tmp_path / "v3")
     assert list(record_files.records(third / "errata.jsonl")) == [erratum]
     assert verification.verify(third)
+
+
+def test_a_release_says_that_the_files_of_its_predecessor_are_missing(world: World, tmp_path: Path) -> None:
+    release(world, tmp_path / "v1")
+    shutil.rmtree(creation.folder(Release.objects.get(name="v1")))
+    second = release(world, tmp_path / "v2")
+    assert raw_records.read_manifest(second)["predecessor"]["files"] == "missing"
+    assert "what changed since and its errata are not known" in (second / "README.md").read_text("utf-8")
+    assert verification.verify(second)

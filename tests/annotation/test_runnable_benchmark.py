@@ -18,7 +18,7 @@ import yaml
 from annotation.models import Example
 from annotation.platform import immutable_rows
 from annotation.platform.refusals import ActionRefused
-from annotation.releases import creation, release_files, runnable_benchmark, verification
+from annotation.releases import benchmark_files, creation, release_files, runnable_benchmark, verification
 from annotation.releases.model_evaluation import queries
 from annotation.releases.raw_records import MANIFEST
 from annotation.releases.record_files import Difference
@@ -230,6 +230,9 @@ def test_names_of_the_project_are_in_no_code_and_eval_yaml_names_items_with_one_
     assert "stricter" in evaluation["description"]
     assert [scorer["name"] for scorer in task["scorers"]] == ["exact"]
     header = yaml.safe_load((folder / "README.md").read_text("utf-8").split("---\n")[1])
+    card = (folder / "README.md").read_text("utf-8")
+    assert "harness/inspect_task.py" in card
+    assert "no task" not in card
     (config,) = [config for config in header["configs"] if config["config_name"] == task["config"]]
     (file,) = config["data_files"]
     assert file["split"] == task["split"]
@@ -291,7 +294,7 @@ def test_the_digest_of_the_code_is_recorded_for_the_rules() -> None:
         f'The code of releases changed. Raise RULES if a version of Askew was released, and write "{RULES}": "{current}" '
         "into tableqa/writers/harness/code_digests.json."
     )
-    assert set(recorded) == set(range(harness.SINCE, RULES + 1))
+    assert set(recorded) == set(range(benchmark_files.RULES_OF_HISTORY, RULES + 1))
 
 
 def test_a_release_of_earlier_rules_verifies_after_the_code_has_changed(
@@ -319,6 +322,9 @@ def test_a_release_without_gold_answers_has_no_task(tmp_path: Path) -> None:
     verification.verify(folder)
     assert not (folder / "harness").exists()
     assert not (folder / "eval.yaml").exists()
+    card = (folder / "README.md").read_text("utf-8")
+    assert "This release has no task for evaluation harnesses" in card
+    assert "inspect_task.py" not in card
 
 
 def test_demonstrations_come_from_a_named_split_and_are_no_test_items(tmp_path: Path) -> None:

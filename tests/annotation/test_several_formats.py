@@ -326,16 +326,3 @@ def test_a_release_by_the_rules_before_keeps_its_file_names(perturbed: World, tm
     rewrite_manifest(out, rules=6)
     with pytest.raises(Difference, match="jsonl: missing"):
         verification.verify(out)
-
-
-def test_a_release_by_rules_6_keeps_a_card_that_counts_revisions(perturbed: World, tmp_path: Path) -> None:
-    out = release(perturbed, tmp_path / "before", "hf")
-    assert "3 responses by 1 people; 3 items accepted." in (out / "README.md").read_text("utf-8")
-
-    made_by_rules(out, 6)
-
-    assert "3 annotations by 1 people; 3 items accepted." in (out / "README.md").read_text("utf-8")
-    assert verification.verify(out)["decisions"] == 3
-    rewrite_manifest(out, rules=7)
-    with pytest.raises(Difference, match=r"counts\.responses is None, the records give 3"):
-        verification.verify(out)

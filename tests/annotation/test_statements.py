@@ -80,8 +80,6 @@ def test_hours_of_a_response_that_is_taken_back_are_not_those_of_the_release(
     assert "\n1 people under pseudonyms." in text
     assert "4 responses by 1 people" in hub.card(manifest, manifest["files"])
     assert methods_appendix._responses(counts).startswith("4 responses by 1 person")
-    for rules, said in ((8, "\n2 people under pseudonyms."), (9, "\n1 people under pseudonyms.")):
-        assert said in hub.statement({**manifest, "rules": rules})
 
 
 def say(world: World, **said: str) -> None:
@@ -180,7 +178,7 @@ def test_the_statement_holds_the_guidelines_in_full_and_names_the_batch_of_each_
         assert f"percent_agreement of label in {name}: 1.000" in text
 
 
-def test_a_statement_of_the_first_form_is_made_as_it_was() -> None:
+def test_hours_of_a_statement_of_the_first_form_are_named_as_they_were() -> None:
     manifest = {
         "project": "films",
         "counts": {"annotators": 2, "simulated_annotators": 0},
@@ -210,18 +208,13 @@ def test_a_statement_of_the_first_form_is_made_as_it_was() -> None:
         },
     }
 
-    text = hub.statement(manifest)
+    hours = dict(hub.conditions(manifest["statement"]))["Hours"]
 
-    assert "* fleiss_kappa of label: 0.500, 4 items, 2 raters" in text
-    assert "Guidelines, in full in `manifest.json`:" in text
-    assert "Appendix" not in text
-    assert "0.1 hours at work in all; of a person and day 0.0 (median) and 0.0 (longest)." in text
+    assert hours == ["0.1 hours at work in all; of a person and day 0.0 (median) and 0.0 (longest)."]
     figure_checks.check_hours(Manifest.of(manifest), 9.0)  # which claims nothing of them
 
 
-def test_agreement_in_a_statement_has_no_interval_of_zero_width_except_in_early_forms(
-    world: World, tmp_path: Path
-) -> None:
+def test_agreement_in_a_statement_has_no_interval_of_zero_width(world: World, tmp_path: Path) -> None:
     batch = world.batch(overlap=2, name="Round")
     for who in ("ada", "bo"):
         for label in ("extraction", "reasoning", "extraction", "extraction"):
@@ -232,9 +225,6 @@ def test_agreement_in_a_statement_has_no_interval_of_zero_width_except_in_early_
 
     assert "percent_agreement of label in Round: 1.000 (0.510 to 1.000), 4 items" in text
     assert "fleiss_kappa of label in Round: 1.000 (no interval: All ratings agree), 4 items" in text
-    manifest = json.loads((tmp_path / "v1" / "manifest.json").read_text(encoding="utf-8"))
-    manifest["statement"]["form"] = 2
-    assert "fleiss_kappa of label in Round: 1.000 (1.000 to 1.000), 4 items" in hub.statement(manifest)
 
 
 def add_di(world: World) -> None:

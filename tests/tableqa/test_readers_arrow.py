@@ -233,7 +233,7 @@ def test_a_card_is_yaml_with_every_field(released: Path) -> None:
     header = yaml.safe_load(text.split("---\n")[1])
     assert header["license"] == ["cc-by-sa-4.0"]
     (info,) = header["dataset_info"]
-    assert {feature["name"] for feature in info["features"]} == whole_examples.FIELDS
+    assert {feature["name"] for feature in info["features"]} == hub_features.FIELDS_OF_SETS["examples"].keys()
     data_files = [{"split": "dev", "path": "data/original/dev.jsonl"}]
     assert header["configs"] == [{"config_name": "original", "data_files": data_files, "default": True}]
     assert "Us. 2026." in text

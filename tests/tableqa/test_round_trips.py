@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from tableqa import Context, Example, Table, Turn
 from tableqa.core.canonical_json import canonical
-from tableqa.core.release_rules import RULES
 from tableqa.operations import Operation, replay
 from tableqa.readers import READERS, published_id
-from tableqa.writers import lftqa, robut, suc, whole_examples
+from tableqa.writers import hub_features, lftqa, robut, suc, whole_examples
 from tableqa.writers.freb_tqa import freb_example, published_record
 from tests.tableqa.strategies import edits, source_tables, texts
 
@@ -143,8 +142,8 @@ def test_a_record_of_a_dataset(folder: Path, example: Example, kind: str, seed: 
     line = whole_examples.Line(
         SOURCE, example, original="o" if kind else "", perturbation=kind, seed=seed if kind else None
     )
-    record = whole_examples.hub_record(line, rules=RULES)
-    assert record.keys() == whole_examples.FIELDS
+    record = whole_examples.hub_record(line)
+    assert record.keys() == hub_features.FIELDS_OF_SETS["examples"].keys()
     assert whole_examples.example_of(json.loads(canonical(record))) == example
     (found,) = READERS["hf"](written(folder, "hub/data/test.jsonl", record).parent.parent)
     assert {name: held for name, held in found.meta.items() if name != "lineage"} == dict(example.meta)

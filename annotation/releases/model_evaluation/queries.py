@@ -94,7 +94,10 @@ def _identified(benchmark: Benchmark) -> Iterator[tuple[Instance, Callable[[], t
         source, id = line["source"], perturbation_records.id_of(line)
         if "digest" in line and benchmark.holds(source, id):
             instance = Instance(source, id, original.id, line["kind"], line["seed"], original.id, ())
-            yield instance, partial(_rebuild_example, line, original)
+            yield (
+                instance,
+                partial(lambda *of: perturbation_records.recreate(*of).perturbed.example, line, original),
+            )
     for (source, id), record in raw.derived.items():
         if benchmark.holds(source, id):
             question = id
@@ -107,10 +110,6 @@ def _identified(benchmark: Benchmark) -> Iterator[tuple[Instance, Callable[[], t
         if isinstance(mixed, MixedExample):
             instance = Instance(source, mixed.example.id, original.id, MIX, 0, original.id, ())
             yield instance, partial(replace, mixed.example)
-
-
-def _rebuild_example(line: Mapping[str, Any], original: tableqa.Example) -> tableqa.Example:
-    return perturbation_records.recreate(line, original).perturbed.example
 
 
 def _shared_fields(original: tableqa.Example) -> dict[str, Any]:
