@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +27,7 @@ from tableqa.perturbations import Counts, count
 from tableqa.perturbations.mixes import Part
 from tableqa.writers import hub, whole_examples
 from tableqa.writers.whole_examples import RESPONSES
-from tasks.contract import InvalidResponse, Item, TaskType, task_types
+from tasks.contract import InvalidResponse, Item, TaskType
 
 RAW = (SOURCES, ANNOTATIONS, DECISIONS)
 FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole_examples.FORMATS)
@@ -41,14 +40,12 @@ ARRAYS = ("robut", "lftqa")
 """Formats whose publications hold their records in one JSON array a file; all others have one a line."""
 OWN_FORMATS = frozenset(("askew", "torr", "suc"))
 """Formats of Askew's own: no publication names their files, so JSON Lines end in `.jsonl`."""
-_RULES_OF_REL_CELL = _RULES_OF_ITEMS = 4
 _RULES_OF_ENDINGS = 6
 RULES_OF_OWN_IDS = 9
 RULES_OF_HISTORY = 11
-"""The rules from which on releases name their predecessor, and files of the format hf and texts are as here.
-
-Of releases by rules before, these files and texts have the checksum of the manifest only.
-"""
+"""The rules from which on releases name their predecessor and have a citation."""
+_SINCE = {"freb_tqa": 4, "hf": RULES_OF_HISTORY}
+"""The rules from which on files of a format are as here. Those before have the checksum of the manifest only."""
 
 
 def sorted_formats(formats: Iterable[str]) -> list[str]:
@@ -62,6 +59,11 @@ def folders(formats: Sequence[str]) -> dict[str, str]:
     return {format: f"{format}/" if len(formats) > 1 else "" for format in formats}
 
 
+def is_made_again(format: str, rules: int) -> bool:
+    """Whether the benchmark files of a format follow from the records by these rules of a release."""
+    return rules >= _SINCE.get(format, 1)
+
+
 # -- deriving ---------------------------------------------------------------------------------------
 
 
@@ -70,7 +72,7 @@ def records_of_formats(
 ) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
     """(format, path, what it follows from, record) of every benchmark file in every format (`benchmark_records`)."""
     for index, (format, folder) in enumerate(folders(formats).items()):
-        if format == "hf" and raw.rules < RULES_OF_HISTORY:
+        if not is_made_again(format, raw.rules):
             continue
         # All outcomes are judged on the way of the first format.
         for what, export in benchmark_records(raw, format, mix, gate if index == 0 else None):
@@ -188,7 +190,7 @@ def accepted_records(
 ) -> Iterator[Export]:
     """The records that the accepted outcomes give, numbered; none for part three once the gate is shut."""
     numbering = numbering or _RecordNumbers(raw.rules >= RULES_OF_OWN_IDS)
-    part_three = PartThree(as_items=raw.rules >= _RULES_OF_ITEMS)
+    part_three = PartThree()
     for exports in _accepted_exports(raw, format, gate):
         for export in numbering.once(exports):
             if format != "freb_tqa" or not part_three.take(*export):
@@ -245,31 +247,15 @@ def _automatic_exports(raw: Raw, format: str) -> Iterator[list[Export]]:
 
 
 def _export(raw: Raw, format: str, part: str, record: dict[str, Any], source: str, example: str) -> Export:
-    """A record as the rules of the release have it: before 4, only `TaskType.cell_parts` name relevant cells.
+    """A record as the rules of the release have it.
 
     From 9 on, records of Askew's own format have the id of their example, and its source beside it; a field "source" in a
     task type of the project stays.
     """
     path = _path(part, raw, source, format)
-    if raw.rules < _RULES_OF_REL_CELL and not _files_of_cells().fullmatch(path):
-        record = {name: value for name, value in record.items() if name != "rel_cell"}
     if raw.rules >= RULES_OF_OWN_IDS and format == "askew":
         record = {"source": source, **record, "id": example or record["id"]}
     return Export(path, record, source, example)
-
-
-@cache
-def _files_of_cells() -> re.Pattern[str]:
-    """The paths that the parts in `cell_parts` of the task types have in a release, for any source."""
-    any_source = {r"_\{split\}": "(?:_.*)?", r"\{reader\}": ".*", r"\{source\}": ".*"}
-    parts = []
-    for part in sorted({part for task in task_types().values() for part in task.cell_parts}):
-        pattern = re.escape(part)
-        for placeholder, text in any_source.items():
-            pattern = pattern.replace(placeholder, text)
-        parts.append(pattern)
-    # The end is looked at first: else a long path that does not fit takes quadratic time.
-    return re.compile(rf"(?=.*\.json\Z)(?:training/)?(?:{'|'.join(parts)})\.json", re.DOTALL)
 
 
 def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:

@@ -27,9 +27,7 @@ _NUMBERED = re.compile(r"(.*)#\d+", re.DOTALL)
 class PartThree:
     """The sides of questions, as they come, and the files that pair them."""
 
-    def __init__(self, *, as_items: bool = True) -> None:
-        """With `as_items` (rules 4), a question that lacks a side is an item as well: that of the first side it has."""
-        self._as_items = as_items
+    def __init__(self) -> None:
         self._sides: dict[str, dict[str, None]] = {}
         self._questions: Shelf[tuple[str, str], tuple[str, ...]] = Shelf(IN_MEMORY)
 
@@ -45,14 +43,17 @@ class PartThree:
         return True
 
     def records(self) -> Iterator[tuple[str, dict[str, Any], str, str]]:
-        """(path, record, source, example) of every file, question by question in order."""
+        """(path, record, source, example) of every file, question by question in order.
+
+        A question that lacks a side is an item as well: that of the first side it has.
+        """
         for files, id in self._questions:
             present_sides = self._of(files, id)
             lacks = [side for side in SIDES if side in self._sides[files] and side not in present_sides]
             if lacks:
                 first, source, example = next(iter(present_sides.values()))
                 sides = {side: record for side, (record, _, _) in present_sides.items()}
-                item = {**(first if self._as_items else {}), "id": id, "lacks": lacks, **sides}
+                item = {**first, "id": id, "lacks": lacks, **sides}
                 yield f"{files}{INCOMPLETE}.json", item, source, example
             else:
                 yield from ((f"{files}{side}.json", *fields) for side, fields in present_sides.items())

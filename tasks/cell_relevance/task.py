@@ -71,7 +71,6 @@ class CellRelevance(LabelTask, PreparingTask, ModelInTheLoop):
     instruction = gettext_noop("Does removing the marked cells prevent answering the question?")
     of = ("originals", "perturbed")
     looks_into = ("relevant_cells",)
-    cell_parts = ("cell_relevance",)
     asks = (ModelQuery("cells", _asked, _named, points=True, holds="cells"),)
     predicts = "on_request"
     prediction_in_form = True

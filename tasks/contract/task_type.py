@@ -60,7 +60,6 @@ class TaskType(DecisionMethods, ResponseMethods):
     usual_shares   usual shares of accepted values, by field: what a plan expects before anything is measured
     settings     the settings of a batch: JSON Schema by name
     rates_answers  whether a response has scores of a rated answer by dimension; the command `metrics` reads them
-    cell_parts   parts of releases whose records name cells (`rel_cell`) under every version of the release rules
     """
 
     title: ClassVar[str]
@@ -82,7 +81,6 @@ class TaskType(DecisionMethods, ResponseMethods):
     says_gold: ClassVar[bool] = False
     usual_shares: ClassVar[Mapping[str, Mapping[str, float]]] = {}
     rates_answers: ClassVar[bool] = False
-    cell_parts: ClassVar[tuple[str, ...]] = ()
     settings: ClassVar[Mapping[str, Any]] = {}
 
     def instruct(self, item: Item, *, has_model: bool = False) -> str:

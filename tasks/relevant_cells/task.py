@@ -49,7 +49,6 @@ class RelevantCells(JudgingTask):
     paper = "FREB-TQA (NAACL 2024) § 3.4"
     instruction = gettext_noop("Mark every cell the answer depends on")
     response_type = Response
-    cell_parts = (PART,)
     shows = ("question", "table", "titles", "answers", "context", "history")
     fields = (CELLS, Field("unanswerable", "flag"))
     measures = (

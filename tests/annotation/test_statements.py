@@ -179,7 +179,7 @@ def test_the_statement_holds_the_guidelines_in_full_and_names_the_batch_of_each_
 
 
 def test_hours_of_a_statement_of_the_first_form_are_named_as_they_were() -> None:
-    manifest = {
+    manifest: dict[str, Any] = {
         "project": "films",
         "counts": {"annotators": 2, "simulated_annotators": 0},
         "batches": [{"id": "b1", "name": "First round", "type": "question_type"}],

@@ -114,15 +114,15 @@ def released(tmp_path: Path, dev: list[Example]) -> Path:
     """A dataset as a release of the format hf has it."""
     path = tmp_path / whole_examples.config_file(whole_examples.ORIGINAL, SOURCE["split"])
     path.parent.mkdir(parents=True)
-    path.write_text(lines_of(dev, RULES), "utf-8", newline="\n")
-    hub_features.write_parquet(tmp_path, RULES)
+    path.write_text(lines_of(dev), "utf-8", newline="\n")
+    hub_features.write_parquet(tmp_path)
     (tmp_path / "annotations.jsonl").write_text('{"other": 1}\n')
     return tmp_path
 
 
-def lines_of(examples: list[Example], rules: int) -> str:
+def lines_of(examples: list[Example]) -> str:
     lines = (whole_examples.Line(SOURCE, one) for one in examples)
-    return "".join(canonical(whole_examples.hub_record(line, rules=rules)) + "\n" for line in lines)
+    return "".join(canonical(whole_examples.hub_record(line)) + "\n" for line in lines)
 
 
 def finished(folder: Path) -> Path:
@@ -133,12 +133,6 @@ def finished(folder: Path) -> Path:
     (folder / hub.CARD).write_text(hub.card(MANIFEST, shas), "utf-8")
     (folder / hub.CROISSANT).write_text(croissant.croissant(MANIFEST, shas, folder), "utf-8")
     return folder
-
-
-def test_a_release_by_former_rules_holds_the_examples_whole(tmp_path: Path, dev: list[Example]) -> None:
-    (tmp_path / whole_examples.HUB).parent.mkdir()
-    (tmp_path / whole_examples.HUB).write_text(lines_of(dev, 10), "utf-8", newline="\n")
-    assert list(READERS["hf"](tmp_path)) == dev
 
 
 def test_records_of_a_release_hold_the_examples_whole(released: Path, dev: list[Example]) -> None:
@@ -488,7 +482,7 @@ def test_load_dataset_gives_the_examples_without_code(
 ) -> None:
     datasets = pytest.importorskip("datasets")
     folder = finished(released)
-    assert hub_features.parquet_differs(folder, RULES) is None
+    assert hub_features.parquet_differs(folder) is None
     cache = str(tmp_path_factory.mktemp("cache"))
     loaded = datasets.load_dataset(str(folder), split="dev", cache_dir=cache)
     assert [whole_examples.example_of(record) for record in loaded] == dev
@@ -499,9 +493,9 @@ def test_another_record_in_the_parquet_file_is_found(released: Path) -> None:
     lines = path.read_text("utf-8").splitlines(keepends=True)
     lines[3] = lines[3].replace('"question":"', '"question":"not ')
     path.write_text("".join(lines), "utf-8")
-    assert hub_features.parquet_differs(released, RULES) == ("parquet/examples.parquet", 4)
+    assert hub_features.parquet_differs(released) == ("parquet/examples.parquet", 4)
     path.write_text("".join(lines[:3]), "utf-8")
-    assert hub_features.parquet_differs(released, RULES) == ("parquet/examples.parquet", 4)
+    assert hub_features.parquet_differs(released) == ("parquet/examples.parquet", 4)
 
 
 def test_mlcroissant_accepts_the_metadata_and_reads_the_records(released: Path, dev: list[Example]) -> None:
