@@ -15,7 +15,7 @@ from tests.operations.web import served
 from tests.plugin import ROOT
 
 SECTION = "\n## 9. Upgrading without downtime\n"
-UNUSED = ("tests/", "benchmarks/", "docs/", "fixtures/wordnet/")
+UNUSED = ("tests/", "benchmarks/", "docs/")
 """Folders that no process of a site reads; leaving them out saves half of the time."""
 NOT_HERE = ("git fetch", "backup", "collectstatic", "systemctl")
 """Steps that need an origin, people's data, half a minute, or systemd; they do not change the program."""

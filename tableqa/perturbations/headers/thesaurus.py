@@ -1,6 +1,6 @@
 """The thesaurus: words, their senses in the order of how common they are, and the words that share a sense.
 
-The one that is shipped (fixtures/wordnet) was read from WordNet 3.0 through nltk's own corpus reader by
+The one that is shipped (wordnet_data/) was read from WordNet 3.0 through nltk's own corpus reader by
 `tableqa.perturbations.headers.wordnet`. It is stored ready-made: nltk and WordNet cost a web process seconds and some
 300 MB, this a fraction of a second and some 40 MB, once, at the first use.
 """
@@ -16,7 +16,7 @@ from typing import Literal, get_args
 
 from tableqa.perturbations.headers.alternatives import Unavailable
 
-SHIPPED = Path(__file__).resolve().parents[3] / "fixtures" / "wordnet" / "wordnet.zip"
+SHIPPED = Path(__file__).with_name("wordnet_data") / "wordnet.zip"
 """The thesaurus that comes with the project."""
 
 Class = Literal["n", "v", "a", "r"]
@@ -226,7 +226,7 @@ def thesaurus(path: Path = SHIPPED) -> Thesaurus | Unavailable:
 
 def read_thesaurus(path: Path) -> Thesaurus | Unavailable:
     """Read the file now; what `thesaurus` does once."""
-    mend = "Make it with fixtures/wordnet/make.py, or restore it from the project's repository."
+    mend = "Make it with make.py beside it, or restore it from the project's repository."
     try:
         with zipfile.ZipFile(path) as file:
             parts = {name: file.read(f"{name}.tsv").decode("utf-8").splitlines() for name in PARTS}
