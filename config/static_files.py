@@ -62,7 +62,13 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
 
 
 def _write_bundles(folder: str, collected: dict[str, list[str]]) -> dict[str, str]:
-    """Write bundles of the modules in the folder; returns their files by path. Without Node.js: none, and a warning."""
+    """Write bundles of the modules in the folder; returns their files by path. Without Node.js: none, and a warning.
+
+    A wheel has them already.
+    """
+    if (shipped := settings.BASE_DIR / "bundles.json").exists():
+        shutil.copytree(settings.BASE_DIR / "bundles", Path(folder, "bundles"), dirs_exist_ok=True)
+        return dict(json.loads(shipped.read_text("utf-8")))
     node, script = shutil.which("node"), settings.BASE_DIR / "config" / "bundles.js"
     if not node or not (settings.BASE_DIR / "node_modules" / "rolldown").is_dir():
         log.warning(

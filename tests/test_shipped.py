@@ -14,7 +14,7 @@ import pytest
 from django.template import engines
 
 from annotation.templatetags.scripts import bundles
-from config.static_files import minified
+from config.static_files import _write_bundles, minified
 from tasks.contract import task_type, task_types
 from tests.plugin import ROOT, missing
 from tests.static_files import collect
@@ -112,3 +112,15 @@ def test_the_style_sheets_of_an_annotation_page_do_not_grow(site: Path) -> None:
     }
 
     assert sum(sizes.values()) <= STYLE, sizes
+
+
+def test_a_wheel_ships_the_bundles_that_were_made_when_it_was_built(tmp_path: Path, settings: Any) -> None:
+    settings.BASE_DIR = tmp_path / "wheel"
+    (settings.BASE_DIR / "bundles").mkdir(parents=True)
+    shipped = {"bundles/explorer.js": "bundles/explorer.0123456789ab.js"}
+    (settings.BASE_DIR / "bundles.json").write_text(json.dumps(shipped))
+    (settings.BASE_DIR / shipped["bundles/explorer.js"]).write_text("export {};")
+
+    assert _write_bundles(str(tmp_path / "static"), {"bundles/explorer.js": ["askew/explorer.js"]}) == shipped
+
+    assert (tmp_path / "static" / shipped["bundles/explorer.js"]).read_text() == "export {};"
