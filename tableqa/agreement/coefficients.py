@@ -1,5 +1,6 @@
 """How far annotators agree beyond chance, with a bootstrap interval over units.
 
+    agreement(frame, "fleiss_kappa", item="item", rater="who", label="label")  # a data frame, a row for each rating
     agreement(ratings, "fleiss_kappa")           # any of `measures.MEASURES` and `measures.SET_MEASURES`
     agreement(sets, "krippendorff_alpha_masi")   # several labels for a unit: frozensets
     from_patterns(patterns, counts, "fleiss_kappa", raters=3)  # grouped by a database
@@ -40,7 +41,7 @@ from tableqa.agreement.measures import (
     WITH_SINGLE,
     Agreement,
 )
-from tableqa.agreement.rating_patterns import patterns_of_counts, patterns_of_ratings
+from tableqa.agreement.rating_patterns import patterns_of_counts, patterns_of_ratings, ratings_of_frame
 from tableqa.core.translation import joined
 from tableqa.statistics.bootstrap import Bootstrap, BootstrapOptions
 
@@ -51,15 +52,19 @@ if TYPE_CHECKING:
 
 
 def agreement(
-    ratings: Ratings,
-    measure: str,
+    ratings: Ratings | Any,
+    measure: str = "krippendorff_alpha_nominal",
     *,
+    item: str | None = None,
+    rater: str | None = None,
+    label: str | None = None,
     order: Sequence[object] | None = None,
     **resampling: Unpack[BootstrapOptions],
 ) -> Agreement:
     """One measure of agreement of any number of raters, who need not be the same for each unit.
 
-    ratings   units x raters, numbers or hashable labels, None or NaN where missing
+    ratings   units x raters, numbers or hashable labels, None or NaN where missing; or a data frame with a row per rating
+    item, rater, label   the columns of the data frame
     measure   a name:
       percent_agreement       the share of agreeing pairs of raters, averaged over units with two or more ratings
       fleiss_kappa            observed: percent agreement; expected: the squared shares of the categories (Fleiss 1971).
@@ -72,9 +77,12 @@ def agreement(
     order     all categories, for ordinal alpha from low to high; AC1 depends on their number, so list unused ones, too
 
     Raises ValueError for an unknown measure, ratings that are not two-dimensional or hold what cannot be a label, a category
-    that `order` lacks, an interval between things not numbers, and a distance between things not sets.
+    that `order` lacks, an interval between things not numbers, and a distance between things not sets; and for a data frame
+    whose columns are not named or that has two ratings of one item by one rater.
     """
     bootstrap = Bootstrap(**resampling)
+    if (item, rater, label) != (None, None, None):
+        ratings = ratings_of_frame(ratings, item, rater, label)
     patterns, raters = patterns_of_ratings(ratings, measure, order)
     return _measured(patterns, raters, measure, bootstrap)
 

@@ -1,6 +1,7 @@
 """The measures of agreement by name, and what each gives: an `Agreement`, or the reason why there is none."""
 
 from dataclasses import dataclass
+from html import escape
 from typing import Literal, get_args
 
 from tableqa.core.translation import message
@@ -67,3 +68,21 @@ class Agreement:
     replicates: int = 0
     left_out: int = 0
     seed: int = 0
+
+    def _repr_html_(self) -> str:
+        """Value, interval and counts as a table, for a notebook."""
+        value = "undefined" if self.value is None else f"{self.value:.3f}"
+        ends = "" if self.low is None or self.high is None else f" ({self.low:.3f} to {self.high:.3f})"
+        fields = {
+            self.measure: f"{value}{ends}",
+            "units": self.units,
+            "raters": self.raters,
+            "ratings": self.ratings,
+            "note": " ".join(filter(None, (self.reason, self.note))),
+        }
+        rows = (
+            f"<tr><th>{escape(name)}</th><td>{escape(str(text))}</td></tr>"
+            for name, text in fields.items()
+            if text != ""
+        )
+        return f"<table>{''.join(rows)}</table>"

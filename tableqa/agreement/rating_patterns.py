@@ -49,6 +49,12 @@ def patterns_of_ratings(
 ) -> tuple[Patterns, int]:
     """The patterns of units x raters, and how many raters have a rating; ValueError."""
     check_request(measure, order)
+    if hasattr(ratings, "columns"):
+        columns = ", ".join(map(str, ratings.columns))
+        raise ValueError(
+            f"A data frame needs item=, rater= and label=, three of its columns ({columns}). If it has a row for each unit "
+            "and a column for each rater, pass frame.to_numpy()."
+        )
     codes, categories = _coded(ratings)
     rows, counts = _collapsed(codes, len(categories))
     return _canonical(rows, counts, categories, measure, order), int((rows > 0).any(axis=0).sum())
@@ -123,6 +129,28 @@ def _coded(ratings: Ratings) -> tuple[Array, list[object]]:
         present = present[~np.isnan(present)]
     codes[np.ma.getmaskarray(array)] = 0
     return codes, present.tolist()
+
+
+def ratings_of_frame(frame: Any, item: str | None, rater: str | None, label: str | None) -> Ratings:
+    """Units x raters of a data frame with a row for each rating; None where a rater has none of a unit.
+
+    ValueError for a name that is not a column, and for two ratings of one item by one rater.
+    """
+    columns = [str(name) for name in frame.columns]
+    if missing := [name for name in (item, rater, label) if name not in columns]:
+        raise ValueError(
+            f"item, rater and label must be columns of the frame ({', '.join(columns)}), not {missing[0]!r}."
+        )
+    labels: dict[tuple[object, object], object] = {}
+    for unit, person, value in zip(frame[item], frame[rater], frame[label], strict=True):
+        if (unit, person) in labels:
+            raise ValueError(
+                f"{item} {unit!r} has two ratings by {rater} {person!r}. Keep one, for example with "
+                f"frame.drop_duplicates([{item!r}, {rater!r}], keep='last')."
+            )
+        labels[unit, person] = value
+    units, raters = (dict.fromkeys(key[side] for key in labels) for side in (0, 1))
+    return [[labels.get((unit, person)) for person in raters] for unit in units]
 
 
 def as_rows(ratings: Ratings) -> list[Sequence[object]]:

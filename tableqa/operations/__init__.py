@@ -30,4 +30,5 @@ from tableqa.operations.edit_types import (
     from_dict,
     from_list,
 )
+from tableqa.operations.edits import Edit
 from tableqa.operations.net import WHOLE, diff, invert, normalise, replay

@@ -11,6 +11,7 @@ from tableqa.data.answers import says
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.operations import (
+    Edit,
     InsertColumn,
     InsertRow,
     MaskCells,
@@ -106,6 +107,10 @@ class PerturbationResult:
             return ()
         steps = self.change.operations() if isinstance(self.change, Order) else self.change
         return tuple(normalise(steps, self.base))
+
+    def _repr_html_(self) -> str:
+        """The perturbed table with each change marked, for a notebook."""
+        return Edit(self.base, self.operations)._repr_html_()
 
 
 _STAYS = Contract(table="differs", answer="stays", cell_format="ignore")

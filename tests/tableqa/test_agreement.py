@@ -687,8 +687,8 @@ FORMS: dict[str, Callable[[np.ndarray], object]] = {
     "masked whole numbers": lambda ratings: np.ma.masked_equal(
         np.nan_to_num(ratings, nan=9).astype(np.uint8), 9
     ),
-    "a data frame": lambda ratings: pd.DataFrame(ratings),
-    "pandas' whole numbers": lambda ratings: pd.DataFrame(ratings).astype("Int64"),
+    "a data frame": lambda ratings: pd.DataFrame(ratings).to_numpy(),
+    "pandas' whole numbers": lambda ratings: pd.DataFrame(ratings).astype("Int64").to_numpy(),
     "columns first in memory": lambda ratings: np.asfortranarray(ratings),
 }
 
