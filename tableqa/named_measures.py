@@ -5,7 +5,8 @@
     exact_match(["1,170", "Paris"], [["1170"], ["Rome"]]).value      # 0.5
     emd([True, True], [True, False]).value                           # -0.5
 
-Coefficients of agreement are an `Agreement`. The other figures are a `PairedFigure`: `value`, the ends `low` and `high` of
+Coefficients of agreement are an `Agreement`; their ratings, options and errors are those of
+`tableqa.agreement.coefficients.agreement`. The other figures are a `PairedFigure`: `value`, the ends `low` and `high` of
 its 95 % bootstrap interval over questions, and `n` questions; shares are from 0 to 1.
 """
 
@@ -23,18 +24,12 @@ Right = Sequence[bool]
 
 
 def percent_agreement(ratings: Any, **options: Any) -> Agreement:
-    """The share of agreeing pairs of raters, averaged over units; not corrected for chance.
-
-    ratings and options are those of `tableqa.agreement.coefficients.agreement`, as are the errors.
-    """
+    """The share of agreeing pairs of raters, averaged over units; not corrected for chance."""
     return agreement(ratings, "percent_agreement", **options)
 
 
 def fleiss_kappa(ratings: Any, **options: Any) -> Agreement:
-    """Fleiss' kappa (Fleiss 1971), for unequal numbers of ratings in its generalised form (Gwet 2014, chapter 2).
-
-    ratings and options are those of `tableqa.agreement.coefficients.agreement`, as are the errors.
-    """
+    """Fleiss' kappa (Fleiss 1971), for unequal numbers of ratings in its generalised form (Gwet 2014, chapter 2)."""
     return agreement(ratings, "fleiss_kappa", **options)
 
 
@@ -43,18 +38,12 @@ def krippendorff_alpha(
     level: Literal["nominal", "ordinal", "interval", "jaccard", "masi"] = "nominal",
     **options: Any,
 ) -> Agreement:
-    """Krippendorff's alpha (Krippendorff 2011, 2018); with sets of labels by the distance of Jaccard or MASI.
-
-    ratings and options are those of `tableqa.agreement.coefficients.agreement`, as are the errors.
-    """
+    """Krippendorff's alpha (Krippendorff 2011, 2018); with sets of labels by the distance of Jaccard or MASI."""
     return agreement(ratings, f"krippendorff_alpha_{level}", **options)
 
 
 def gwet_ac1(ratings: Any, **options: Any) -> Agreement:
-    """Gwet's AC1 (Gwet 2008), for labels of which one is very frequent; `order` lists categories that were not used.
-
-    ratings and options are those of `tableqa.agreement.coefficients.agreement`, as are the errors.
-    """
+    """Gwet's AC1 (Gwet 2008), for labels of which one is very frequent; `order` lists categories that were not used."""
     return agreement(ratings, "gwet_ac1", **options)
 
 

@@ -47,7 +47,7 @@ class Edit:
         )
 
     def _text_before(self, row: str, column: str) -> str | None:
-        for place in ((row, column), (column, row)):  # the second of a transposed table
+        for ids in ((row, column), (column, row)):  # the second of a transposed table
             with suppress(KeyError):
-                return self.base.cell(*place)
+                return self.base.cell(*ids)
         return None

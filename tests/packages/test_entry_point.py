@@ -6,9 +6,11 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 BESIDE = (
@@ -78,3 +80,16 @@ def test_other_words_are_answered_with_the_commands(
 
     assert done.returncode == status
     assert "askew demo [--port N]" in done.stdout
+
+
+def test_the_version_is_the_same_in_all_places() -> None:
+    stated = {yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["version"]}
+    for folder in (ROOT, ROOT / "packages" / "library"):
+        stated.add(tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]["version"])
+
+    assert len(stated) == 1
+
+
+def test_every_folder_of_the_program_is_in_the_wheel() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
+    assert {*BESIDE, "run", "manage.py", "gunicorn.conf.py"} <= {*build["targets"]["wheel"]["only-include"]}

@@ -91,7 +91,7 @@ def simulated(
 
 
 def point(measure: str, ratings: object) -> float | None:
-    return agreement(ratings, measure, replicates=0).value  # type: ignore[arg-type]
+    return agreement(ratings, measure, replicates=0).value
 
 
 # ---- published values ------------------------------------------------------------------------------------------
@@ -698,7 +698,7 @@ FORMS: dict[str, Callable[[np.ndarray], object]] = {
 def test_the_form_of_the_ratings_does_not_matter(measure: str, form: str) -> None:
     ratings = simulated(120, 3, 4, 0.6, 0.2, seed=8)
 
-    assert agreement(FORMS[form](ratings), measure) == agreement(ratings, measure)  # type: ignore[arg-type]
+    assert agreement(FORMS[form](ratings), measure) == agreement(ratings, measure)
 
 
 @pytest.mark.parametrize(
@@ -875,7 +875,7 @@ def test_a_table_of_rows_and_sorted_rows_count_the_same(
     [[], [[]], [[1]], [[1, None], [None, 2]], np.zeros((0, 3)), np.zeros((3, 0)), np.full((4, 2), np.nan)],
 )
 def test_without_two_ratings_of_a_unit_there_is_nothing_to_compare(measure: str, ratings: object) -> None:
-    result = agreement(ratings, measure)  # type: ignore[arg-type]
+    result = agreement(ratings, measure)
 
     assert (result.value, result.low, result.high, result.reason) == (None, None, None, NO_PAIR)
     assert (result.units, result.ratings) == (0, 0)
@@ -924,7 +924,7 @@ def test_an_interval_needs_finite_numbers(odd: object) -> None:
 )
 def test_what_is_no_units_by_raters_is_refused(ratings: object, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        fleiss_kappa(ratings)  # type: ignore[arg-type]
+        fleiss_kappa(ratings)
 
 
 @pytest.mark.parametrize(

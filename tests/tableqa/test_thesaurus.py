@@ -168,7 +168,9 @@ def _database(folder: Path) -> Path:
 
 
 def _maker():
-    spec = importlib.util.spec_from_file_location("make_wordnet", SHIPPED.parent / "make.py")
+    spec = importlib.util.spec_from_file_location(
+        "make_wordnet", SHIPPED.parents[4] / "fixtures" / "wordnet" / "make.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -226,7 +226,7 @@ def thesaurus(path: Path = SHIPPED) -> Thesaurus | Unavailable:
 
 def read_thesaurus(path: Path) -> Thesaurus | Unavailable:
     """Read the file now; what `thesaurus` does once."""
-    mend = "Make it with make.py beside it, or restore it from the project's repository."
+    mend = "Make it with fixtures/wordnet/make.py, or restore it from the project's repository."
     try:
         with zipfile.ZipFile(path) as file:
             parts = {name: file.read(f"{name}.tsv").decode("utf-8").splitlines() for name in PARTS}
