@@ -377,3 +377,15 @@ class TestContinuation:
         source = imported(world, questions(tmp_path, *ROWS[:2]), name="other").source
 
         assert source.licence == "NOASSERTION"
+
+    def test_a_folder_without_a_licence_is_no_rest(self, world: World, tmp_path: Path) -> None:
+        """Whether a licence is missing because the files are left-out records is asked of files alone."""
+        folder = tmp_path / "splits"
+        folder.mkdir()
+        for split in ("train", "test"):
+            text = f"id,question,answers,table\n{split},who won?,Ann,{TABLE}\n"
+            (folder / f"{split}.csv").write_text(text)
+
+        self.run(world, folder)
+
+        assert Source.objects.latest("pk").licence == "NOASSERTION"

@@ -85,7 +85,7 @@ class Command(RefusingCommand):
         )
         if done.continues:
             self.stdout.write(f"Licence, citation and URL are those of {done.continues}, unless given.")
-        elif done.source.licence == "NOASSERTION" and is_rest(options["path"]):
+        elif done.source.licence == "NOASSERTION" and options["path"].is_file() and is_rest(options["path"]):
             self.stdout.write(
                 "The licence is not stated. To continue a source, import the file with --name SOURCE."
             )
