@@ -6,6 +6,7 @@ import itertools
 import json
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 

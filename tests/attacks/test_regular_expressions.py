@@ -21,7 +21,6 @@ from typing import Any
 
 import pytest
 
-from annotation.releases import benchmark_files
 from tableqa.data import answer_scales
 from tableqa.quality_control import spreadsheet_damage
 from tableqa.scoring import replies
@@ -35,15 +34,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("tableqa", "tasks", "predictor", "annotation", "config")
 OURS_ONLY = {"annotation/management/catalogues.py", "annotation/releases/model_evaluation/report.py"}
 """They read nothing but this repository."""
-BENCHMARK_FILES = "annotation/releases/benchmark_files.py"
 MADE = {
     "annotation/background/erased_names.py",
     "annotation/releases/hub_upload.py",
-    BENCHMARK_FILES,
     "tableqa/serialisations/separated_values.py",
 }
-"""Patterns that a function makes: of people's names as they are (twice), of the file names that task types declare
-(`patterns` adds the result), and of a separator, a sign of ours."""
+"""Patterns that a function makes: of people's names as they are (twice), and of a separator, a sign of ours."""
 LONG, SHORT = 20_000, 2_000
 """Characters of an input. Linear time takes ten times as long for LONG, quadratic time a hundred times."""
 READING = (
@@ -88,8 +84,7 @@ def patterns() -> list[PatternUse]:
             if re.search(r"^import re$", source, re.MULTILINE):
                 for one in of_module(place, source):
                     found.setdefault((place, one.pattern.pattern, one.pattern.flags, one.method), one)
-    made = PatternUse(BENCHMARK_FILES, benchmark_files._files_of_cells(), "fullmatch")
-    return [*found.values(), made]
+    return list(found.values())
 
 
 def of_module(place: str, source: str) -> Iterator[PatternUse]:

@@ -158,6 +158,7 @@ PAGE = "https://spdx.org/licenses/{}.html"
         ([CHOICE], ["other"], [CHOICE]),
         ([CHOICE, "CC0-1.0"], ["other"], [PAGE.format("CC0-1.0"), CHOICE]),
         (["ask the authors"], ["other"], ["ask the authors"]),
+        (["MIT", "NOASSERTION"], ["other"], [PAGE.format("MIT"), "NOASSERTION"]),
     ],
 )
 def test_only_an_identifier_has_a_tag_and_an_address(
@@ -244,26 +245,6 @@ def test_a_card_is_yaml_with_every_field(released: Path) -> None:
 def test_a_card_names_simulated_annotators(simulated: int, said: str) -> None:
     manifest = {**MANIFEST, "counts": {**MANIFEST["counts"], "simulated_annotators": simulated}}
     assert f"\n{said}; 1 items accepted.\n" in hub.card(manifest, {})
-
-
-def test_a_source_without_a_licence_makes_the_tag_other() -> None:
-    import yaml
-
-    def tag(rules: int, *licences: str) -> list[str]:
-        source = {"name": "s", "reader": "own", "split": "", "citation": "", "url": ""}
-        manifest = {
-            "project": "films",
-            "rules": rules,
-            "sources": [{**source, "licence": licence} for licence in licences],
-            "counts": {"annotations": 0, "annotators": 0, "accepted": 0},
-            "contradicted": [],
-        }
-        header = yaml.safe_load(hub.card(manifest, files=()).split("---\n")[1])
-        return list(header["license"])
-
-    assert tag(5, "MIT", "NOASSERTION") == ["other"]
-    assert tag(5, "MIT", "CC-BY-SA-4.0") == ["cc-by-sa-4.0", "mit"]
-    assert tag(4, "MIT", "NOASSERTION") == ["mit"]
 
 
 def test_parquet_files_and_shards_are_read(tmp_path: Path, dev: list[Example]) -> None:
