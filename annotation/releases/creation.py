@@ -8,7 +8,7 @@ the release does not wait.
 import shutil
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -269,19 +269,8 @@ def options(
     Formats are in the order of `FORMATS`. Raises ActionRefused(invalid_request): an unknown format, purpose, design or
     serialisation, no format, or a mix or prompts that none of the formats supports.
     """
-    if purpose not in ("", *PURPOSES):
-        refuse(
-            "invalid_request",
-            "The purpose must be one of {purposes}, or empty.",
-            purposes=", ".join(PURPOSES),
-        )
-    if unknown := [format for format in formats if format not in FORMATS]:
-        refuse(
-            "invalid_request",
-            "There is no format {value!r}. Available: {formats}.",
-            value=unknown[0],
-            formats=", ".join(FORMATS),
-        )
+    _require_known("purpose", filter(None, [purpose]), PURPOSES)
+    _require_known("format", formats, FORMATS)
     if not formats:
         refuse(
             "invalid_request",
@@ -309,16 +298,19 @@ def _require_prompts(prompts: Mapping[str, str], formats: Sequence[str]) -> None
         refuse(
             "invalid_request", "Only the format hf has prompts. Add it, or leave out the options of prompts."
         )
-    allowed = {"design": harness.DESIGNS, "serialisation": tuple(SERIALISATIONS)}
-    for name, values in allowed.items():
-        if (value := prompts.get(name, values[0])) not in values:
-            refuse(
-                "invalid_request",
-                "There is no {name} {value!r}. Available: {values}.",
-                name=name,
-                value=value,
-                values=", ".join(values),
-            )
+    for name, allowed in (("design", harness.DESIGNS), ("serialisation", SERIALISATIONS)):
+        _require_known(name, [prompts[name]] if name in prompts else [], allowed)
+
+
+def _require_known(name: str, values: Iterable[str], allowed: Collection[str]) -> None:
+    if unknown := [value for value in values if value not in allowed]:
+        refuse(
+            "invalid_request",
+            "There is no {name} {value!r}. Available: {values}.",
+            name=name,
+            value=unknown[0],
+            values=", ".join(allowed),
+        )
 
 
 def change_options(*, project: Project, terms: Mapping[str, Any], by: Person | None, now: datetime) -> None:
