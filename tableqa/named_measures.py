@@ -19,8 +19,8 @@ from tableqa.scoring.matching import MATCHES, ORIGINAL, Instance, Match
 from tableqa.scoring.pairs import Pair, PairedFigure, figures_of
 
 Answers = str | Sequence[str]
-Right = Sequence[bool]
-"""Whether each question was answered correctly; 0 and 1 are accepted."""
+Right = Sequence[int]
+"""For each question, whether it was answered correctly: True or 1, False or 0."""
 
 
 def percent_agreement(ratings: Any, **options: Any) -> Agreement:

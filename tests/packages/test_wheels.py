@@ -39,10 +39,10 @@ FILES = ("gunicorn.conf.py", "manage.py", "run")
 
 def uv() -> str:
     """The program that builds and installs."""
-    path = Path(sys.executable).with_name("uv")
-    return (
-        str(path) if path.exists() else shutil.which("uv") or missing("no uv: ./run test installs it") or ""
-    )
+    path = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    if path is None:
+        missing("no uv: ./run test installs it")
+    return str(path)
 
 
 def python(version: str) -> str:

@@ -17,7 +17,7 @@ from tableqa import Edit, Release, Table, fleiss_kappa
 from tableqa.agreement.coefficients import agreement
 from tableqa.core.canonical_json import file_digest
 from tableqa.data.tables import TableError
-from tableqa.operations import RemoveRow, RenameHeader, SetCell, Transpose
+from tableqa.operations import Operation, RemoveRow, RenameHeader, SetCell, Transpose
 from tableqa.perturbations import instances
 from tableqa.readers import READERS
 from tests.tableqa.strategies import tables
@@ -25,7 +25,7 @@ from tests.tableqa.strategies import tables
 ROOT = Path(__file__).resolve().parents[2]
 RELEASE = ROOT / "tests/annotation/release_of_november"
 TABLE = Table(["Film", "Year"], [["Heat", "1995"], ["<Alien>", "1979"]])
-LABELS = [["a", "a", "b"], ["b", "b", None], ["c", "a", "a"]]
+LABELS: list[list[str | None]] = [["a", "a", "b"], ["b", "b", None], ["c", "a", "a"]]
 LONG = pd.DataFrame(
     [
         (f"item {item}", f"rater {rater}", label)
@@ -190,7 +190,7 @@ def test_of_a_long_table_the_first_rows_are_shown() -> None:
 
 
 def test_an_edit_is_shown_with_each_change_marked() -> None:
-    operations = [
+    operations: list[Operation] = [
         SetCell(row="r1", column="c0", old="<Alien>", new="<b>"),
         RenameHeader(column="c1", old="Year", new="Released"),
         RemoveRow(row="r0", old=("Heat", "1995")),
