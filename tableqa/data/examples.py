@@ -109,11 +109,10 @@ class Example:
         put(self, "id", id)
         put(self, "question", _text(question, "question"))
         put(self, "table", table)
-        put(
-            self,
-            "answers",
-            _dated(_answers(answers, alternatives_of(answers)), table, is_month_first(answers)),
-        )
+        gold = _answers(answers, alternatives_of(answers), is_month_first(answers))
+        if not is_month_first(gold) and any(dates_of(text) for form in accepted(gold) for text in form):
+            gold = with_alternatives(gold, alternatives_of(gold), _has_months_first(table))
+        put(self, "answers", gold)
         put(self, "meta", _json({} if meta is None else meta, "meta"))
         put(self, "program", None if program is None else _json(program, "program"))
         if context is not None and not isinstance(context, Context):
@@ -142,10 +141,12 @@ class Example:
         return data | self.beside()
 
     def beside(self) -> dict[str, Any]:
-        """What `to_dict` has of alternatives, meta, program, context and history: JSON, empty fields left out."""
+        """What `to_dict` has of these fields (`BESIDE`): JSON, empty ones left out, and what the table says of dates."""
         data: dict[str, Any] = {}
         if alternatives := alternatives_of(self.answers):
             data["alternatives"] = list(map(list, alternatives))
+        if is_month_first(self.answers) and not _has_months_first(self.table):
+            data["month_first"] = True
         if self.meta:
             data["meta"] = thaw(self.meta)
         if self.program is not None:
@@ -184,7 +185,7 @@ class Example:
             id=id,
             question=question,
             table=table,
-            answers=_answers(answers, beside.get("alternatives", ())),
+            answers=_answers(answers, beside.get("alternatives", ()), beside.get("month_first", False)),
             meta=beside.get("meta"),
             program=beside.get("program"),
             context=None if context is None else Context.from_dict(context),
@@ -192,12 +193,12 @@ class Example:
         )
 
 
-BESIDE = ("alternatives", "meta", "program", "context", "history")
+BESIDE = ("alternatives", "month_first", "meta", "program", "context", "history")
 """The fields of `Example.beside`."""
 
 
-def _answers(answers: Any, alternatives: Any) -> tuple[str, ...]:
-    """Answers with their other forms, each a list of answers; ExampleError."""
+def _answers(answers: Any, alternatives: Any, month_first: Any) -> tuple[str, ...]:
+    """Answers with their other forms, each a list of answers, and how their dates are read; ExampleError."""
     first = _texts(answers, "answers")
     if isinstance(alternatives, str) or not isinstance(alternatives, Iterable):
         raise ExampleError(
@@ -206,14 +207,13 @@ def _answers(answers: Any, alternatives: Any) -> tuple[str, ...]:
     others = [_texts(alternative, f"alternatives[{i}]") for i, alternative in enumerate(alternatives)]
     if others and not all([first, *others]):
         raise ExampleError(phrase("answers with alternatives are never empty"))
-    return with_alternatives(first, others)
+    if not isinstance(month_first, bool):
+        raise ExampleError("month_first is neither true nor false")
+    return with_alternatives(first, others, month_first)
 
 
-def _dated(answers: tuple[str, ...], table: Table, month_first: bool) -> tuple[str, ...]:
-    """The same answers; where they are dates, with what is first in the dates of the table."""
-    if not month_first and any(dates_of(text) for form in accepted(answers) for text in form):
-        month_first = has_months_first(cell for row in table.rows for cell in row)
-    return with_alternatives(answers, alternatives_of(answers), True) if month_first else answers
+def _has_months_first(table: Table) -> bool:
+    return has_months_first(cell for row in table.rows for cell in row)
 
 
 def _object(data: object, what: str, required: Iterable[str], optional: Iterable[str]) -> dict[str, Any]:

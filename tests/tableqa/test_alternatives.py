@@ -298,6 +298,18 @@ def test_a_date_in_two_readings_equals_one_of_them_as_its_table_has_dates(
         assert compare(["5/12/2019"], [wrong]).equal
 
 
+def test_what_is_stored_of_an_edit_keeps_the_reading_that_its_table_says_no_more() -> None:
+    original = Example("1", "when?", Table(["day"], [["5/12/2019"], ["3/25/2018"]]), ["5/12/2019"])
+    short = dataclasses.replace(original, table=Table(["day"], [["5/12/2019"]]))
+
+    for example in (Example.from_dict(short.to_dict()), Example.from_dict(original.to_dict())):
+        assert compare(["12 May 2019"], example.answers).equal
+        assert not compare(["5 December 2019"], example.answers).equal
+    assert "month_first" not in original.to_dict()
+    with pytest.raises(ExampleError, match="month_first"):
+        Example.from_dict({**short.to_dict(), "month_first": "yes"})
+
+
 def test_alternatives_and_edits_keep_the_order_of_dates() -> None:
     table = Table(["day"], [["12/25/2019"], ["5/12/2019"]])
     example = Example("1", "when?", table, Answers(["5/12/2019"], [["that day"]]))
