@@ -2,13 +2,15 @@
 
 import dataclasses
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from tableqa.core.translation import phrase
+from tableqa.data.answers import alternatives_of
 from tableqa.data.examples import Example
 from tableqa.readers.interface import Ids, ReaderError, Rejection
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.record_fields import Location
-from tableqa.readers.report import note
+from tableqa.readers.report import current_notes, in_record, note
 
 
 def is_same_question(before: Example, example: Example) -> bool:
@@ -37,17 +39,18 @@ def joined_answers(outcomes: Iterable[Example | Rejection]) -> Iterator[Example 
         yield from outcomes
         return
     joined_example: Example | None = None
-    for outcome in outcomes:
+    line = 0
+    for outcome in chain(outcomes, (None,)):
         if joined_example and isinstance(outcome, Example) and outcome.id == joined_example.id:
-            if outcome.meta != joined_example.meta:
+            several = joined_example.answers, outcome.answers
+            if outcome.meta != joined_example.meta or any(map(alternatives_of, several)):
                 note("further_rows", outcome.id)
-            answers = (*joined_example.answers, *outcome.answers)
-            joined_example = dataclasses.replace(joined_example, answers=answers)
+            joined_example = dataclasses.replace(joined_example, answers=chain(*several))
             continue
+        next_line = notes.line if (notes := current_notes()) else 0
         if joined_example:
+            in_record(line, joined_example.id)
             yield joined_example
-        joined_example = outcome if isinstance(outcome, Example) else None
-        if not joined_example:
+        joined_example, line = outcome if isinstance(outcome, Example) else None, next_line
+        if isinstance(outcome, Rejection):
             yield outcome
-    if joined_example:
-        yield joined_example

@@ -106,6 +106,26 @@ def test_spaces_around_ids_and_names_of_columns_are_counted(tmp_path: Path) -> N
     assert findings.keys() == {"spaces", "split"}
 
 
+def test_other_forms_of_answers_in_joined_rows_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    record = {"id": "7", "question": "who?", "table": [["a"], ["b"]]}
+    forms = ({"answers": ["Ann"]}, {"answers": ["Bob"], "answer_aliases": ["Bobby"]})
+    path.write_text("".join(json.dumps(record | more) + "\n" for more in forms))
+
+    assert findings_of(path, rows="answers")["further_rows"].text == "7"
+
+
+def test_what_is_doubtful_in_joined_rows_is_in_the_first_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    rows = ["7,who?,Ann", "7,who?,Bob;Cy", "8,where?,Rome", "9,when?,May;June"]
+    table = '"Name,Wins\nAnn,3"'
+    path.write_text("id,question,answers,table\n" + "".join(f"{row},{table}\n" for row in rows))
+
+    found = findings_of(path, rows="answers")["separators"]
+
+    assert (found.number, found.line, found.record, found.text) == (2, 2, "7", "Bob;Cy")
+
+
 def test_other_columns_of_further_rows_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "q.csv"
     path.write_text(

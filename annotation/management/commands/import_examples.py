@@ -106,8 +106,7 @@ class Command(RefusingCommand):
 
     def _list(self, more: Mapping[str, Any]) -> None:
         """The problems of an import that was refused, and what can be imported nevertheless."""
-        problems = more.get("problems", [])
-        for problem in problems[1:]:
+        for problem in more.get("problems", [])[1:]:
             self.stderr.write(one_sentence(Problem(**problem)))
 
 
