@@ -98,12 +98,12 @@ def _public_url(url: str) -> tuple[str, str, str]:
         parts, port, host = urlsplit(""), None, ""
     if (
         parts.scheme not in ("http", "https")
-        or re.fullmatch(r"\[[0-9a-f:.]+\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*", host) is None
+        or re.fullmatch(r"\[[0-9a-f:.]+\]|[a-z0-9-]+(\.[a-z0-9-]+)*", host) is None
         or re.search(r"[\s?#\\@]", url)
     ):
         raise ImproperlyConfigured(
-            f'PUBLIC_URL is {url!r}; it must be a complete address without spaces, user name, "?" or "#", such as '
-            "https://askew.example.org or https://example.org/askew."
+            f'PUBLIC_URL is {url!r}; it must be a complete address without spaces, user name, "?", "#", or "_" in '
+            "the host, such as https://askew.example.org or https://example.org/askew."
         )
     default = {"http": 80, "https": 443}[parts.scheme]
     return parts.scheme, host if port in (None, default) else f"{host}:{port}", parts.path.rstrip("/")

@@ -169,6 +169,7 @@ class TestThePublicAddress:
             "https://e.org:port",
             "https://e..org",
             "https://127.1",
+            "https://lab_one.e.org",  # Django refuses every request to such a host
             "https://e.org:70000",
             "https://[::1",
             "https://[1]",
