@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -341,11 +342,12 @@ def in_rank_order(
     if measure == "krippendorff_alpha_interval":
         if odd := [label for label in labels if not isinstance(label, Real) or not math.isfinite(label)]:
             raise ValueError(f"The interval level needs finite numbers; {odd[0]!r} is none.")
+        numbers = cast("list[int | float]", labels)
         # Distances count alone: large whole numbers become floats as what they are above the lowest.
-        whole = [label for label in labels if isinstance(label, int)]
-        is_large = len(whole) == len(labels) and any(abs(label) >= 2**53 for label in whole)
-        lowest = min(whole) if is_large else 0
-        return as_they_are, np.array([float(cast("int", label) - lowest) for label in labels])
+        if any(isinstance(label, int) and abs(label) >= 2**53 for label in numbers):
+            lowest = Fraction(min(numbers))
+            numbers = [float(Fraction(label) - lowest) for label in numbers]
+        return as_they_are, np.array(numbers, dtype=float)
     if measure in WITH_ORDER:
         if order is not None:
             rank = {category: index for index, category in enumerate(order)}
