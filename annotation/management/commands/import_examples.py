@@ -90,12 +90,8 @@ class Command(RefusingCommand):
                 "The licence is not stated. To continue a source, import the file with --name SOURCE."
             )
         self.write_rejected(report.rejected, options["rest"])
-        if report.read_as:
-            self.stdout.write(report.read_as)
-        for finding in report.sentences():
-            self.stdout.write(finding)
-        if report.left_out:
-            self.stdout.write(report.left_out)
+        for sentence in filter(None, (report.read_as, *report.sentences(), report.left_out)):
+            self.stdout.write(sentence)
         if losses := example_import.losses_of(done.source):
             self.stdout.write("Not imported:")
             for loss in losses:
