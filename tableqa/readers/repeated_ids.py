@@ -45,7 +45,7 @@ def joined_answers(outcomes: Iterable[Example | Rejection]) -> Iterator[Example 
             several = joined_example.answers, outcome.answers
             if outcome.meta != joined_example.meta or any(map(alternatives_of, several)):
                 note("further_rows", outcome.id)
-            joined_example = dataclasses.replace(joined_example, answers=chain(*several))
+            joined_example = dataclasses.replace(joined_example, answers=sum(several, ()))
             continue
         next_line = notes.line if (notes := current_notes()) else 0
         if joined_example:
