@@ -102,8 +102,8 @@ def _public_url(url: str) -> tuple[str, str, str]:
         or re.search(r"[\s?#\\@]", url)
     ):
         raise ImproperlyConfigured(
-            f'PUBLIC_URL is {url!r}; it must be a complete address without spaces, user name, "?", "#", or "_" in '
-            "the host, such as https://askew.example.org or https://example.org/askew."
+            f'PUBLIC_URL is {url!r}; it must be a complete address without spaces, user name, "?" or "#", '
+            'without "_" in its host. Examples: https://askew.example.org or https://example.org/askew.'
         )
     default = {"http": 80, "https": 443}[parts.scheme]
     return parts.scheme, host if port in (None, default) else f"{host}:{port}", parts.path.rstrip("/")
