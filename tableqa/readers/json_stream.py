@@ -88,12 +88,14 @@ class _JsonStream:
         self._line = 1
         self._column = 0  # characters of the line before the text
         self._ended = False
+        self._record = 0  # the member of the array that is read, from 1
 
     def members(self, opening: str, closing: str, excess: str) -> Iterator[int]:
         """The line of each member, which is read before the next one; `excess` says what follows the closing bracket."""
         self.skip(opening)
         is_closed = self._peek() == closing
         while not is_closed:
+            self._record += opening == "["
             yield self.line_here()
             is_closed = self._peek() == closing
             if not is_closed:
@@ -140,9 +142,8 @@ class _JsonStream:
         line = self._line + self._text.count("\n", 0, at)
         column = at - self._text.rfind("\n", 0, at) + (0 if "\n" in self._text[:at] else self._column)
         why = json_fault(error, column)
-        return with_option(
-            error, Location(self._path, line).error(phrase("this is not JSON: {why}", why=why), WRITE_OBJECTS)
-        )
+        location = Location(self._path, line, record=self._record)
+        return with_option(error, location.error(phrase("this is not JSON: {why}", why=why), WRITE_OBJECTS))
 
     def _peek(self) -> str:
         """The next character that is not blank; "" at the end of the file."""

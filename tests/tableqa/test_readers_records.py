@@ -115,6 +115,7 @@ def test_empty_lines_between_records_are_passed_over(tmp_path: Path) -> None:
         ('[\n{"a": 1}\n{"a": 2}]', 3, "there is '{', not ','"),
         ('[{"a": 1},\n]', 2, "this is not JSON: Expecting value"),
         ('[\n{"a": 1},\n\n{"a": "b}]', 4, "this is not JSON: Unterminated string"),
+        ('[{"a": 1}, {"a": NaN}]', 1, "record 2: this is not JSON: NaN is not a JSON number"),
         ('[\n{"a": 1}\n', 3, "there is the end of the file, not ','"),
         ("[\n[1]]", 2, "record 1: there is a list, not an object"),
         ('"a text"', 1, "there is a text, not an object"),
