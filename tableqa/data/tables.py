@@ -16,6 +16,7 @@ from typing import Any
 from tableqa.core.canonical_json import SharedObject, canonical, digest, digest_of_text
 from tableqa.core.foreign_values import unstorable_part
 from tableqa.core.translation import Message, gettext, gettext_noop, phrase, sentence, word
+from tableqa.data.table_forms import TableForms
 
 MAX_ROWS = 20_000
 MAX_COLUMNS = 500
@@ -63,7 +64,7 @@ class Span:
 
 
 @dataclass(frozen=True, init=False)
-class Table:
+class Table(TableForms):
     """A table of strings.
 
     header       n names, one for each column; they may repeat or be empty, so address columns by id, never by name
@@ -316,40 +317,6 @@ class Table:
             column_ids=_ids(data.get("column_ids"), "column_ids"),
             header_id=data.get("header_id", HEADER),
         )
-
-    @classmethod
-    def from_pandas(cls, frame: Any) -> "Table":
-        """A table of the columns and rows of a data frame of strings; its index is left out.
-
-        Upper levels of its columns are further header rows, `title` and `caption` those of `frame.attrs`. TableError for a
-        cell or name that is not a string: nothing is printed anew.
-        """
-        names = [name if isinstance(name, tuple) else (name,) for name in frame.columns]
-        *above, header = zip(*names, strict=True) if names else [()]
-        texts = {name: frame.attrs.get(name, "") for name in ("title", "caption")}
-        try:
-            return cls(header, frame.itertuples(index=False, name=None), header_rows=above, **texts)
-        except TableError as error:
-            mend = (
-                "Read the file as text, for example pandas.read_csv(path, dtype=str, keep_default_na=False)"
-            )
-            raise TableError(f"{error}. {mend}") from None
-
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` of strings, indexed by row ids; ids of columns and merged cells are left out."""
-        import pandas as pd
-
-        frame = pd.DataFrame(list(self.rows), index=list(self.row_ids), columns=range(len(self.header)))
-        levels = [*self.header_rows, self.header]
-        frame.columns = pd.MultiIndex.from_arrays(levels) if self.header_rows else pd.Index(levels[0])
-        frame.attrs = {"title": self.title, "caption": self.caption}
-        return frame
-
-    def _repr_html_(self) -> str:
-        """The table for a notebook."""
-        from tableqa.data.table_html import table_html
-
-        return table_html(self)
 
     def digest(self) -> str:
         """The sha256 of the canonical JSON of `to_dict()`, 64 hexadecimal digits: equal content, equal digest."""

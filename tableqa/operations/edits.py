@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
-from tableqa.data.table_html import table_html
+from tableqa.data.table_forms import table_html
 from tableqa.data.tables import Table
 from tableqa.operations.descriptions import describe
 from tableqa.operations.edit_types import Operation
