@@ -342,12 +342,12 @@ def in_rank_order(
     if measure == "krippendorff_alpha_interval":
         if odd := [label for label in labels if not isinstance(label, Real) or not math.isfinite(label)]:
             raise ValueError(f"The interval level needs finite numbers; {odd[0]!r} is none.")
-        numbers = cast("list[int | float]", labels)
+        amounts = cast("list[int | float]", labels)
         # Distances count alone: large whole numbers become floats as what they are above the lowest.
-        if any(isinstance(label, int) and abs(label) >= 2**53 for label in numbers):
-            lowest = Fraction(min(numbers))
-            numbers = [float(Fraction(label) - lowest) for label in numbers]
-        return as_they_are, np.array(numbers, dtype=float)
+        if any(isinstance(label, int) and abs(label) >= 2**53 for label in amounts):
+            lowest = Fraction(min(amounts))
+            amounts = [float(Fraction(label) - lowest) for label in amounts]
+        return as_they_are, np.array(amounts, dtype=float)
     if measure in WITH_ORDER:
         if order is not None:
             rank = {category: index for index, category in enumerate(order)}
