@@ -8,13 +8,13 @@ agreement(release.ratings("b4hzpp46se6z"), item="item", rater="annotator", label
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tableqa.core.canonical_json import file_digest, thaw
+from tableqa.core.json_text import read_json
 from tableqa.readers import READERS
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Release:
         folder = Path(path)
         if folder.suffix == ".zip":
             raise ValueError(f"{folder} is an archive. Unpack it and name its folder.")
-        manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+        manifest = read_json((folder / "manifest.json").read_text("utf-8"))
         if not isinstance(manifest, dict) or "layout" not in manifest or "files" not in manifest:
             raise ValueError(f"{folder / 'manifest.json'} is not the manifest of a release of Askew.")
         return cls(folder, manifest)
@@ -113,4 +113,4 @@ class Release:
         if file_digest(path) != self.manifest["files"][name]["sha256"]:
             raise ValueError(f"{path} is not the file that the manifest describes. Fetch the release again.")
         with path.open(encoding="utf-8") as lines:
-            return pd.json_normalize([json.loads(line) for line in lines], max_level=2)
+            return pd.json_normalize([read_json(line) for line in lines], max_level=2)

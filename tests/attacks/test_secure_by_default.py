@@ -95,6 +95,7 @@ OWN_JSON = {
     "tableqa/serialisations/published_forms.py": "a serialisation: its reading takes RecursionError",
     "tableqa/writers/croissant.py": "a release: its reading takes RecursionError",
     "tasks/contract/task_type.py": "examples of the source tree",
+    "annotation/releases/former_wordings.py": "wordings of the source tree",
     "config/static_files.py": "what the program that makes bundles printed",
     "tableqa/scoring/benchmark_folder.py": "a release, which carries this very program",
     "tableqa/writers/harness/__init__.py": "digests of the source tree",
