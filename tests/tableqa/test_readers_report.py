@@ -121,9 +121,9 @@ def test_what_is_doubtful_in_joined_rows_is_in_the_first_of_them(tmp_path: Path)
     table = '"Name,Wins\nAnn,3"'
     path.write_text("id,question,answers,table\n" + "".join(f"{row},{table}\n" for row in rows))
 
-    found = findings_of(path, rows="answers")["separators"]
+    finding = findings_of(path, rows="answers")["separators"]
 
-    assert (found.number, found.line, found.record, found.text) == (2, 2, "7", "Bob;Cy")
+    assert (finding.number, finding.line, finding.record, finding.text) == (2, 2, "7", "Bob;Cy")
 
 
 def test_other_columns_of_further_rows_are_counted(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from tableqa.statistics.proportions import Proportion
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
 
 USUAL = 0.05
-"""The target precision (half-width of an interval) before one is entered."""
+"""The target precision (+/-) before one is entered."""
 
 
 class WithinForm(forms.Form):
