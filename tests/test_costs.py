@@ -51,6 +51,15 @@ def test_a_tier_over_its_budget_is_named_and_fails_at_two_and_a_half_times(
     assert ("OVER BUDGET: library" in capsys.readouterr().out) == (seconds > 10)
 
 
+@pytest.mark.parametrize(("seconds", "status"), [(60.0, 0), (80.0, 1)])
+def test_on_a_machine_where_most_tiers_cost_three_times_their_budget_a_tier_may_cost_more(
+    reports: Path, seconds: float, status: int
+) -> None:
+    costs.write_report(reports, {"tests": [[LIBRARY, "library", seconds]]})
+    costs.write_report(reports, {"tier": "checks", "seconds": 300.0})
+    assert costs.main([str(reports), str(seconds + 300)]) == status
+
+
 def test_a_process_that_still_runs_counts_with_what_it_started() -> None:
     burn = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True)\ninput()"
     nested = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])"
