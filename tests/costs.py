@@ -147,7 +147,9 @@ def main(arguments: Sequence[str]) -> int:
     ratios = {tier: cost / budgets[tier] for tier, cost in seconds.items() if tier in budgets}
     slowness = max(1.0, statistics.median_low(ratios.values()))
     if slowness > 1:
-        print(f"This machine takes {slowness:.1f} times the budgets of tests/budget.toml, by the median of the tiers")
+        print(
+            f"This machine takes {slowness:.1f} times the budgets of tests/budget.toml, by the median of the tiers"
+        )
     for tier, ratio in ratios.items():
         if ratio > 1:
             print(f"OVER BUDGET: {tier} costs {ratio:.1f} times its budget in tests/budget.toml")
