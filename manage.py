@@ -4,6 +4,8 @@
 import os
 import sys
 
+from tableqa.core.command_line import PROGRAM
+
 
 def main() -> None:
     """Run the command named on the command line: status 2 for one that does not exist, one line for what is missing."""
@@ -16,7 +18,7 @@ def main() -> None:
 
         from annotation.platform.database import SILENT
     except ImportError:
-        sys.exit("manage.py: Django is not installed for this Python. Use ./run manage.")
+        sys.exit(f"manage.py: Django is not installed for this Python. Use {PROGRAM} manage.")
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
@@ -27,7 +29,7 @@ def main() -> None:
             sys.exit("manage.py: the database is locked by another process. Run the command again later.")
         if why == SILENT or "statement timeout" in why:
             sys.exit(f"manage.py: the database: {why}. Check whether it is busy and the network works.")
-        sys.exit(f"manage.py: the database: {why}. Check that it exists and run ./run manage migrate.")
+        sys.exit(f"manage.py: the database: {why}. Check that it exists and run {PROGRAM} manage migrate.")
     except SystemExit as end:
         name = sys.argv[1] if len(sys.argv) > 1 else "help"
         if end.code == 1 and not name.startswith("-") and name not in {"help", "version", *get_commands()}:

@@ -57,6 +57,7 @@ from whitenoise.compress import Compressor
 
 from predictor.configuration import ConfigurationError
 from predictor.configuration import read as read_predictors
+from tableqa.core.command_line import PROGRAM
 
 env = environ.Env()
 
@@ -70,8 +71,8 @@ SECRET_KEY = os.environ.get("SECRET_KEY", "")
 if not SECRET_KEY:
     raise ImproperlyConfigured(
         'SECRET_KEY is not set. Set it to a long random string and keep it (python3 -c "import '
-        'secrets; print(secrets.token_urlsafe(50))"). ./run demo creates one for its own data; '
-        "./run manage uses that one."
+        f'secrets; print(secrets.token_urlsafe(50))"). {PROGRAM} demo creates one for its own data; '
+        f"{PROGRAM} manage uses that one."
     )
 DEBUG = env.bool("DEBUG", default=False)
 

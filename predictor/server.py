@@ -43,6 +43,7 @@ from predictor.protocol import (
 from predictor.usage import cost
 from predictor.web import cancel_on_disconnect, read_json, refusal
 from tableqa import Table
+from tableqa.core.command_line import PROGRAM
 
 CANARY = PredictRequest(
     question="which city has the most people?",
@@ -334,7 +335,7 @@ def _test_usage(served: Sequence[ServedModel]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until SIGTERM or Ctrl-C. Exit status 1 where a model cannot be loaded."""
     parser = argparse.ArgumentParser(
-        prog="./run predictor", description="Serve models that answer questions about tables."
+        prog=f"{PROGRAM} predictor", description="Serve models that answer questions about tables."
     )
     parser.add_argument(
         "--model",

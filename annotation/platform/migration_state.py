@@ -7,6 +7,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
+from tableqa.core.command_line import manage
+
 
 class Process:
     """This process's state of its database. Those that serve pages begin with False (`config.database_version`)."""
@@ -51,7 +53,7 @@ def incompatibility(migrations: Iterable[str]) -> str:
             return (
                 f"between two versions: it lacks {len(missing)} of the {len(replaced)} migrations that {app}.{name} "
                 f"replaces ({missing[0]}). Install the version whose last migration is "
-                f"{replaced[-1]}, run ./run manage migrate there, then install this version (docs/operations.md, Upgrading)"
+                f"{replaced[-1]}, run {manage('migrate')} there, then install this version (docs/operations.md, Upgrading)"
             )
     return ""
 
@@ -61,5 +63,5 @@ def why_not_ready() -> str:
     if reason := incompatibility(applied()):
         return f"the database is {reason}"
     if missing := unapplied():
-        return f"{len(missing)} migrations are not applied: run ./run manage migrate"
+        return f"{len(missing)} migrations are not applied: run {manage('migrate')}"
     return ""

@@ -47,6 +47,7 @@ from annotation.releases.manifest import Manifest
 from annotation.releases.methods_appendix import Study
 from annotation.releases.raw_records import PURPOSES, excluded
 from tableqa.core.canonical_json import digest
+from tableqa.core.command_line import manage
 from tableqa.core.release_rules import RULES
 from tableqa.perturbations import PERTURBATIONS
 from tableqa.serialisations import SERIALISATIONS
@@ -353,9 +354,10 @@ def _require_finished_runs(project: Project, watermark: int) -> None:
             "run_unfinished",
             "People rated automatic perturbations of an unfinished run ({named}), but a release "
             "only includes finished runs. Start the same run again with the same perturbations, "
-            "seeds and selection (on the page, or ./run manage perturb). It continues where it "
+            "seeds and selection (on the page, or {command}). It continues where it "
             "stopped. Then create the release.",
             named=named,
+            command=manage("perturb"),
         )
 
 

@@ -14,6 +14,7 @@ from annotation.releases.freb_tqa_parts import FOLDER as PART_THREE
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import Raw
 from annotation.releases.record_files import records
+from tableqa.core.command_line import manage
 from tableqa.core.release_rules import under
 from tableqa.scoring.matching import ORIGINAL
 from tableqa.scoring.predictions import EvaluationError, read_predictions
@@ -29,8 +30,8 @@ def with_gold(formats: Collection[str]) -> set[str]:
     if gold_formats := set(formats) - {WITHOUT_GOLD}:
         return gold_formats
     raise EvaluationError(
-        f"The format {WITHOUT_GOLD} holds no gold answers. Evaluate a release in another format, and compare ratings with "
-        "./run manage metrics."
+        f"The format {WITHOUT_GOLD} holds no gold answers. Evaluate a release in another format, and compare ratings "
+        f"with {manage('metrics')}."
     )
 
 

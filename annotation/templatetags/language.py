@@ -13,6 +13,7 @@ from django.utils.translation import get_language
 from annotation.platform import display_text as said
 from annotation.platform.display_text import shown
 from annotation.platform.script_catalogue import digest
+from tableqa.core.command_line import manage
 from tableqa.statistics.proportions import Proportion
 
 register = template.Library()
@@ -65,3 +66,6 @@ def words_of_scripts() -> str:
         return SafeString()
     address = f"{reverse('words', args=[here])}?v={digest(here)}"
     return format_html('<script src="{}" defer></script>', address)
+
+
+register.simple_tag(manage)

@@ -28,9 +28,6 @@ def main() -> int:
     loader = SourceFileLoader("askew_run", str(APP / "run"))
     run = module_from_spec(spec_from_loader(loader.name, loader))  # type: ignore[arg-type]
     loader.exec_module(run)
-    run.PYTHON = Path(sys.executable)
-    run.set_up = lambda requirements: None
-    run.say = lambda line: print(f"askew: {line.replace('./run', 'askew')}", file=sys.stderr, flush=True)
     return int(run.main(arguments))
 
 

@@ -53,7 +53,7 @@ class Tabert:
         if not head.exists():
             raise ModelError(
                 f"{checkpoint.folder} has no head.safetensors: TaBERT is an encoder, and its head has to be "
-                f"trained first (./run train --architecture tabert --init {checkpoint.folder})"
+                f"trained first (in a clone of Askew: ./run train --architecture tabert --init {checkpoint.folder})"
             )
         from safetensors.torch import load_file
 

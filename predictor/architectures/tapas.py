@@ -72,12 +72,13 @@ class Tapas:
         if untrained_heads(loading):
             raise ModelError(
                 f"{checkpoint.folder} has no weights for choosing cells: it is a pre-trained encoder. Train it first "
-                f"(./run train --architecture tapas --init {checkpoint.folder})"
+                f"(in a clone of Askew: ./run train --architecture tapas --init {checkpoint.folder})"
             )
         if untrained_operations(loading):
             raise ModelError(
                 f"{checkpoint.folder} has no weights for the operations that its config.json names. Train it first "
-                f"(./run train --architecture tapas --init {checkpoint.folder}), or set num_aggregation_labels to 0"
+                f"(in a clone of Askew: ./run train --architecture tapas --init {checkpoint.folder}), or set "
+                "num_aggregation_labels to 0"
             )
         tokenizer = pretrained(TapasTokenizer, checkpoint)
         return cls(network.eval().to(device), tokenizer, checkpoint, weights_sha(checkpoint.folder))

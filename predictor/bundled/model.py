@@ -82,7 +82,7 @@ class BundledModel:
 
         if missing := [file for file in FILES if not (folder / file).is_file()]:
             raise ModelError(
-                f"{folder} holds no bundled model ({', '.join(missing)} missing). Train one with "
+                f"{folder} holds no bundled model ({', '.join(missing)} missing). Train one in a clone of Askew: "
                 "./run train --data DIR, DIR being the folder of WikiTableQuestions, and copy its model/ there"
             )
         self.name, self.licence = name, licence
@@ -206,6 +206,8 @@ def _settings(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise ModelError(f"{folder / 'bundled.json'} cannot be read: {error}") from None
     if not same:
-        raise ModelError(f"{folder} was trained by another version of Askew. Train it again with ./run train")
+        raise ModelError(
+            f"{folder} was trained by another version of Askew. Train it again in a clone of Askew: ./run train"
+        )
     settings: dict[str, Any] = content
     return settings

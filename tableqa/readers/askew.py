@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.core.canonical_json import file_digest, thaw
+from tableqa.core.command_line import manage
 from tableqa.core.disk_collections import Shelf
 from tableqa.core.translation import gettext_noop, joined, phrase, reason_of
 from tableqa.data.examples import BESIDE, Example, ExampleError
@@ -43,7 +44,7 @@ _AUTOMATIC = "perturbations.jsonl"
 _MIXES = {1: ("mix.jsonl", "mix.json"), 2: ("askew/mix.jsonl", "askew/mix.json")}
 """The file of mixes by layout; the second is its name in releases of rules 5 and older."""
 _WHOLE = phrase("Fetch the release again")
-_VERIFY = phrase("Fetch the release again, or check it with ./run manage verify_release")
+_VERIFY = phrase("Fetch the release again, or check it with {command}", command=manage("verify_release"))
 
 
 class AskewRelease(FileReader):

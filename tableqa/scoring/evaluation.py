@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from tableqa.core.command_line import manage
 from tableqa.core.translation import Message
 from tableqa.data.answers import accepted, are_sentences
 from tableqa.scoring import tat_metric
@@ -246,7 +247,7 @@ def judge(
     if sentences and not eligible:
         listed = ", ".join(sentences)
         raise EvaluationError(
-            f"The answers of {listed} are sentences, which exact match cannot judge. Use ./run manage metrics."
+            f"The answers of {listed} are sentences, which exact match cannot judge. Use {manage('metrics')}."
         )
     if not eligible:
         raise EvaluationError("There are no instances to evaluate.")

@@ -61,7 +61,7 @@ class QuestionScreening(LabelTask, PreparingTask):
     asks = (ModelQuery("screening", several=True, holds="samples"),)
     shows = ("question", "table", "titles", "answers", "context", "history", "samples")
     without = gettext_noop(
-        "no model answered them several times, always correctly. Ask a model first (./run manage "
+        "no model answered them several times, always correctly. Ask a model first (command line: "
         "ask_model --purpose screening)."
     )
     fields = (LABEL,)

@@ -72,6 +72,19 @@ def test_data_are_below_the_current_folder_and_the_key_is_explained(installed: P
     assert "Run askew demo" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["demo", "predictor"])
+def test_help_names_the_command_as_it_is_typed(installed: Path, command: str) -> None:
+    done = askew(installed, command, "--help")
+
+    assert done.stdout.startswith(f"usage: askew {command} [-h]"), done.stderr
+
+
+def test_a_message_of_the_platform_names_the_command_as_it_is_typed(installed: Path) -> None:
+    done = askew(installed, "manage", "prepare_demo", "--help")
+
+    assert "Prepare askew demo" in done.stdout, done.stderr
+
+
 @pytest.mark.parametrize(("arguments", "status"), [((), 2), (("test",), 2), (("--help",), 0)])
 def test_other_words_are_answered_with_the_commands(
     installed: Path, arguments: tuple[str, ...], status: int

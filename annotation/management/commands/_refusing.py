@@ -7,6 +7,7 @@ from typing import Any
 from annotation.management.commands._escaping import BaseCommand, CommandError, UsageError
 from annotation.models import Batch, Person, Project
 from annotation.platform.refusals import ActionRefused
+from tableqa.core.command_line import manage
 from tableqa.readers.labels import DUPLICATES
 from tasks.contract import InvalidResponse, UnknownTaskType
 
@@ -41,8 +42,7 @@ class RefusingCommand(BaseCommand):
         project = Project.objects.filter(slug=slug).first()
         if project is None:
             raise UsageError(
-                f"There is no project {slug!r}. Create it: ./run manage create_project {slug} --name NAME "
-                "--manager EMAIL"
+                f"There is no project {slug!r}. Create it: {manage(f'create_project {slug}')} --name NAME --manager EMAIL"
             )
         return project
 

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from annotation.management import backup as management_backup
 from annotation.management.commands._escaping import BaseCommand, CommandError, ended_by
+from tableqa.core.command_line import manage
 
 
 class Command(BaseCommand):
@@ -30,12 +31,12 @@ def report_lacking(command: BaseCommand, backup: management_backup.Backup, *, fa
     if backup.named is None:
         command.stderr.write(
             "Not known: whether all files that the database names are in this backup. It is older than the list of "
-            "these files. Restore it, then run ./run manage doctor."
+            f"these files. Restore it, then run {manage('doctor')}."
         )
     for sentence in backup.lacking:
         command.stderr.write(sentence)
     if backup.lacking and fails:
         raise CommandError(
             f"{len(backup.lacking)} files that the database names are not in the backup as they were made. "
-            "Everything else is. Run ./run manage doctor."
+            f"Everything else is. Run {manage('doctor')}."
         )

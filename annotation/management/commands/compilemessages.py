@@ -9,7 +9,7 @@ from annotation.platform import mo_files
 
 class Command(BaseCommand):
     help = (
-        "Compile the .po files in locale/ to the .mo files that Django reads. ./run does the same. "
+        "Compile the .po files in locale/ to the .mo files that Django reads. "
         "Replaces Django's command of this name, which needs gettext."
     )
     requires_system_checks = ()

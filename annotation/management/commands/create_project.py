@@ -8,6 +8,7 @@ from django.utils import timezone
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Person
 from annotation.workflow import projects
+from tableqa.core.command_line import manage
 
 
 class Command(RefusingCommand):
@@ -35,7 +36,7 @@ class Command(RefusingCommand):
         )
         self.stdout.write(f"{project.name} ({project.slug}), managed by {manager.email}.")
         if not manager.has_usable_password():
-            self.stdout.write(f"Set a password: ./run manage changepassword {manager.email}")
+            self.stdout.write(f"Set a password: {manage(f'changepassword {manager.email}')}")
 
 
 def _prompt_password(email: str) -> str:

@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 from annotation.management import backup
 from annotation.management.commands._escaping import BaseCommand, ended_by
 from annotation.management.commands.backup import report_lacking
+from tableqa.core.command_line import manage
 
 
 class Command(BaseCommand):
@@ -29,5 +30,5 @@ class Command(BaseCommand):
             f"{options['folder']}, created {archive.made_at}: {done}, {sum(archive.rows.values()):,} rows."
         )
         if not options["check"]:
-            self.stdout.write("Next: ./run manage migrate, then ./run manage doctor.")
+            self.stdout.write(f"Next: {manage('migrate')}, then {manage('doctor')}.")
         report_lacking(self, archive, fails=options["check"])

@@ -23,6 +23,7 @@ from annotation.study_file.plan import Plan
 from annotation.study_file.schema import Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import projects
+from tableqa.core.command_line import manage
 
 
 class Command(RefusingCommand):
@@ -120,7 +121,7 @@ class Command(RefusingCommand):
             raise
         if is_new_account:
             self.stdout.write(
-                f"Created an account for {by.name}. Set a password: ./run manage changepassword {by.email}"
+                f"Created an account for {by.name}. Set a password: {manage(f'changepassword {by.email}')}"
             )
         for link in applied.links:
             address = reverse("join", args=[link.token])

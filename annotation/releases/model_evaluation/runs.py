@@ -40,6 +40,7 @@ from annotation.releases.model_evaluation.report import (
 from annotation.releases.raw_records import datasets
 from annotation.releases.record_files import Difference
 from tableqa.core.canonical_json import canonical, file_digest
+from tableqa.core.command_line import manage
 from tableqa.scoring.evaluation import SIDE_BY_SIDE, JudgedInstance, Judgement
 from tableqa.scoring.matching import Instance, Match
 from tableqa.scoring.model_comparisons import RULES
@@ -101,7 +102,7 @@ def start(
         "leave_out_missing": leave_out_missing,
     }
     if file is not None:
-        fix = gettext("Evaluate it on the command line: ./run manage evaluate")
+        fix = gettext("Evaluate it on the command line: {command}").format(command=manage("evaluate"))
         uploads.require_size(file, MOST_UPLOAD, code="invalid_request", fix=fix)
         upload = uploads.store(project=release.project, file=file, name=str(file.name), by=by, now=now)
         ids["upload"] = upload.pk
