@@ -34,8 +34,11 @@ def as_prediction(record: Any, sources: Iterable[str] = ()) -> Any:
     metadata = record.get("metadata")
     details: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
     if "interaction_type" in record and "sample_id" in record:
-        reply = _first_text((record.get("output") or {}).get("raw"))
-        return _prediction({"id": record["sample_id"], **details}, reply, details, sources)
+        replies = (record.get("output") or {}).get("raw")
+        if replies is None:  # several turns: the last reply of the model
+            turns = [turn for turn in record.get("messages") or () if turn["role"] == "assistant"]
+            replies = [turn["content"] for turn in turns[-1:]]
+        return _prediction({"id": record["sample_id"], **details}, _first_text(replies), details, sources)
     if "epoch" in record and isinstance(record.get("output"), dict):
         return _prediction({"id": record["id"], **details}, _completion(record), details, sources)
     return record
@@ -114,15 +117,18 @@ def instance_record(
     answers = predicted.said if isinstance(predicted, ScaledAnswers) else predicted
     is_text = isinstance(predicted, GeneratedText)
     names = ("source", "id", "kind", "seed", "baseline")
+    content = {"raw": question, "reference": list(instance.answers)}
+    # Canonical JSON, as the adapters of the schema's repository hash a sample.
+    sample = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return {
         "schema_version": SCHEMA,
         "evaluation_id": f"{release}/{model}",
         "model_id": model,
         "evaluation_name": f"{release}/{instance.kind}",
         "sample_id": f"{instance.source}/{instance.id}",
-        "sample_hash": hashlib.sha256((question + "".join(instance.answers)).encode()).hexdigest(),
+        "sample_hash": hashlib.sha256(sample.encode()).hexdigest(),
         "interaction_type": "single_turn",
-        "input": {"raw": question, "reference": list(instance.answers)},
+        "input": content,
         "output": {"raw": [answers[0] if is_text else TARGETS["json"](list(answers))]},
         "messages": None,
         "answer_attribution": [

@@ -216,6 +216,8 @@ def _record(line: str, where: str, sources: Iterable[str]) -> tuple[dict[str, An
         record = as_prediction(loaded, sources)
     except ValueError as error:
         raise EvaluationError(f"{where}: {error}") from None
+    except (LookupError, TypeError, AttributeError):
+        raise EvaluationError(f"{where}: the record does not have the form of a log") from None
     if not isinstance(record, dict) or not isinstance(record.get("id"), str):
         raise EvaluationError(f"{where}: an object with an id is expected")
     value = next((record[name] for name in ANSWERS if name in record), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -104,9 +105,87 @@ def test_an_instance_record_gives_the_same_answers(tmp_path: Path, answers: tupl
     assert record["evaluation"] == {"score": 1.0, "is_correct": True}
 
 
+ATTRIBUTION = {
+    "turn_idx": int,
+    "source": str,
+    "extracted_value": str,
+    "extraction_method": str,
+    "is_terminal": bool,
+}
+FIELDS: dict[str, Any] = {
+    "schema_version": str,
+    "evaluation_id": str,
+    "model_id": str,
+    "evaluation_name": str,
+    "sample_id": str,
+    "interaction_type": str,
+    "input": {"raw": str, "reference": [str]},
+    "answer_attribution": [ATTRIBUTION],
+    "evaluation": {"score": float, "is_correct": bool},
+}
+"""The required fields of an instance record and their types by the schema of Every Eval Ever 0.3.0."""
+OPTIONAL: dict[str, Any] = {
+    "sample_hash": str,
+    "output": {"raw": [str]},  # required with one turn
+    "messages": type(None),  # with one turn it may only be null
+}
+"""Those of the optional fields that are written. Others are refused by the schema, except texts in `metadata`."""
+
+
+def types_of(value: Any) -> Any:
+    """The shape of a record: the type of each field, of a list that of its members."""
+    if isinstance(value, dict):
+        return {name: types_of(member) for name, member in value.items()}
+    if isinstance(value, list):
+        shapes = [types_of(member) for member in value]
+        assert all(shape == shapes[0] for shape in shapes)
+        return shapes[:1]
+    return type(value)
+
+
+@pytest.mark.parametrize("answers", [("1995", "1996"), (), GeneratedText(["1995, 1996"])])
+def test_an_instance_record_has_the_fields_and_types_of_the_schema(answers: tuple[str, ...]) -> None:
+    instance = Instance("films", "q1~transpose-0", "q1", "transpose", 0, "q1", ("1995",))
+    record = instance_record(instance, "when?", answers, False, release="films", model="m", match="askew")
+    metadata = record.pop("metadata")
+
+    assert types_of(record) == {**FIELDS, **OPTIONAL}
+    assert {type(value) for value in metadata.values()} == {str}
+    assert record["schema_version"] == "0.3.0"
+    assert record["interaction_type"] == "single_turn"
+
+
+def test_the_hash_of_a_sample_is_that_of_its_canonical_input() -> None:
+    instance = Instance("films", "q1", "q1", "original", 0, "q1", ("Z\u00fcrich", "b"))
+    record = instance_record(instance, "where?", ("b",), False, release="films", model="m", match="askew")
+    text = '{"raw":"where?","reference":["Z\\u00fcrich","b"]}'
+    assert record["sample_hash"] == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_the_last_reply_of_several_turns_is_read(tmp_path: Path) -> None:
+    turns = [("user", "q"), ("assistant", '["no"]'), ("user", "sure?"), ("assistant", JSON), ("tool", "x")]
+    record = {
+        "interaction_type": "multi_turn",
+        "sample_id": "films/q1",
+        "output": None,
+        "messages": [{"turn_idx": n, "role": role, "content": text} for n, (role, text) in enumerate(turns)],
+    }
+    assert read(tmp_path / "records.jsonl", record) == {("films", "q1"): ("1995", "1996")}
+
+
 def test_a_log_without_a_reply_is_refused_by_its_line(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match=r"line 1: the log has no reply"):
         read(tmp_path / "samples_a.jsonl", {**of_lm_eval(JSON), "resps": [[]], "filtered_resps": [[]]})
+
+
+@pytest.mark.parametrize(
+    "more", [{"output": "1995"}, {"output": None, "messages": ["1995"]}, {"output": [1]}]
+)
+def test_an_instance_record_of_another_form_is_refused_by_its_line(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    with pytest.raises(EvaluationError, match=r"line 1: the record does not have the form of a log"):
+        read(tmp_path / "records.jsonl", {"interaction_type": "single_turn", "sample_id": "films/q1", **more})
 
 
 def test_other_records_stay_as_they_are() -> None:
