@@ -4,7 +4,6 @@ import json
 import logging
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from django.conf import settings
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 from annotation.templatetags.scripts import bundles
+from config.bundler import node, write_bundles
 
 OURS = "askew/"
 STYLE = re.compile(r"askew/[\w-]+\.css")
@@ -69,17 +69,12 @@ def _write_bundles(folder: str, collected: dict[str, list[str]]) -> dict[str, st
     if (shipped := settings.BASE_DIR / "bundles.json").exists():
         shutil.copytree(settings.BASE_DIR / "bundles", Path(folder, "bundles"), dirs_exist_ok=True)
         return dict(json.loads(shipped.read_text("utf-8")))
-    node, script = shutil.which("node"), settings.BASE_DIR / "config" / "bundles.js"
-    if not node or not (settings.BASE_DIR / "node_modules" / "rolldown").is_dir():
+    if not node():
         log.warning(
             "Scripts are not bundled: install Node.js, run `npm ci --omit=dev`, then collectstatic again."
         )
         return {}
-    build = subprocess.run(
-        [node, script, folder], input=json.dumps(collected), stdout=subprocess.PIPE, text=True, check=True
-    )
-    files: dict[str, str] = json.loads(build.stdout)
-    return files
+    return write_bundles(Path(folder), collected)
 
 
 def _make_world_readable(folder: Path) -> None:
