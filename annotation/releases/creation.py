@@ -182,7 +182,7 @@ def plan_release(
         [format] if isinstance(format, str) else format, mix=mix, purpose=purpose, prompts=prompts
     )
     formats = terms["formats"]
-    require_storable(name)
+    require_storable(name, dict(prompts or {}))
     if not name.strip() or len(name.strip()) > LONGEST_NAME:
         refuse(
             "invalid_request",
@@ -299,6 +299,7 @@ def _require_prompts(prompts: Mapping[str, str], formats: Sequence[str]) -> None
         refuse(
             "invalid_request", "Only the format hf has prompts. Add it, or leave out the options of prompts."
         )
+    _require_known("option of prompts", prompts, (*harness.DEFAULT_PROMPTS, "demonstrations"))
     for name, allowed in (("design", harness.DESIGNS), ("serialisation", SERIALISATIONS)):
         _require_known(name, [prompts[name]] if name in prompts else [], allowed)
 

@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 import yaml
+from django.test import Client
+from django.urls import reverse
 
-from annotation.models import Example
+from annotation.models import Example, Release
 from annotation.platform import immutable_rows
 from annotation.platform.refusals import ActionRefused
 from annotation.releases import benchmark_files, creation, release_files, runnable_benchmark, verification
@@ -349,6 +351,32 @@ def test_demonstrations_come_from_a_named_split_and_are_no_test_items(tmp_path: 
     assert documents["demonstrations"][0]["target"] == "|".join(benchmark.demonstrations[0]["answers"])
 
 
+@pytest.mark.parametrize("way", ["page", "api"])
+def test_page_and_api_offer_how_prompts_are_written(tmp_path: Path, way: str) -> None:
+    world = make_world(tmp_path)
+    client = Client()
+    client.force_login(world.rea)
+    prompts = {"design": "plain", "serialisation": "html", "demonstrations": "train"}
+    if way == "page":
+        client.post(reverse("releases", args=["films"]), {"name": "1.0", "format": ["hf"], **prompts})
+    else:
+        content = {"name": "1.0", "format": "hf", "prompts": prompts}
+        client.post("/api/projects/films/releases/", content, content_type="application/json")
+
+    assert Release.objects.get().manifest["prompts"] == prompts
+    page = client.get(reverse("releases", args=["films"])).content.decode()
+    assert '<option value="html" selected>' in page, "the next release begins with the options of the last"
+
+
+def test_the_page_writes_no_prompts_for_a_format_without_them(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    client = Client()
+    client.force_login(world.rea)
+    client.post(reverse("releases", args=["films"]), {"name": "1.0", "format": ["askew"], "design": "plain"})
+
+    assert "prompts" not in Release.objects.get().manifest
+
+
 def test_without_a_split_for_demonstrations_only_zero_shot_is_offered(tmp_path: Path) -> None:
     folder = release(edited(tmp_path), tmp_path / "hf")
     tasks, _ = tasks_of(folder)
@@ -359,7 +387,13 @@ def test_without_a_split_for_demonstrations_only_zero_shot_is_offered(tmp_path: 
 
 @pytest.mark.parametrize(
     ("format", "prompts"),
-    [("hf", {"design": "poem"}), ("hf", {"serialisation": "smoke"}), ("askew", {"design": "plain"})],
+    [
+        ("hf", {"design": "poem"}),
+        ("hf", {"serialisation": "smoke"}),
+        ("hf", {"colour": "red"}),
+        ("hf", {"demonstrations": "tr\0ain"}),
+        ("askew", {"design": "plain"}),
+    ],
 )
 def test_prompts_that_no_release_can_have_are_refused(
     tmp_path: Path, format: str, prompts: dict[str, str]

@@ -159,6 +159,12 @@ class ReleaseRequest(serializers.Serializer[Any]):
     mix = serializers.IntegerField(
         required=False, default=None, allow_null=True, min_value=0, max_value=2**31
     )
+    prompts = serializers.DictField(
+        child=serializers.CharField(max_length=80),
+        required=False,
+        default=dict,
+        help_text="With the format hf: `design`, `serialisation` and `demonstrations` (a split) of its prompts.",
+    )
 
 
 class DecideRequest(serializers.Serializer[Any]):

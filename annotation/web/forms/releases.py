@@ -12,8 +12,11 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
+from tableqa.serialisations import SERIALISATIONS
 
-MORE = ("mix", "purpose", "waivers")
+PROMPTS = ("design", "serialisation", "demonstrations")
+"""Fields of `ReleaseForm` that say how prompts of the format hf are written."""
+MORE = ("mix", "purpose", *PROMPTS, "waivers")
 """Fields of `ReleaseForm` that few releases need."""
 
 
@@ -54,6 +57,29 @@ class ReleaseForm(forms.Form):
         ],
         help_text=gettext_lazy("Matters only if batches showed proposals."),
     )
+    design = forms.ChoiceField(
+        required=False,
+        label=gettext_lazy("Prompt design"),
+        choices=[
+            ("", gettext_lazy("default: JSON with a list of answers")),
+            ("plain", gettext_lazy("plain text with | between answers")),
+        ],
+        help_text=gettext_lazy("With the format hf: what the prompts of its benchmark ask for."),
+    )
+    serialisation = forms.ChoiceField(
+        required=False,
+        label=gettext_lazy("Tables in prompts"),
+        choices=[("", gettext_lazy("default: markdown")), *((name, name) for name in sorted(SERIALISATIONS))],
+        help_text=gettext_lazy("With the format hf: the serialisation of tables."),
+    )
+    demonstrations = forms.CharField(
+        required=False,
+        max_length=80,
+        label=gettext_lazy("Split for demonstrations"),
+        help_text=gettext_lazy(
+            "With the format hf: sources of this split give solved examples and no test items."
+        ),
+    )
     waivers = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -77,6 +103,7 @@ class ReleaseForm(forms.Form):
         self, *args: Any, defaults: Mapping[str, Any], simulated: bool, unchecked: int, **kwargs: Any
     ) -> None:
         chosen = {"format" if name == "formats" else name: value for name, value in defaults.items()}
+        chosen |= chosen.pop("prompts", {})
         super().__init__(*args, **{"initial": chosen, **kwargs})
         self.fields["format"].choices = [  # type: ignore[attr-defined]
             (
@@ -124,6 +151,11 @@ class ReleaseForm(forms.Form):
     def has_more(self) -> bool:
         """Whether one of the folded fields was filled in, or has an error."""
         return any(field.errors or field.value() not in ("", None) for field in self.more)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned_data = super().clean() or {}
+        prompts = {name: value for name in PROMPTS if (value := cleaned_data.pop(name, ""))}
+        return {**cleaned_data, "prompts": prompts if "hf" in cleaned_data.get("format", ()) else {}}
 
     def clean_waivers(self) -> dict[str, str]:
         waivers = {}

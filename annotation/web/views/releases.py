@@ -59,7 +59,6 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
                 by=actor.person,
                 now=timezone.now(),
                 request=request.POST.get("request", "")[:80],
-                prompts=project.release.get("prompts", {}) if "hf" in form.cleaned_data["format"] else {},
                 **form.cleaned_data,
             )
             return redirect("job", release.job.public_id) if release.job else redirect("releases", slug)
