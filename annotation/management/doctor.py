@@ -50,8 +50,8 @@ from annotation.queue.decisions import DECIDABLE
 from annotation.releases.creation import folder
 from annotation.releases.model_evaluation import runs
 from annotation.releases.raw_records import MANIFEST, read_manifest
-from annotation.releases.record_files import Difference
 from tableqa.core.canonical_json import canonical, digest, file_digest
+from tableqa.releases.record_files import Difference
 
 OVERDUE = timedelta(hours=1)
 """How late a decision, or what a model request used, may be."""

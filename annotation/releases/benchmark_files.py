@@ -15,16 +15,17 @@ from urllib.parse import quote
 
 import tableqa
 from annotation.quality import compared_responses
-from annotation.releases import mixes, perturbation_records, provenance
+from annotation.releases import mixes, provenance
 from annotation.releases.file_pool import OpenFiles
 from annotation.releases.freb_tqa_parts import PartThree
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES, TRAINING, Raw
-from annotation.releases.record_files import records
 from tableqa.core.canonical_json import SharedObject, canonical
 from tableqa.core.disk_collections import Shelf
 from tableqa.data.positional_ids import with_positional_ids
 from tableqa.perturbations import Counts, count
 from tableqa.perturbations.mixes import Part
+from tableqa.releases import perturbation_records
+from tableqa.releases.record_files import records
 from tableqa.writers import hub, whole_examples
 from tableqa.writers.whole_examples import RESPONSES
 from tasks.contract import InvalidResponse, Item, TaskType

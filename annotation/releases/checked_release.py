@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from annotation.releases import perturbation_records, provenance, raw_records, record_files, verification
+from annotation.releases import provenance, raw_records, verification
 from annotation.releases.benchmark_files import TRIES
 from annotation.releases.manifest import Manifest, faults
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, MANIFEST, SOURCES
-from annotation.releases.record_files import MOST_BYTES, Difference
 from annotation.releases.task_records import task_of_record
 from annotation.releases.verification import MALFORMED
 from tableqa.core.foreign_values import printable_in, unstorable
@@ -22,6 +21,8 @@ from tableqa.core.json_text import check_depth
 from tableqa.core.translation import TranslatedText
 from tableqa.readers.archive import unpacked
 from tableqa.readers.ingestion import ReadRequest
+from tableqa.releases import perturbation_records, record_files
+from tableqa.releases.record_files import MOST_BYTES, Difference
 from tasks.contract import task_types
 
 Record = dict[str, Any]

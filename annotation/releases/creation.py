@@ -41,7 +41,7 @@ from annotation.platform import keyset
 from annotation.platform.public_ids import new_public_id
 from annotation.platform.refusals import refuse, require_storable
 from annotation.quality import snapshots
-from annotation.releases import benchmark_files, history, mixes, record_files, release_writer
+from annotation.releases import benchmark_files, history, mixes, release_writer
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.manifest import Manifest
 from annotation.releases.methods_appendix import Study
@@ -50,6 +50,7 @@ from tableqa.core.canonical_json import digest
 from tableqa.core.command_line import manage
 from tableqa.core.release_rules import RULES
 from tableqa.perturbations import PERTURBATIONS
+from tableqa.releases import record_files
 from tableqa.serialisations import SERIALISATIONS
 from tableqa.writers import harness
 

@@ -9,13 +9,14 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from annotation.releases import benchmark_files, mixes, perturbation_records
+from annotation.releases import benchmark_files, mixes
 from annotation.releases.freb_tqa_parts import FOLDER as PART_THREE
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import Raw
-from annotation.releases.record_files import records
 from tableqa.core.command_line import manage
 from tableqa.core.release_rules import under
+from tableqa.releases import perturbation_records
+from tableqa.releases.record_files import records
 from tableqa.scoring.matching import ORIGINAL
 from tableqa.scoring.predictions import EvaluationError, read_predictions
 from tableqa.writers import whole_examples

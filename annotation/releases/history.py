@@ -11,11 +11,12 @@ from typing import Any
 from django.db.models import Max, Q
 
 from annotation.models import Event, PerturbationRun, Project, Release
-from annotation.releases import perturbation_records, raw_records, release_diff
+from annotation.releases import raw_records, release_diff
 from annotation.releases.benchmark_files import ERRATA, RECORDS
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import Raw
-from annotation.releases.record_files import records
+from tableqa.releases import perturbation_records
+from tableqa.releases.record_files import records
 
 Record = dict[str, Any]
 ERRATUM = {"release", "source", "id", "reason"}

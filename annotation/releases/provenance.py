@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from annotation.assistance import judgements
 from annotation.assistance.origins import EDITED, HUMAN, MACHINE, Origin, ShownProposal, digest_of, origin
 from annotation.releases.raw_records import TRAINING, Raw
-from annotation.releases.record_files import records
 from tableqa.perturbations import similarity
+from tableqa.releases.record_files import records
 from tasks.contract import InvalidResponse
 
 if TYPE_CHECKING:

@@ -22,8 +22,13 @@ from cachetools import LRUCache, cachedmethod
 import tableqa
 from annotation.assistance.origins import MACHINE
 from annotation.quality import compared_responses
-from annotation.releases import perturbation_records
-from annotation.releases.record_files import (
+from annotation.releases.task_records import task_of_record
+from tableqa.core.disk_collections import Shelf, database
+from tableqa.core.release_rules import RULES
+from tableqa.data.answers import compare
+from tableqa.operations import OperationError, from_dict, replay
+from tableqa.releases import perturbation_records
+from tableqa.releases.record_files import (
     Difference,
     Lines,
     Record,
@@ -31,11 +36,6 @@ from annotation.releases.record_files import (
     Records,
     records_with_offsets,
 )
-from annotation.releases.task_records import task_of_record
-from tableqa.core.disk_collections import Shelf, database
-from tableqa.core.release_rules import RULES
-from tableqa.data.answers import compare
-from tableqa.operations import OperationError, from_dict, replay
 from tasks.contract import AnsweringTask, Item, TaskType
 
 MANIFEST = "manifest.json"

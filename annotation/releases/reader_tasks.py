@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from annotation.releases.record_files import MOST_BYTES
 from tableqa.readers.archive import UNREADABLE, is_archive
 from tableqa.readers.ingestion import ReadRequest
 from tableqa.readers.preview import preview
 from tableqa.readers.workbook import names_in_archive
+from tableqa.releases.record_files import MOST_BYTES
 
 
 def check_release(request: ReadRequest, progress: Callable[[int], None]) -> Any:

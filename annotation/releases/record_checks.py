@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 from annotation.quality import compared_responses
 from annotation.releases.benchmark_files import TRIES
-from annotation.releases.former_wordings import is_wording
 from annotation.releases.raw_records import Raw
-from annotation.releases.record_files import Difference, records
 from tableqa.core.canonical_json import canonical
 from tableqa.core.release_rules import under, version
 from tableqa.data.answers import alternatives_of
+from tableqa.releases.former_wordings import is_wording
+from tableqa.releases.record_files import Difference, records
 from tableqa.scoring import verdicts
 from tasks.contract import Acceptance, Item, Resolution, TaskType, decision_rules
 

@@ -15,8 +15,8 @@ from annotation.releases import runnable_benchmark
 from annotation.releases.benchmark_files import RAW, RULES_OF_HISTORY, Gate, folders
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import MANIFEST, Raw
-from annotation.releases.record_files import write_with_offsets
 from tableqa.core.release_rules import RULES
+from tableqa.releases.record_files import write_with_offsets
 from tableqa.writers import croissant, hub, hub_features, whole_examples
 
 

@@ -40,19 +40,13 @@ from annotation.platform.bulk_rows import among
 from annotation.platform.keyset import PAGE
 from annotation.platform.refusals import refuse
 from annotation.queue import lineage
-from annotation.releases import (
-    benchmark_files,
-    history,
-    perturbation_records,
-    provenance,
-    raw_records,
-    release_files,
-)
+from annotation.releases import benchmark_files, history, provenance, raw_records, release_files
 from annotation.releases.manifest import Contents, Manifest
 from tableqa.core.canonical_json import canonical, digest
 from tableqa.core.disk_collections import Shelf, SortedTuples
 from tableqa.core.release_rules import RULES
 from tableqa.readers.report import for_release
+from tableqa.releases import perturbation_records
 
 Record = dict[str, Any]
 SOURCE_FIELDS = ("name", "reader", "split", "licence", "citation", "url")

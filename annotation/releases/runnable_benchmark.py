@@ -18,9 +18,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from annotation.releases.file_pool import OpenFiles
-from annotation.releases.record_files import Difference
 from tableqa.core.canonical_json import canonical
 from tableqa.core.release_rules import RULES
+from tableqa.releases.record_files import Difference
 from tableqa.writers import harness
 
 if TYPE_CHECKING:

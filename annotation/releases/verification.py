@@ -8,17 +8,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from annotation.releases import (
-    benchmark_files,
-    history,
-    perturbation_records,
-    provenance,
-    runnable_benchmark,
-)
+from annotation.releases import benchmark_files, history, provenance, runnable_benchmark
 from annotation.releases.benchmark_files import RULES_OF_HISTORY
 from annotation.releases.figure_checks import check_figures, check_hours
 from annotation.releases.file_pool import OpenFiles
-from annotation.releases.former_wordings import is_wording
 from annotation.releases.manifest import Manifest, count_records, mixes, unverified
 from annotation.releases.manifest import faults as manifest_faults
 from annotation.releases.raw_records import LAYOUT, MANIFEST, PURPOSES, Raw, load, read_manifest
@@ -28,11 +21,13 @@ from annotation.releases.record_checks import (
     check_decision,
     check_tries,
 )
-from annotation.releases.record_files import Difference
 from annotation.releases.release_files import companion_texts, croissant_of, describe, gate, hub_files
 from tableqa.core.canonical_json import canonical, digest
 from tableqa.core.release_rules import RULES, under
 from tableqa.readers.report import Report
+from tableqa.releases import perturbation_records
+from tableqa.releases.former_wordings import is_wording
+from tableqa.releases.record_files import Difference
 from tableqa.writers import croissant, hub, hub_features
 
 _RULES_OF_HOURS = 9

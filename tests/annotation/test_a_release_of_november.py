@@ -11,16 +11,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from statsmodels.stats import inter_rater
 
-from annotation.releases import (
-    benchmark_files,
-    former_wordings,
-    mixes,
-    raw_records,
-    release_files,
-    verification,
-)
+from annotation.releases import benchmark_files, mixes, raw_records, release_files, verification
 from annotation.releases.manifest import Manifest, count_records, figures
 from tableqa.core.canonical_json import digest
+from tableqa.releases import former_wordings
 
 KEPT = Path(__file__).parent / "release_of_november"
 DIGEST = "18d8a297507d815031361a7a02d117b35eff219c6ed45a9063491c79b3a3e56d"

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation.releases import raw_records, record_files, verification
+from annotation.releases import raw_records, verification
 from tableqa.core.canonical_json import digest
 from tableqa.readers import READERS
+from tableqa.releases import record_files
 
 DIGEST = "97664326fd38565e80e6e47af71d4bfb3ce64952e5e46ffb8f0c4745e35e35b4"
 

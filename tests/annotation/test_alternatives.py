@@ -23,16 +23,16 @@ from annotation.releases import (
     creation,
     raw_records,
     record_checks,
-    record_files,
     release_files,
     tool_exports,
     verification,
 )
-from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
 from tableqa.core.release_rules import RULES, under
 from tableqa.data.answers import Answers, accepted
 from tableqa.readers import READERS
+from tableqa.releases import record_files
+from tableqa.releases.record_files import Difference
 from tableqa.scoring import verdicts
 from tableqa.scoring.verdicts import gold_of
 from tasks.contract import InvalidResponse

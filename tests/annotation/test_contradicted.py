@@ -11,17 +11,12 @@ import pytest
 
 from annotation.models import Batch
 from annotation.queue import candidates, resolutions
-from annotation.releases import (
-    benchmark_files,
-    creation,
-    raw_records,
-    record_files,
-    verification,
-)
+from annotation.releases import benchmark_files, creation, raw_records, verification
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.model_evaluation import queries
-from annotation.releases.record_files import Difference
 from annotation.workflow import adjudication, automatic_decisions, perturbation_runs
+from tableqa.releases import record_files
+from tableqa.releases.record_files import Difference
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.test_mixing import LATER, perturbed_thrice
 

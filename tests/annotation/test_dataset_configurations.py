@@ -9,10 +9,11 @@ import pytest
 import yaml
 from pyarrow import parquet
 
-from annotation.releases import creation, raw_records, record_files, release_files, verification
+from annotation.releases import creation, raw_records, release_files, verification
 from annotation.workflow import perturbation_runs
 from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS
+from tableqa.releases import record_files
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_mixing import perturbed_thrice
 

@@ -28,12 +28,13 @@ from annotation.models import (
 from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report, gold
 from annotation.queue import practice, resolutions, sampling
-from annotation.releases import creation, record_files, verification
+from annotation.releases import creation, verification
 from annotation.study_file import apply, current_state, yaml_file
 from annotation.study_file.parser import parse
 from annotation.study_file.project_export import document
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import adjudication, automatic_decisions, batches, task_types
+from tableqa.releases import record_files
 from tests.annotation.cast import NOON, World
 
 DEFINITION: dict[str, Any] = {

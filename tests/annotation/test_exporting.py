@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
 
 from annotation.quality import guidelines
-from annotation.releases import argilla, creation, raw_records, record_files, tool_exports
+from annotation.releases import argilla, creation, raw_records, tool_exports
 from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS
+from tableqa.releases import record_files
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
 

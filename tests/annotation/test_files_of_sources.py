@@ -13,19 +13,13 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.imports import example_import
-from annotation.releases import (
-    benchmark_files,
-    creation,
-    raw_records,
-    record_files,
-    release_files,
-    verification,
-)
+from annotation.releases import benchmark_files, creation, raw_records, release_files, verification
 from annotation.releases.model_evaluation import queries
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.workflow import perturbation_runs
 from tableqa.core.release_rules import RULES
 from tableqa.readers import READERS
+from tableqa.releases import record_files
 from tableqa.scoring.predictions import read_predictions
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.older_rules import without_history

@@ -16,11 +16,12 @@ from django.utils import timezone
 from annotation.assistance import impressions, proposals
 from annotation.models import Batch, Item, Source
 from annotation.platform.refusals import ActionRefused
-from annotation.releases import creation, record_files, release_files, verification
-from annotation.releases.record_files import Difference
+from annotation.releases import creation, release_files, verification
 from annotation.workflow import automatic_decisions
 from predictor import client
 from tableqa.perturbations import similarity
+from tableqa.releases import record_files
+from tableqa.releases.record_files import Difference
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
 from tests.predictor.scripted import scripted

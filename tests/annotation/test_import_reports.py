@@ -16,8 +16,8 @@ from annotation.background import uploads
 from annotation.imports import example_import
 from annotation.models import Job, Source
 from annotation.releases import creation, raw_records, verification
-from annotation.releases.record_files import Difference
 from annotation.workflow import projects
+from tableqa.releases.record_files import Difference
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
 from tests.annotation.test_import_wizard import CUP, media, sent, text, uploaded

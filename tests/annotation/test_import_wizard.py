@@ -18,12 +18,13 @@ from django.utils import timezone
 
 from annotation.background import sandbox, uploads
 from annotation.models import Job, Source, Upload
-from annotation.releases import creation, record_files
+from annotation.releases import creation
 from annotation.workflow import perturbation_runs
 from tableqa.data.answers import accepted
 from tableqa.data.typed_json import to_json
 from tableqa.readers import archive, preview, table_encodings
 from tableqa.readers.worker_process import task_named
+from tableqa.releases import record_files
 from tests.annotation.cast import World
 from tests.annotation.previews import importer
 

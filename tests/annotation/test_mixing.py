@@ -11,11 +11,11 @@ import pytest
 
 from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, mixes, verification
-from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
 from tableqa import Example, Table
 from tableqa.operations import RenameHeader
 from tableqa.perturbations.mixes import MixedExample, Part
+from tableqa.releases.record_files import Difference
 from tests.annotation.cast import FILMS, NOON, World, make_world
 
 LATER = NOON + timedelta(days=1)

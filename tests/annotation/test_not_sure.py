@@ -13,9 +13,9 @@ from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report
 from annotation.queue import candidates, resolutions
 from annotation.releases import creation
-from annotation.releases.record_files import Difference, records
 from annotation.releases.verification import verify
 from annotation.workflow import assignments, automatic_decisions
+from tableqa.releases.record_files import Difference, records
 from tests.annotation.cast import NOON, World, envelope
 from tests.annotation.test_releasing import LATER, rewrite
 

@@ -25,15 +25,7 @@ from django.urls import reverse
 
 from annotation.assistance import impressions
 from annotation.models import Batch, Release
-from annotation.releases import (
-    creation,
-    mixes,
-    raw_records,
-    record_files,
-    release_diff,
-    release_files,
-    verification,
-)
+from annotation.releases import creation, mixes, raw_records, release_diff, release_files, verification
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.manifest import Manifest
 from annotation.releases.model_evaluation import queries, runs
@@ -41,6 +33,7 @@ from annotation.workflow import automatic_decisions, perturbation_runs
 from predictor.training.augment import read_release
 from tableqa import Example, Table
 from tableqa.readers import READERS, askew
+from tableqa.releases import record_files
 from tableqa.scoring.matching import Instance
 from tableqa.writers.freb_tqa import SIDES
 from tableqa.writers.whole_examples import own_config

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.releases import benchmark_files, file_pool, raw_records, record_files, verification
+from annotation.releases import benchmark_files, file_pool, raw_records, verification
 from annotation.releases.file_pool import OpenFiles
 from annotation.releases.manifest import Manifest
+from tableqa.releases import record_files
 from tests.annotation.test_exporting import changed_release
 
 SOURCES = 40

@@ -19,12 +19,12 @@ from annotation.models import Example, Job, PerturbationRun, Source
 from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, release_files, verification
 from annotation.releases.raw_records import CURRENT_COUNTS
-from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions, perturbation_runs
 from tableqa import Example as Plain
 from tableqa import Table
 from tableqa.perturbations import PERTURBATIONS
 from tableqa.readers import READERS
+from tableqa.releases.record_files import Difference
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.older_rules import without_history
 

@@ -36,18 +36,13 @@ from annotation.models import Assignment, Batch, Job, Membership, Person, Try, V
 from annotation.platform.refusals import ActionRefused
 from annotation.quality import task_report
 from annotation.queue import resolutions
-from annotation.releases import (
-    creation,
-    raw_records,
-    record_checks,
-    record_files,
-    verification,
-)
+from annotation.releases import creation, raw_records, record_checks, verification
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
 from predictor import client, listing
 from predictor.chat import ChatError
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import Example, Table
+from tableqa.releases import record_files
 from tableqa.statistics.proportions import proportion
 from tasks.contract import ModelInTheLoop
 from tests.annotation.cast import FILMS, NOON, World, envelope, make_world

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from annotation.imports import example_import
 from annotation.models import Example, Outcome, Release, Try, Verdict
 from annotation.platform.refusals import ActionRefused
-from annotation.releases import creation, record_files, release_files, verification
+from annotation.releases import creation, release_files, verification
 from annotation.releases.freb_tqa_parts import PartThree
 from annotation.workflow import automatic_decisions, perturbation_runs
 from tableqa.readers import READERS
+from tableqa.releases import record_files
 from tableqa.writers import hub
 from tableqa.writers.freb_tqa import SIDES
 from tests.annotation.cast import NOON, World, make_world

@@ -15,9 +15,9 @@ from django.core.management.base import CommandError
 from annotation.models import Batch, Outcome
 from annotation.platform.refusals import ActionRefused
 from annotation.releases import benchmark_files, creation, raw_records, release_files, verification
-from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
 from tableqa.core.canonical_json import digest
+from tableqa.releases.record_files import Difference
 from tests.annotation.cast import NOON, World, make_world
 
 LATER = NOON + timedelta(days=1)

@@ -13,8 +13,9 @@ import pytest
 import yaml
 
 from annotation.models import Release
-from annotation.releases import creation, raw_records, record_files, verification
+from annotation.releases import creation, raw_records, verification
 from annotation.workflow import perturbation_runs
+from tableqa.releases import record_files
 from tableqa.writers.whole_examples import example_of
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_contradicted import checked

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from annotation.releases import creation, raw_records, record_files, release_files, verification
+from annotation.releases import creation, raw_records, release_files, verification
 from annotation.workflow import automatic_decisions
 from tableqa.core.release_rules import RULES, under
+from tableqa.releases import record_files
 from tests.annotation.cast import World
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_defining import LATER, batch_of, define, say

@@ -15,17 +15,11 @@ import pytest
 
 from annotation.models import Job, Person, Release
 from annotation.platform.refusals import ActionRefused
-from annotation.releases import (
-    benchmark_files,
-    creation,
-    raw_records,
-    record_files,
-    release_files,
-    verification,
-)
+from annotation.releases import benchmark_files, creation, raw_records, release_files, verification
 from annotation.releases.raw_records import CURRENT_COUNTS
-from annotation.releases.record_files import Difference
 from annotation.workflow import automatic_decisions
+from tableqa.releases import record_files
+from tableqa.releases.record_files import Difference
 from tests.annotation.cast import NOON, World
 from tests.annotation.older_rules import without_history
 

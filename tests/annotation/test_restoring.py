@@ -30,16 +30,10 @@ from annotation.models import (
 )
 from annotation.platform.refusals import ActionRefused
 from annotation.queue import resolutions
-from annotation.releases import (
-    benchmark_files,
-    creation,
-    raw_records,
-    record_files,
-    restoration,
-    verification,
-)
+from annotation.releases import benchmark_files, creation, raw_records, restoration, verification
 from annotation.releases.manifest import Manifest
 from annotation.workflow import adjudication, automatic_decisions, perturbation_runs, projects
+from tableqa.releases import record_files
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_defining import EASY, HARD, batch_of, define, say

@@ -15,14 +15,7 @@ from annotation.models import Example as Row
 from annotation.models import Source
 from annotation.platform.refusals import ActionRefused
 from annotation.queue import resolutions
-from annotation.releases import (
-    benchmark_files,
-    creation,
-    raw_records,
-    record_files,
-    release_files,
-    verification,
-)
+from annotation.releases import benchmark_files, creation, raw_records, release_files, verification
 from annotation.releases.raw_records import CURRENT_COUNTS, Raw
 from annotation.workflow import (
     adjudication,
@@ -36,6 +29,7 @@ from tableqa import Example, Table
 from tableqa.core.canonical_json import canonical
 from tableqa.data.positional_ids import with_positional_ids
 from tableqa.readers import READERS, ReaderError
+from tableqa.releases import record_files
 from tableqa.writers import freb_tqa as freb
 from tableqa.writers import hub_features, robut, suc
 from tests.annotation.cast import NOON, World, make_world

@@ -23,11 +23,11 @@ from annotation.platform.refusals import ActionRefused
 from annotation.releases import benchmark_files, creation, release_files, runnable_benchmark, verification
 from annotation.releases.model_evaluation import queries
 from annotation.releases.raw_records import MANIFEST
-from annotation.releases.record_files import Difference
 from annotation.workflow import perturbation_runs
 from tableqa.core.canonical_json import canonical
 from tableqa.core.release_rules import RULES
 from tableqa.data.answers import compare
+from tableqa.releases.record_files import Difference
 from tableqa.scoring.benchmark_folder import ABOVE_OF, ANSWERS, BenchmarkFolder, Item, key_of, metrics_of
 from tableqa.scoring.evaluation import MACRO, figures
 from tableqa.scoring.matching import MATCHES

@@ -19,7 +19,6 @@ from annotation.releases import (
     benchmark_files,
     creation,
     raw_records,
-    record_files,
     release_diff,
     release_files,
     verification,
@@ -27,10 +26,11 @@ from annotation.releases import (
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.manifest import Manifest
-from annotation.releases.record_files import Difference
 from predictor.training.augment import read_release
 from tableqa.core.release_rules import RULES
 from tableqa.readers import READERS
+from tableqa.releases import record_files
+from tableqa.releases.record_files import Difference
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_mixing import perturbed_thrice

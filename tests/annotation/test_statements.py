@@ -14,9 +14,10 @@ from annotation.access.roles import Role
 from annotation.models import Assignment, Batch, Gold, Item, Membership, Person, Project
 from annotation.payments import data_statement, earnings
 from annotation.platform.refusals import ActionRefused
-from annotation.releases import creation, figure_checks, methods_appendix, record_files, verification
+from annotation.releases import creation, figure_checks, methods_appendix, verification
 from annotation.releases.manifest import Manifest
 from annotation.workflow import assignments, automatic_decisions, projects
+from tableqa.releases import record_files
 from tableqa.writers import hub
 from tests.annotation.cast import NOON, World, envelope
 from tests.undone import undone

@@ -18,11 +18,11 @@ from annotation.models import Adjudication, Event, Job
 from annotation.platform import display_text
 from annotation.platform.refusals import refuse
 from annotation.queue import practice
-from annotation.releases.former_wordings import FORMER, is_wording, note_of
 from annotation.workflow import automatic_decisions
 from tableqa.agreement import measures
 from tableqa.core import translation as core_translation
 from tableqa.core.translation import Message, joined
+from tableqa.releases.former_wordings import FORMER, is_wording, note_of
 from tasks.contract import Context, SuggestingTask, task_type, task_types
 from tests.annotation.cast import NOON, World
 

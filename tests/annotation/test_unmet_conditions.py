@@ -13,10 +13,10 @@ from annotation.models import Annotation, Assignment, Batch
 from annotation.platform.refusals import ActionRefused
 from annotation.queue import candidates
 from annotation.releases import creation
-from annotation.releases.record_files import Difference, records
 from annotation.releases.verification import verify
 from annotation.workflow import assignments, automatic_decisions
 from tableqa import Example, Table
+from tableqa.releases.record_files import Difference, records
 from tests.annotation.cast import NOON, World, envelope
 from tests.annotation.test_releasing import LATER, rewrite
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, ended_by
-from annotation.releases import record_files, release_diff
+from annotation.releases import release_diff
+from tableqa.releases import record_files
 
 SHOWN = 20
 """Ids of a file that are printed; --json has them all."""

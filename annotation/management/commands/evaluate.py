@@ -19,8 +19,8 @@ from annotation.releases.model_evaluation.report import (
     make_report,
     write,
 )
-from annotation.releases.record_files import Difference
 from predictor.tokenizing import read_tokenizer
+from tableqa.releases.record_files import Difference
 from tableqa.scoring.evaluation import SIDE_BY_SIDE, Judgement, joined_answers
 from tableqa.scoring.matching import MATCHES, Match
 from tableqa.scoring.model_comparisons import RULES

@@ -5,7 +5,7 @@ from typing import Any
 from annotation.management.commands._escaping import BaseCommand, UsageError, ended_by
 from annotation.releases import argilla, tool_exports
 from annotation.releases.raw_records import load
-from annotation.releases.record_files import Difference
+from tableqa.releases.record_files import Difference
 
 
 class Command(BaseCommand):

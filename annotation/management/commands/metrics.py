@@ -19,11 +19,11 @@ from annotation.management.commands._spending import (
 from annotation.queue import metering
 from annotation.queue.conversations import ConversationResult, TooManyUnusable, results_per_item
 from annotation.releases.rated_answers import rated_answers
-from annotation.releases.record_files import Difference
 from predictor import bertscore, geval
 from predictor.chat import ChatError, ChatModel
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers.lftqa import DIMENSIONS
+from tableqa.releases.record_files import Difference
 from tableqa.scoring.answer_ratings import (
     RatedAnswer,
     ScoreColumn,

@@ -11,10 +11,10 @@ from annotation.management.commands._lengths import add_length_options, limit_of
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.management.commands._sources import HELP, sources_named
 from annotation.releases import original_examples
-from annotation.releases.record_files import Difference
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers import READERS
+from tableqa.releases.record_files import Difference
 from tableqa.scoring.prompt_files import (
     read_predictions,
     sap_first,

@@ -3,7 +3,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, ended_by
-from annotation.releases import record_files, verification
+from annotation.releases import verification
+from tableqa.releases import record_files
 
 
 class Command(BaseCommand):

@@ -27,7 +27,7 @@ import tableqa
 from annotation.queue import metered_models, metering, reply_states
 from annotation.queue.conversations import TooManyUnusable, UnusableReplies
 from annotation.queue.parallel_requests import Crew
-from annotation.releases import benchmark_files, perturbation_records, raw_records
+from annotation.releases import benchmark_files, raw_records
 from annotation.releases.file_ids import Benchmark
 from predictor import client, load_bundled, prompts
 from predictor.architectures import ModelError
@@ -39,6 +39,7 @@ from predictor.usage import QuestionMeter
 from tableqa.data.answer_scales import scale_of
 from tableqa.perturbations.mixes import MixedExample
 from tableqa.perturbations.question_types import comparisons
+from tableqa.releases import perturbation_records
 from tableqa.scoring import harness_logs
 from tableqa.scoring.evaluation import COMPARISON, Judgement, judge
 from tableqa.scoring.matching import ORIGINAL, Instance, Match

@@ -32,10 +32,10 @@ from annotation.platform.refusals import ActionRefused, refuse
 from annotation.releases import checked_release, raw_records, verification
 from annotation.releases.checked_release import CheckedRelease
 from annotation.releases.manifest import Manifest
-from annotation.releases.record_files import Difference
 from annotation.releases.restoration.restored_responses import Decisions
 from tableqa.core.translation import TranslatedText, translate_stored
 from tableqa.readers.ingestion import ReadRequest
+from tableqa.releases.record_files import Difference
 from tableqa.writers import harness
 
 __all__ = ["LOSSES", "RestoreResult", "restore", "start_restore", "summary_of"]

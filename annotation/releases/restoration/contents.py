@@ -34,13 +34,14 @@ from annotation.platform.keyset import chunks
 from annotation.platform.public_ids import new_public_id
 from annotation.quality import guidelines
 from annotation.queue import lineage
-from annotation.releases import perturbation_records, provenance, record_files
+from annotation.releases import provenance
 from annotation.releases.benchmark_files import TRIES
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, MANIFEST, SOURCES
-from annotation.releases.record_files import Difference
 from annotation.releases.task_records import definition_of
 from tableqa.perturbations import count
+from tableqa.releases import perturbation_records, record_files
+from tableqa.releases.record_files import Difference
 
 Record = dict[str, Any]
 

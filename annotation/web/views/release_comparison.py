@@ -18,12 +18,12 @@ from annotation.explorer.links import explorer_url
 from annotation.models import Release
 from annotation.platform import display_text
 from annotation.releases import creation, release_comparison
-from annotation.releases.former_wordings import note_of
 from annotation.releases.manifest import Manifest
 from annotation.releases.release_comparison import Count, Pair
 from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.figure_subjects import about, of_release
 from annotation.web.views.pages import PageRequest, away_from_releases, page
+from tableqa.releases.former_wordings import note_of
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
 
 COUNTS = {

@@ -22,7 +22,6 @@ from annotation.platform.refusals import ActionRefused
 from annotation.queue.candidates import letters
 from annotation.releases import creation
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
-from annotation.releases.former_wordings import note_of
 from annotation.releases.manifest import Manifest
 from annotation.releases.model_evaluation import runs
 from annotation.study_file import release_gaps
@@ -33,6 +32,7 @@ from annotation.web.views.pages import PageRequest, page, paginate, refusals_on,
 from annotation.web.views.release_comparison import earlier_first
 from annotation.web.views.table_comparison import PART, TableVariant, contrast_table, for_scripts
 from tableqa.operations import from_list
+from tableqa.releases.former_wordings import note_of
 
 
 @page("GET", "POST")
