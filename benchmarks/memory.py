@@ -288,7 +288,8 @@ def _verify(number: int, folder: Path, format: str) -> None:
 def _diff(number: int, folder: Path, format: str) -> None:
     import shutil
 
-    from annotation.releases import release_diff, release_files
+    from annotation.releases import release_diff
+    from tableqa.releases.verification import describe
 
     other = folder / "other"
     shutil.copytree(folder / "release", other)
@@ -300,7 +301,7 @@ def _diff(number: int, folder: Path, format: str) -> None:
     ):
         out.writelines(line for at, line in enumerate(lines) if at % 1_000)
     manifest = json.loads((other / "manifest.json").read_text(encoding="utf-8"))
-    manifest["files"] = release_files.describe(other)
+    manifest["files"] = describe(other)
     (other / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     if release_diff.diff_releases(folder / "release", other).empty:
         raise SystemExit("the releases do not differ: this measures nothing")

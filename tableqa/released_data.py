@@ -1,6 +1,7 @@
 """A release as pandas data frames.
 
 release = Release.load("starter-0.1")
+release.verify()      # checksums, references, counts, replayed edits; raises a Difference
 release.examples      # question, answers, table (a `Table`), perturbation, ...
 release.responses     # every response of every annotator
 agreement(release.ratings("b4hzpp46se6z"), item="item", rater="annotator", label="response.data.label")
@@ -38,6 +39,12 @@ class Release:
         if not isinstance(manifest, dict) or "layout" not in manifest or "files" not in manifest:
             raise ValueError(f"{folder / 'manifest.json'} is not the manifest of a release of Askew.")
         return cls(folder, manifest)
+
+    def verify(self) -> dict[str, int]:
+        """Compare the release with its records (`tableqa.releases.verification.verify`). Raises `Difference`."""
+        from tableqa.releases.verification import verify
+
+        return verify(self.folder)
 
     @cached_property
     def examples(self) -> pd.DataFrame:

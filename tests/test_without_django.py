@@ -34,6 +34,7 @@ assert missing <= {"torch", "transformers", "onnx", "ray"}, missing
 
 PERTURB = """
 from pathlib import Path
+from tableqa import Release
 from tableqa.operations import replay
 from tableqa.perturbations import instances
 from tableqa.readers import READERS
@@ -41,6 +42,7 @@ assert count > 150, count
 example = next(READERS["wtq"](Path("fixtures/wtq_related/excerpt.tsv")))
 (instance, *_) = instances(example, ["row_shuffle"])
 assert instance.is_made
+assert Release.load("tests/annotation/release_of_november").verify()["replayed"] == 4
 assert replay(example.table, instance.perturbed.operations) == instance.perturbed.example.table != example.table
 """
 

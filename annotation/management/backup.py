@@ -30,8 +30,8 @@ from annotation.background import jobs
 from annotation.models import Job, Release, Upload
 from annotation.platform import inventory, migration_state
 from annotation.releases.model_evaluation import runs
-from annotation.releases.raw_records import MANIFEST as RELEASE_MANIFEST
 from tableqa.core.canonical_json import canonical, file_digest
+from tableqa.releases.release_records import MANIFEST as RELEASE_MANIFEST
 from tasks.shared.schema_errors import schema_faults
 
 MANIFEST = "manifest.json"

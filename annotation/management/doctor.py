@@ -49,9 +49,9 @@ from annotation.queue import submissions, workload
 from annotation.queue.decisions import DECIDABLE
 from annotation.releases.creation import folder
 from annotation.releases.model_evaluation import runs
-from annotation.releases.raw_records import MANIFEST, read_manifest
 from tableqa.core.canonical_json import canonical, digest, file_digest
 from tableqa.releases.record_files import Difference
+from tableqa.releases.release_records import MANIFEST, read_manifest
 
 OVERDUE = timedelta(hours=1)
 """How late a decision, or what a model request used, may be."""

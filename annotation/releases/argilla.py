@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from annotation.releases.raw_records import Raw, decision_of, read_manifest
+from annotation.releases.raw_records import Raw
 from annotation.releases.task_records import task_of_record
 from annotation.releases.tool_exports import RESPONSE, items_of, origin_of, source_of, terms_of, write_array
 from tableqa.core.canonical_json import canonical
 from tableqa.data.answers import in_words
+from tableqa.releases.release_records import decision_of, read_manifest
 from tableqa.serialisations import SERIALISATIONS
 from tasks.contract import Field, TaskType
 from tasks.shared.form_fields import Choice, MultiChoice, Rank, Scale

@@ -18,19 +18,21 @@ from annotation.quality import compared_responses
 from annotation.releases import mixes, provenance
 from annotation.releases.file_pool import OpenFiles
 from annotation.releases.freb_tqa_parts import PartThree
-from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES, TRAINING, Raw
+from annotation.releases.raw_records import TRAINING, Raw
 from tableqa.core.canonical_json import SharedObject, canonical
 from tableqa.core.disk_collections import Shelf
 from tableqa.data.positional_ids import with_positional_ids
-from tableqa.perturbations import Counts, count
 from tableqa.perturbations.mixes import Part
 from tableqa.releases import perturbation_records
-from tableqa.releases.record_files import records
+from tableqa.releases.release_records import (
+    RAW,
+    RULES_OF_HISTORY,
+    automatic_lines,
+)
 from tableqa.writers import hub, whole_examples
 from tableqa.writers.whole_examples import RESPONSES
 from tasks.contract import InvalidResponse, Item, TaskType
 
-RAW = (SOURCES, ANNOTATIONS, DECISIONS)
 FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole_examples.FORMATS)
 TRIES = "tries.jsonl"
 """What models in the loop answered, where there were any."""
@@ -43,8 +45,6 @@ OWN_FORMATS = frozenset(("askew", "torr", "suc"))
 """Formats of Askew's own: no publication names their files, so JSON Lines end in `.jsonl`."""
 _RULES_OF_ENDINGS = 6
 RULES_OF_OWN_IDS = 9
-RULES_OF_HISTORY = 11
-"""The rules from which on releases name their predecessor and have a citation."""
 _SINCE = {"freb_tqa": 4, "hf": RULES_OF_HISTORY}
 """The rules from which on files of a format are as here. Those before have the checksum of the manifest only."""
 
@@ -259,15 +259,6 @@ def _export(raw: Raw, format: str, part: str, record: dict[str, Any], source: st
     return Export(path, record, source, example)
 
 
-def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:
-    """The raw lines of automatic perturbations, each with its original."""
-    path, last = raw.folder / perturbation_records.LINES, None
-    for line in records(path) if path.exists() else ():
-        if last is None or last[0] != (line["source"], line["original"]):
-            last = (line["source"], line["original"]), raw.example(line["source"], line["original"])
-        yield line, last[1]
-
-
 def _examples_whole(raw: Raw, format: str) -> Iterator[Export]:
     """What each example of the release gives, in the formats that take examples of any origin."""
     if format in whole_examples.FORMATS:
@@ -346,15 +337,6 @@ def write_derived(raw: Raw, formats: Sequence[str], mix: int | None = None, gate
 def is_benchmark(name: str) -> bool:
     """Whether a file of a release is one of the benchmark, and neither raw records nor about them."""
     return name not in {*RECORDS, hub.STATEMENT, hub.CITATION}
-
-
-def perturbed_counts(raw: Raw) -> Counts:
-    """How often each kind of automatic perturbation made something, nothing (and why), or broke its contract."""
-    counts: Counts = {}
-    path = raw.folder / perturbation_records.LINES
-    for line in records(path) if path.exists() else ():
-        count(counts, line["kind"], line)
-    return counts
 
 
 def compose_mixes(raw: Raw, seed: int) -> Iterator[mixes.Composed]:

@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from annotation.releases import provenance, raw_records, verification
+from annotation.releases import provenance, verification
 from annotation.releases.benchmark_files import TRIES
 from annotation.releases.manifest import Manifest, faults
-from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, MANIFEST, SOURCES
 from annotation.releases.task_records import task_of_record
-from annotation.releases.verification import MALFORMED
 from tableqa.core.foreign_values import printable_in, unstorable
 from tableqa.core.json_text import check_depth
 from tableqa.core.translation import TranslatedText
 from tableqa.readers.archive import unpacked
 from tableqa.readers.ingestion import ReadRequest
-from tableqa.releases import perturbation_records, record_files
+from tableqa.releases import perturbation_records, record_files, release_records
 from tableqa.releases.record_files import MOST_BYTES, Difference
+from tableqa.releases.release_records import ANNOTATIONS, DECISIONS, MANIFEST, SOURCES
+from tableqa.releases.verification import MALFORMED
 from tasks.contract import task_types
 
 Record = dict[str, Any]
@@ -63,7 +63,7 @@ def summarise(content: bytes, folder: Path) -> ReleaseSummary:
     folder.mkdir(parents=True)
     (folder / MANIFEST).write_bytes(content)
     try:
-        record = printable_in(raw_records.read_manifest(folder))
+        record = printable_in(release_records.read_manifest(folder))
         if fault := next(faults(record), None):
             raise Difference(f"{MANIFEST}: {fault}")
         manifest = Manifest.of(record)
@@ -102,7 +102,7 @@ def check(request: ReadRequest, progress: Callable[[int], None] = lambda done: N
     """Verify a release, a folder or a zip archive, and write its records to the folder `request.rows`. ReaderError."""
     with _folder_of(Path(request.path)) as folder:
         try:
-            manifest = raw_records.read_manifest(folder)
+            manifest = release_records.read_manifest(folder)
             if unknown := _unknown_type(Manifest.of(manifest)):
                 return CheckedRelease(unknown_type=unknown)
             verification.verify(folder, progress)

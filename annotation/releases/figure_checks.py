@@ -7,10 +7,11 @@ from typing import Any
 from annotation.payments.data_statement import DIGITS
 from annotation.quality import rating_tallies
 from annotation.releases.manifest import Manifest, figures, tallies
-from annotation.releases.raw_records import MANIFEST, Raw
+from annotation.releases.raw_records import Raw
 from annotation.releases.task_records import task_of_record
 from tableqa.releases.former_wordings import is_wording
 from tableqa.releases.record_files import Difference
+from tableqa.releases.release_records import MANIFEST
 
 _RULES_OF_EXACT = 4
 CLOSE = 0.0001

@@ -16,10 +16,10 @@ from typing import Any, Final
 from annotation.platform.refusals import refuse
 from annotation.releases.benchmark_files import ERRATA, folders
 from annotation.releases.manifest import Manifest
-from annotation.releases.raw_records import MANIFEST, SOURCES, read_manifest
 from annotation.releases.verification import verify
 from tableqa.releases import perturbation_records
 from tableqa.releases.record_files import Difference
+from tableqa.releases.release_records import MANIFEST, SOURCES, read_manifest
 from tableqa.writers import croissant, hub
 from tableqa.writers.whole_examples import DECISIONS, RESPONSES
 

@@ -23,19 +23,23 @@ from annotation.quality.label_texts import localize_figure
 from annotation.releases import mixes as releases_mixes
 from annotation.releases.benchmark_files import (
     FORMATS,
-    RULES_OF_HISTORY,
     compose_mixes,
     is_benchmark,
-    perturbed_counts,
 )
-from annotation.releases.raw_records import EVALUATION, LAYOUT, LAYOUT_OF_FORMATS, RESPONSES_KEPT, Raw
+from annotation.releases.raw_records import EVALUATION, Raw
 from annotation.releases.task_records import task_of_record
 from tableqa.core.release_rules import RULES
+from tableqa.releases.release_records import (
+    LAYOUT,
+    LAYOUT_OF_FORMATS,
+    RESPONSES_KEPT,
+    RULES_OF_HISTORY,
+    perturbed_counts,
+)
 from tableqa.writers import harness
 
 Record = dict[str, Any]
 REQUIRED: Final = object()
-RULES_OF_CURRENT_COUNTS = 7
 RULES_OF_UNVERIFIED = 9
 JSON_TYPES: Final = {int: "a number", str: "a text", list: "a list", dict: "an object", NoneType: "null"}
 
@@ -185,7 +189,7 @@ class Manifest:
         "`responses`, `respondents`, `answered_items`, `undecided_items` (answered, without a decision). Of all "
         "revisions, withdrawn ones included: `annotations`, `annotators`, `simulated_annotators`, `items`. Of "
         "decisions: `accepted`, `excluded`, `adjudicated`, `outcomes`, `contradicted`",
-        lambda contents: count_records(contents.raw),
+        lambda contents: contents.raw.counts(),
     )
     agreement: list[Record] = manifest_field(
         "one record per batch, measure and statistic, below",
@@ -349,12 +353,6 @@ def tallies(raw: Raw, batch: str) -> list[rating_tallies.RatingTally]:
 
     rows = ((item, annotator, restored(response_text)) for item, annotator, response_text in raw.blind(batch))
     return rating_tallies.tallies(task, rows, raw.shapes(batch), raw.batches[batch].get("overlap", 1))
-
-
-def count_records(raw: Raw) -> dict[str, int]:
-    """How much of what there is: the manifest's counts."""
-    current = raw.current_counts() if raw.rules >= RULES_OF_CURRENT_COUNTS else {}
-    return {**raw.counts(), **current, "contradicted": len(raw.contradicted)}
 
 
 def unverified(raw: Raw) -> list[Record] | None:

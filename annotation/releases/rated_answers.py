@@ -6,9 +6,9 @@ from pathlib import Path
 from django.utils.translation import gettext
 
 from annotation.releases import raw_records
-from annotation.releases.raw_records import MANIFEST
 from tableqa.data.examples import Example
 from tableqa.readers import READERS
+from tableqa.releases.release_records import MANIFEST
 from tableqa.scoring.answer_ratings import RatedAnswer, ScoresError, rated_answer, scores_alone
 from tasks.contract import task_types
 

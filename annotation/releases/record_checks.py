@@ -14,6 +14,7 @@ from tableqa.core.release_rules import under, version
 from tableqa.data.answers import alternatives_of
 from tableqa.releases.former_wordings import is_wording
 from tableqa.releases.record_files import Difference, records
+from tableqa.releases.verification import check_references, check_replay
 from tableqa.scoring import verdicts
 from tasks.contract import Acceptance, Item, Resolution, TaskType, decision_rules
 
@@ -73,11 +74,7 @@ def check_decision(raw: Raw, decision: Mapping[str, Any], waived: AbstractSet[st
     task, item = raw.item(decision)
     if (decision["kind"] == "accepted") != bool(decision["outcomes"]):
         raise Difference(f"{where}: it is {decision['kind']} and has {len(decision['outcomes'])} outcomes")
-    for id in decision.get("based_on", ()):
-        if id not in annotations or annotations[id]["item"] != decision["item"]:
-            raise Difference(
-                f"{where}: annotation {id}, which the decision is based on, is not one of this item"
-            )
+    check_references(raw, decision)
     replayed = 0
     supports = []
     for outcome in decision["outcomes"]:
@@ -87,9 +84,6 @@ def check_decision(raw: Raw, decision: Mapping[str, Any], waived: AbstractSet[st
             response = task.restore(outcome["response"]["data"])
         else:
             response = _outcome(task, item, outcome, annotations, where, decide)
-        for id in outcome["annotations"]:
-            if id not in annotations or annotations[id]["item"] != decision["item"]:
-                raise Difference(f"{where}: annotation {id} is not one of this item")
         supports.append(set(outcome["annotations"]))
         perturbed, example = task.perturb(item, response), outcome["example"]
         if (perturbed is None) != (example is None):
@@ -98,10 +92,9 @@ def check_decision(raw: Raw, decision: Mapping[str, Any], waived: AbstractSet[st
             )
         if perturbed is None or example is None:
             continue
-        stored = raw.example(decision["source"], example["id"])
+        stored = check_replay(raw, decision, example)
         for what, is_now, claimed in (
             ("table", perturbed.example.table.digest(), example["digest"]),
-            ("replayed table", stored.table.digest(), example["digest"]),
             ("question", perturbed.example.question, example["question"]),
             ("answers", list(perturbed.example.answers), example["answers"]),
             ("alternatives", alternatives_of(perturbed.example.answers), alternatives_of(stored.answers)),

@@ -9,8 +9,8 @@ from typing import Any, Final
 from annotation.releases import release_diff
 from annotation.releases.benchmark_files import is_benchmark
 from annotation.releases.manifest import Manifest
-from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
+from tableqa.releases.release_records import CURRENT_COUNTS
 
 MOST_RECORDS = 200_000
 """Records of the files that differ, of both releases: more are compared by the command alone."""

@@ -12,10 +12,10 @@ from typing import Any
 
 from annotation.releases.benchmark_files import OWN_FORMATS
 from annotation.releases.manifest import Manifest
-from annotation.releases.raw_records import read_manifest
 from tableqa.core.canonical_json import canonical, digest
 from tableqa.core.disk_collections import Shelf
 from tableqa.releases.record_files import records
+from tableqa.releases.release_records import read_manifest
 from tableqa.writers import harness, hub
 
 _DESCRIPTIONS = {hub.CARD, hub.CROISSANT, hub.CITATION}

@@ -5,18 +5,17 @@ the benchmark files of each format (`benchmark_files`) and the figures in `manif
 once; verifying derives them again and compares (`verification`).
 """
 
-import hashlib
-import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from annotation.releases import runnable_benchmark
-from annotation.releases.benchmark_files import RAW, RULES_OF_HISTORY, Gate, folders
+from annotation.releases.benchmark_files import Gate, folders
 from annotation.releases.manifest import Manifest
-from annotation.releases.raw_records import MANIFEST, Raw
-from tableqa.core.release_rules import RULES
+from annotation.releases.raw_records import Raw
 from tableqa.releases.record_files import write_with_offsets
+from tableqa.releases.release_records import RAW
+from tableqa.releases.verification import describe
 from tableqa.writers import croissant, hub, hub_features, whole_examples
 
 
@@ -96,28 +95,3 @@ def write_raw(
     """
     lines = zip(RAW, (sources, annotations, decisions), strict=True)
     return Raw(folder, manifest, *(write_with_offsets(folder / name, of_file) for name, of_file in lines))
-
-
-def describe(folder: Path, rules: int = RULES) -> dict[str, dict[str, Any]]:
-    """sha256, size in bytes and lines of every file of the folder but the manifest, by path.
-
-    Those of croissant.json are without the address that a publication adds to it (from `RULES_OF_HISTORY` on).
-    """
-    files = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name != MANIFEST:
-            with path.open("rb") as stream:
-                is_croissant = path.name == hub.CROISSANT and rules >= RULES_OF_HISTORY
-                content = io.BytesIO(croissant.without_url(stream.read())) if is_croissant else stream
-                files[path.relative_to(folder).as_posix()] = _describe(content)
-    return files
-
-
-def _describe(stream: BinaryIO) -> dict[str, Any]:
-    """One pass over a file: its sha256, size in bytes and number of lines."""
-    sha256, size, lines = hashlib.sha256(), 0, 0
-    while block := stream.read(1 << 20):
-        sha256.update(block)
-        size += len(block)
-        lines += block.count(b"\n")
-    return {"sha256": sha256.hexdigest(), "bytes": size, "records": lines}

@@ -46,7 +46,8 @@ from tableqa.core.canonical_json import canonical, digest
 from tableqa.core.disk_collections import Shelf, SortedTuples
 from tableqa.core.release_rules import RULES
 from tableqa.readers.report import for_release
-from tableqa.releases import perturbation_records
+from tableqa.releases import perturbation_records, release_records
+from tableqa.releases.verification import describe
 
 Record = dict[str, Any]
 SOURCE_FIELDS = ("name", "reader", "split", "licence", "citation", "url")
@@ -116,8 +117,8 @@ def write_files(
     )
     manifest = Manifest.of_contents(contents)
     release_files.write_beside(raw, manifest)
-    record = replace(manifest, files=release_files.describe(out)).record()
-    (out / raw_records.MANIFEST).write_text(canonical(record) + "\n", encoding="utf-8", newline="\n")
+    record = replace(manifest, files=describe(out)).record()
+    (out / release_records.MANIFEST).write_text(canonical(record) + "\n", encoding="utf-8", newline="\n")
     progress(steps, steps)
     return record
 
@@ -132,7 +133,7 @@ def _history(
     if before is None:
         return None, {}
     predecessor, folder = history.describe(before[0]), before[1]
-    if not (folder / raw_records.MANIFEST).is_file():
+    if not (folder / release_records.MANIFEST).is_file():
         return {**predecessor, "files": "missing"}, {}
     changes = history.changes(folder, out)
     errata = history.errata(folder, predecessor, raw)

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from annotation.releases.provenance import PROPOSALS
-from annotation.releases.raw_records import Raw, decision_of, record_at
+from annotation.releases.raw_records import Raw
 from annotation.releases.task_records import definition_of, task_of_record
 from tableqa.core.canonical_json import canonical
 from tableqa.data.answers import alternatives_of
 from tableqa.releases.record_files import records, records_with_offsets
+from tableqa.releases.release_records import decision_of, record_at
 from tableqa.typesetting.report_tables import guarded
 from tasks.contract import Field, TaskType
 from tasks.shared.form_fields import AnswerChoice, AnswerMultiChoice, AnswerRank

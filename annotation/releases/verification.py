@@ -2,39 +2,33 @@
 
 import json
 import math
-import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from annotation.releases import benchmark_files, history, provenance, runnable_benchmark
-from annotation.releases.benchmark_files import RULES_OF_HISTORY
 from annotation.releases.figure_checks import check_figures, check_hours
 from annotation.releases.file_pool import OpenFiles
-from annotation.releases.manifest import Manifest, count_records, mixes, unverified
+from annotation.releases.manifest import Manifest, mixes, unverified
 from annotation.releases.manifest import faults as manifest_faults
-from annotation.releases.raw_records import LAYOUT, MANIFEST, PURPOSES, Raw, load, read_manifest
+from annotation.releases.raw_records import PURPOSES, Raw, load
 from annotation.releases.record_checks import (
     by_rules_of_release,
     check_annotation,
     check_decision,
     check_tries,
 )
-from annotation.releases.release_files import companion_texts, croissant_of, describe, gate, hub_files
-from tableqa.core.canonical_json import canonical, digest
-from tableqa.core.release_rules import RULES, under
-from tableqa.readers.report import Report
-from tableqa.releases import perturbation_records
-from tableqa.releases.former_wordings import is_wording
+from annotation.releases.release_files import companion_texts, croissant_of, gate, hub_files
+from tableqa.core.canonical_json import canonical
 from tableqa.releases.record_files import Difference
+from tableqa.releases.release_records import LAYOUT, MANIFEST, RULES_OF_HISTORY
+from tableqa.releases.verification import check_counts, check_files, check_perturbed, check_records, rules_of
 from tableqa.writers import croissant, hub, hub_features
 
 _RULES_OF_HOURS = 9
 _PROGRESS_STEP = 100
 """Records between two reports of progress."""
-MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-"""What records without the form of a release raise."""
 
 
 def verify(folder: Path, progress: Callable[[int], None] = lambda done: None) -> dict[str, int]:
@@ -44,34 +38,8 @@ def verify(folder: Path, progress: Callable[[int], None] = lambda done: None) ->
     Returns what was checked; raises `Difference` at the first fault. What follows from nothing (the
     name of a batch, say) is vouched for by the digest of the manifest, which the platform shows.
     """
-    try:
-        record = read_manifest(folder)
-        manifest = Manifest.of(record)
-        try:
-            with under(manifest.rules):
-                return _verify(folder, manifest, record, progress)
-        except Difference as difference:
-            raise Difference(f"{difference}{_hint_on_rules(manifest.rules)}") from None
-    except (*MALFORMED, StopIteration, OSError, sqlite3.Error) as error:
-        # A record without the fields it must have; where it is, the last frame's locals would say, and no reader.
-        raise Difference(
-            f"{folder}: a record does not have the form of a release ({_error_text(error)})"
-        ) from error
-
-
-def _error_text(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-def _hint_on_rules(rules: int) -> str:
-    """What a difference may come from in a release of an earlier version; "" in one of this."""
-    if rules == RULES:
-        return ""
-    return (
-        f". This release was made by an older version of Askew (rules {rules}, here {RULES}), "
-        "which can compute benchmark files and figures differently. Verify it with that version, "
-        "or release again"
-    )
+    with rules_of(folder) as record:
+        return _verify(folder, Manifest.of(record), record, progress)
 
 
 def _verify(
@@ -79,18 +47,11 @@ def _verify(
 ) -> dict[str, int]:
     if fault := next(manifest_faults(record), None):
         raise Difference(f"{MANIFEST}: {fault}")
-    _check_files(folder, manifest)
+    check_files(folder, record)
     raw = load(folder)
     _check_formats(manifest)
-    if repeated := raw.repeated():
-        what, id, times = repeated
-        raise Difference(f"{what} {id} appears {times} times")
-    if wrong := raw.out_of_turn():
-        raise Difference(f"annotations.jsonl: {wrong}: 'newest' does not fit its revision")
+    check_records(raw)
     _check_manifest(raw, manifest)
-    for sha, table in raw.tables.items():
-        if table.digest() != sha:
-            raise Difference(f"sources.jsonl: the table {sha} has the digest {table.digest()}")
     waived = _check_waivers(raw, manifest)
     for done, record in enumerate(raw.annotations):
         if done % _PROGRESS_STEP == 0:
@@ -120,24 +81,6 @@ def _verify(
     }
 
 
-def _check_files(folder: Path, manifest: Manifest) -> None:
-    actual_files = describe(folder, manifest.rules)
-    for name, claimed in manifest.files.items():
-        if name not in actual_files:
-            raise Difference(f"{name}: in the manifest, but missing")
-        if actual_files[name] != claimed:
-            key = next(
-                key for key in ("bytes", "records", "sha256") if actual_files[name][key] != claimed[key]
-            )
-            raise Difference(f"{name}: {key} is {actual_files[name][key]}, the manifest says {claimed[key]}")
-    for name in actual_files.keys() - manifest.files.keys():
-        remedy = ". Python wrote it when the benchmark was run: delete it" if "__pycache__/" in name else ""
-        raise Difference(f"{name}: not in the manifest{remedy}")
-    for name in benchmark_files.RAW:
-        if name not in actual_files:
-            raise Difference(f"{name}: missing")
-
-
 def _check_formats(manifest: Manifest) -> None:
     """One known format, or at least two, each once and in the order of `FORMATS`."""
     if manifest.layout == LAYOUT:
@@ -153,42 +96,17 @@ def _check_manifest(raw: Raw, manifest: Manifest) -> None:
     """What the manifest repeats or sums up, against the records."""
     if manifest.purpose not in ("", *PURPOSES):
         raise Difference(f"{MANIFEST}: unknown purpose {manifest.purpose!r}")
-    if manifest.sources != [record for _, record in sorted(raw.sources.items())]:
-        raise Difference(f"{MANIFEST}: the sources differ from those in sources.jsonl")
-    for record in raw.sources.values():
-        try:
-            list(map(Report.of, record.get("reports", ())))
-        except (TypeError, ValueError) as error:
-            raise Difference(f"sources.jsonl: source {record['name']!r}: {error}") from error
-    for name, count in count_records(raw).items():
-        if (claimed := manifest.counts.get(name)) != count:
-            raise Difference(f"{MANIFEST}: counts.{name} is {claimed!r}, the records give {count}")
-    for name in manifest.counts.keys() - count_records(raw).keys():
-        raise Difference(f"{MANIFEST}: counts.{name} cannot be recomputed")
-    made_at = {"first": raw.first_made_at, "last": raw.last_made_at}
-    if raw.last_made_at and manifest.rules >= RULES_OF_HISTORY and manifest.dates != made_at:
-        raise Difference(f"{MANIFEST}: dates are {manifest.dates}, the records give {made_at}")
+    check_counts(manifest.counts, raw.counts())
     if fault := next(history.faults(raw.folder, manifest), None):
         raise Difference(fault)
-    for batch in manifest.batches:
-        if digest(batch["settings"]) != batch["settings_digest"]:
-            raise Difference(f"{MANIFEST}: the settings of batch {batch['name']!r} do not match their digest")
-    texts = {(entry["type"], entry["number"]): digest(entry["text"]) for entry in manifest.guidelines}
-    seconds = []
-    for record in raw.annotations:
-        stands = record["response"] is not None or raw.rules < _RULES_OF_HOURS
-        if record["newest"] and stands and not record["simulated"] and not record.get("external"):
-            seconds.append(record["active_seconds"])
-        batch, under = raw.batches[record["batch"]], record["guidelines"]
-        if texts.get((batch["type"], under["number"])) != under["digest"]:
-            raise Difference(
-                f"{MANIFEST}: the guidelines {under['number']} of {batch['type']} are not those that "
-                f"annotation {record['id']} was made under"
-            )
-        if not record["place"]["added"] and record["place"]["number"] > batch.get("places", batch["overlap"]):
-            raise Difference(
-                f"annotations.jsonl: {record['id']} has a slot number above the number of slots of its batch"
-            )
+    seconds = [
+        record["active_seconds"]
+        for record in raw.annotations
+        if record["newest"]
+        and (record["response"] is not None or raw.rules < _RULES_OF_HOURS)
+        and not record["simulated"]
+        and not record.get("external")
+    ]
     check_hours(manifest, math.fsum(seconds) / 3600)
 
 
@@ -223,29 +141,12 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Manifest) -> None:
     ):
         if listed != computed:
             raise Difference(f"{MANIFEST}: {name} is {listed}, the decisions give {computed}")
-    _check_perturbed(folder, raw, manifest)
+    check_perturbed(raw)
     more = _check_derived(folder, raw, manifest, seed) | _check_companion_files(folder, raw, manifest)
     for name in manifest.files.keys() - more - benchmark_files.RECORDS:
         if (format := manifest.format_of(name)) and not benchmark_files.is_made_again(format, raw.rules):
             continue
         raise Difference(f"{name}: does not match the decisions")
-
-
-def _check_perturbed(folder: Path, raw: Raw, manifest: Manifest) -> None:
-    """Every automatic perturbation made again, its line and the counts compared."""
-    claimed = manifest.automatic
-    if (claimed is None) == (folder / perturbation_records.LINES).exists():
-        raise Difference(f"{MANIFEST}: 'automatic' and {perturbation_records.LINES} do not match")
-    if claimed is None:
-        return
-    for index, (line, original) in enumerate(benchmark_files.automatic_lines(raw), start=1):
-        once_more = perturbation_records.recreate(line, original).outcome()
-        same_reason = is_wording(line.get("no_op"), once_more.get("no_op"))
-        if not same_reason or any(line.get(key) != once_more.get(key) for key in ("digest", "refused")):
-            where = f"{perturbation_records.LINES}, line {index}: {line['kind']} of {line['original']!r}"
-            raise Difference(f"{where} with the seed {line['seed']} gives {once_more}")
-    if claimed["counts"] != (counts := benchmark_files.perturbed_counts(raw)):
-        raise Difference(f"{MANIFEST}: automatic.counts is {claimed['counts']}, the lines give {counts}")
 
 
 def _check_companion_files(folder: Path, raw: Raw, manifest: Manifest) -> set[str]:

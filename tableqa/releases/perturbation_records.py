@@ -8,7 +8,7 @@ Only the first becomes a record of a benchmark.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import tableqa
+from tableqa.data.examples import Example
 from tableqa.perturbations import PERTURBATIONS, Instance, instances
 from tableqa.perturbations.instances import NOTHING_DRAWN, instance_id
 from tableqa.programs.evidence import CellRef, evidence
@@ -25,7 +25,7 @@ RELEVANCE = ("mask_cell", "escape_table", "relevant_row_shuffle")
 
 def lines(
     source: str,
-    original: tableqa.Example,
+    original: Example,
     perturbation_instances: Iterable[Instance],
     cells: Sequence[CellRef],
 ) -> Iterator[dict[str, Any]]:
@@ -41,7 +41,7 @@ def id_of(line: Mapping[str, Any]) -> str:
     return instance_id(line["original"], line["kind"], line["seed"])
 
 
-def recreate(line: Mapping[str, Any], original: tableqa.Example) -> Instance:
+def recreate(line: Mapping[str, Any], original: Example) -> Instance:
     """What the line says was made, made again. Raises LookupError for a kind that there is not."""
     cells = [(row, column) for row, column in line.get("cells", ())]
     return next(iter(instances(original, [line["kind"]], [line["seed"]], marked_cells=cells)))
@@ -53,7 +53,7 @@ def supports_kind(format: str, kind: str) -> bool:
 
 
 def records(
-    format: str, dataset: str, original: tableqa.Example, instance: Instance, cells: Sequence[CellRef] = ()
+    format: str, dataset: str, original: Example, instance: Instance, cells: Sequence[CellRef] = ()
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """(part, record) of an instance in a format of a release; none where the format does not know the kind.
 

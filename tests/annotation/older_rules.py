@@ -9,16 +9,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annotation.releases import benchmark_files, raw_records, release_files
+from annotation.releases import benchmark_files, raw_records
 from annotation.releases.manifest import Manifest
-from annotation.releases.raw_records import CURRENT_COUNTS
 from tableqa.core.release_rules import under
+from tableqa.releases import release_records
+from tableqa.releases.release_records import CURRENT_COUNTS
+from tableqa.releases.verification import describe
 from tableqa.writers import hub
 
 
 def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
     """Make a release one of older rules, and give its manifest."""
-    manifest = raw_records.read_manifest(folder)
+    manifest = release_records.read_manifest(folder)
     formats = Manifest.of(manifest).every_format
     for name in manifest["files"]:
         if Manifest.of(manifest).format_of(name):
@@ -35,7 +37,7 @@ def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
     with under(rules):
         raw = raw_records.load(folder)
         benchmark_files.write_derived(raw, formats, mix and mix["seed"])
-    manifest["files"] = release_files.describe(folder)
+    manifest["files"] = describe(folder)
     _write(folder, manifest)
     return manifest
 

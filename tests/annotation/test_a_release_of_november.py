@@ -11,17 +11,18 @@ import pytest
 from django.core.management import CommandError, call_command
 from statsmodels.stats import inter_rater
 
-from annotation.releases import benchmark_files, mixes, raw_records, release_files, verification
-from annotation.releases.manifest import Manifest, count_records, figures
+from annotation.releases import benchmark_files, mixes, raw_records, verification
+from annotation.releases.manifest import Manifest, figures
 from tableqa.core.canonical_json import digest
-from tableqa.releases import former_wordings
+from tableqa.releases import former_wordings, release_records
+from tableqa.releases.verification import describe
 
 KEPT = Path(__file__).parent / "release_of_november"
 DIGEST = "18d8a297507d815031361a7a02d117b35eff219c6ed45a9063491c79b3a3e56d"
 
 
 def test_an_older_release_keeps_its_digest_and_verifies() -> None:
-    manifest = raw_records.read_manifest(KEPT)
+    manifest = release_records.read_manifest(KEPT)
     assert digest(manifest) == DIGEST
     checked = verification.verify(KEPT)
     assert (checked["annotations"], checked["decisions"], checked["replayed"]) == (18, 9, 4)
@@ -60,19 +61,19 @@ def verify_release() -> str:
 
 
 def test_everything_that_follows_from_its_raw_records_is_made_again_byte_for_byte(tmp_path: Path) -> None:
-    manifest = raw_records.read_manifest(KEPT)
-    raw_files = (*benchmark_files.RAW, "perturbations.jsonl")
+    manifest = release_records.read_manifest(KEPT)
+    raw_files = (*release_records.RAW, "perturbations.jsonl")
     for name in raw_files:
         shutil.copy(KEPT / name, tmp_path / name)
     shutil.copy(KEPT / "manifest.json", tmp_path)
     raw = raw_records.load(tmp_path)
     benchmark_files.write_derived(raw, Manifest.of(manifest).every_format, manifest["mix"]["seed"])
-    assert release_files.describe(tmp_path) == manifest["files"]
+    assert describe(tmp_path) == manifest["files"]
     # A release keeps its sentences; what is worked out again has them in today's wording.
     for figure in manifest["agreement"]:
         figure["note"] = former_wordings.note_of(figure["note"])
     again = {
-        "counts": count_records(raw),
+        "counts": raw.counts(),
         "agreement": figures(
             raw, [(one["batch"], one["measure"], one["statistic"]) for one in manifest["agreement"]]
         ),
@@ -81,4 +82,4 @@ def test_everything_that_follows_from_its_raw_records_is_made_again_byte_for_byt
         "sources": [record for _, record in sorted(raw.sources.items())],
     }
     assert {name: manifest[name] for name in again} == again
-    assert manifest["automatic"]["counts"] == benchmark_files.perturbed_counts(raw)
+    assert manifest["automatic"]["counts"] == release_records.perturbed_counts(raw)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation.releases import raw_records, verification
+from annotation.releases import verification
 from tableqa.core.canonical_json import digest
 from tableqa.readers import READERS
-from tableqa.releases import record_files
+from tableqa.releases import record_files, release_records
 
 DIGEST = "97664326fd38565e80e6e47af71d4bfb3ce64952e5e46ffb8f0c4745e35e35b4"
 
@@ -23,7 +23,7 @@ def stored(tmp_path: Path) -> Path:
 
 
 def test_it_keeps_its_digest_and_verifies(stored: Path) -> None:
-    assert digest(raw_records.read_manifest(stored)) == DIGEST
+    assert digest(release_records.read_manifest(stored)) == DIGEST
     checked = verification.verify(stored)
     assert (checked["files"], checked["decisions"], checked["croissant_not_compared"]) == (21, 3, 0)
 

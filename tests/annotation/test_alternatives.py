@@ -21,9 +21,7 @@ from annotation.platform.refusals import ActionRefused
 from annotation.queue import resolutions
 from annotation.releases import (
     creation,
-    raw_records,
     record_checks,
-    release_files,
     tool_exports,
     verification,
 )
@@ -31,8 +29,9 @@ from annotation.workflow import automatic_decisions
 from tableqa.core.release_rules import RULES, under
 from tableqa.data.answers import Answers, accepted
 from tableqa.readers import READERS
-from tableqa.releases import record_files
+from tableqa.releases import record_files, release_records
 from tableqa.releases.record_files import Difference
+from tableqa.releases.verification import describe
 from tableqa.scoring import verdicts
 from tableqa.scoring.verdicts import gold_of
 from tasks.contract import InvalidResponse
@@ -83,7 +82,7 @@ def submit(world: World, batch: Batch, who: str, data: dict[str, Any]) -> Any:
 def released(world: World, out: Path, format: Any = "askew") -> dict[str, Any]:
     creation.make_release(project=world.project, name=out.name, format=format, by=None, now=LATER, out=out)
     verification.verify(out)
-    return raw_records.read_manifest(out)
+    return release_records.read_manifest(out)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -223,8 +222,8 @@ def test_an_edit_that_keeps_the_answer_keeps_its_forms_and_another_answer_drops_
     text = decisions.read_text("utf-8")
     assert text.count('"alternatives":[["Denver Broncos"]]') == 1
     decisions.write_text(text.replace('[["Denver Broncos"]]', '[["Panthers"]]'), "utf-8")
-    manifest = raw_records.read_manifest(tmp_path / "release")
-    manifest["files"] = release_files.describe(tmp_path / "release")
+    manifest = release_records.read_manifest(tmp_path / "release")
+    manifest["files"] = describe(tmp_path / "release")
     (tmp_path / "release" / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     with pytest.raises(Difference, match="alternatives"):
         verification.verify(tmp_path / "release")

@@ -11,11 +11,11 @@ import pytest
 
 from annotation.models import Batch
 from annotation.queue import candidates, resolutions
-from annotation.releases import benchmark_files, creation, raw_records, verification
+from annotation.releases import creation, verification
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.model_evaluation import queries
 from annotation.workflow import adjudication, automatic_decisions, perturbation_runs
-from tableqa.releases import record_files
+from tableqa.releases import record_files, release_records
 from tableqa.releases.record_files import Difference
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.test_mixing import LATER, perturbed_thrice
@@ -116,7 +116,7 @@ def test_an_edit_that_people_contradict_is_in_no_benchmark_file(
         assert manifest["counts"]["contradicted"] == 1
         for path in out.rglob("*"):
             is_raw = {"responses", "decisions"} & {path.parent.name, path.stem}  # as the format hf has them
-            names = (*benchmark_files.RAW, raw_records.MANIFEST, CHECKED)
+            names = (*release_records.RAW, release_records.MANIFEST, CHECKED)
             is_code = path.suffix == ".py"  # the scoring that a release contains has years as examples
             if path.is_file() and not is_raw and not is_code and path.name not in names:
                 text = DIGEST.sub("", path.read_text(encoding="utf-8", errors="replace"))

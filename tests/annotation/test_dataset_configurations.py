@@ -9,11 +9,12 @@ import pytest
 import yaml
 from pyarrow import parquet
 
-from annotation.releases import creation, raw_records, release_files, verification
+from annotation.releases import creation, verification
 from annotation.workflow import perturbation_runs
 from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS
-from tableqa.releases import record_files
+from tableqa.releases import record_files, release_records
+from tableqa.releases.verification import describe
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_mixing import perturbed_thrice
 
@@ -70,8 +71,8 @@ def test_each_example_is_in_the_configuration_of_its_perturbation_and_once_in_th
 def test_a_changed_record_of_a_configuration_does_not_verify(folder: Path) -> None:
     path = folder / "data" / "value_change" / "dev.jsonl"
     path.write_text(path.read_text("utf-8").replace('"question":"', '"question":"not ', 1), "utf-8")
-    manifest = raw_records.read_manifest(folder)
-    manifest["files"] = release_files.describe(folder)
+    manifest = release_records.read_manifest(folder)
+    manifest["files"] = describe(folder)
     (folder / "manifest.json").write_text(canonical(manifest) + "\n")
     with pytest.raises(record_files.Difference, match=r"value_change/dev\.jsonl, line 1"):
         verification.verify(folder)

@@ -13,13 +13,14 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.imports import example_import
-from annotation.releases import benchmark_files, creation, raw_records, release_files, verification
+from annotation.releases import benchmark_files, creation, verification
 from annotation.releases.model_evaluation import queries
-from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.workflow import perturbation_runs
 from tableqa.core.release_rules import RULES
 from tableqa.readers import READERS
-from tableqa.releases import record_files
+from tableqa.releases import record_files, release_records
+from tableqa.releases.release_records import CURRENT_COUNTS
+from tableqa.releases.verification import describe
 from tableqa.scoring.predictions import read_predictions
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.older_rules import without_history
@@ -82,7 +83,7 @@ def test_sources_of_one_reader_have_files_of_their_own_with_the_ids_of_the_sourc
 ) -> None:
     world = two_sources_of_one_reader(tmp_path)
     out = release(world, tmp_path / "out", format)
-    names = raw_records.read_manifest(out)["files"]
+    names = release_records.read_manifest(out)["files"]
     files = [out / name for name in names if benchmark_files.is_benchmark(name)]
     assert {path.name.split("_")[0] for path in files} == {"wtq", "sqa"}
     for path in files:
@@ -159,7 +160,7 @@ def test_a_release_by_other_rules_says_so_where_something_differs(tmp_path: Path
     assert manifest["rules"] == RULES
     del manifest["rules"]
     without_history(out, manifest)
-    manifest["files"] = release_files.describe(out)
+    manifest["files"] = describe(out)
     for name in CURRENT_COUNTS:
         del manifest["counts"][name]
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")

@@ -22,6 +22,7 @@ from predictor import client
 from tableqa.perturbations import similarity
 from tableqa.releases import record_files
 from tableqa.releases.record_files import Difference
+from tableqa.releases.verification import describe
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
 from tests.predictor.scripted import scripted
@@ -181,7 +182,7 @@ def rewrite(path: Path, lines: list[dict[str, Any]]) -> None:
     folder = path.parent
     release_files.write_records(path, lines)
     manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"] = release_files.describe(folder)
+    manifest["files"] = describe(folder)
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 

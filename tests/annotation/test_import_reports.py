@@ -15,8 +15,9 @@ from annotation.access.roles import Role
 from annotation.background import uploads
 from annotation.imports import example_import
 from annotation.models import Job, Source
-from annotation.releases import creation, raw_records, verification
+from annotation.releases import creation, verification
 from annotation.workflow import projects
+from tableqa.releases import release_records
 from tableqa.releases.record_files import Difference
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
@@ -144,7 +145,7 @@ def test_the_command_prints_the_report(
 def test_a_release_has_the_report_in_its_sources(world: World, tmp_path: Path) -> None:
     folder = labelled(world, tmp_path)
 
-    (record,) = raw_records.read_manifest(folder)["sources"]
+    (record,) = release_records.read_manifest(folder)["sources"]
     assert [report["findings"] for report in record["reports"]] == [RELEASED]
     assert record["reports"][0]["read_as"].startswith("doubtful.csv was read as")
     assert verification.verify(folder)["annotations"] == 3
@@ -157,7 +158,7 @@ def test_a_source_without_a_report_has_none_in_a_release(world: World, tmp_path:
     Source.objects.filter(pk=source.pk).update(how={})
     world.label(world.batch("question_type", sources=[source], size=3), "ada", "extraction")
 
-    (record,) = raw_records.read_manifest(released(world, tmp_path / "release"))["sources"]
+    (record,) = release_records.read_manifest(released(world, tmp_path / "release"))["sources"]
 
     assert "reports" not in record
 
@@ -190,7 +191,7 @@ def test_a_restored_source_has_the_report_and_releases_it(world: World, tmp_path
 )
 def test_a_release_with_a_malformed_report_is_refused(world: World, tmp_path: Path, report: Any) -> None:
     folder = labelled(world, tmp_path)
-    whole = raw_records.read_manifest(folder)["sources"][0]["reports"][0]
+    whole = release_records.read_manifest(folder)["sources"][0]["reports"][0]
     forged = {**whole, **report} if isinstance(report, dict) and report else report
 
     def forge(lines: list[dict]) -> None:

@@ -12,10 +12,11 @@ from annotation.releases import raw_records
 from annotation.releases.manifest import DECLARATIONS, TYPES, Contents, Manifest, faults
 from tableqa.core.canonical_json import canonical
 from tableqa.core.release_rules import under
+from tableqa.releases import release_records
 from tests.annotation.cast import NOON
 from tests.annotation.test_a_release_of_november import KEPT
 
-RECORD = raw_records.read_manifest(KEPT)
+RECORD = release_records.read_manifest(KEPT)
 MINIMAL: dict[str, Any] = {
     name: TYPES[name][0]() for name, field in DECLARATIONS.items() if field.is_required and field.is_in(1, 1)
 } | {"layout": 1}

@@ -25,7 +25,7 @@ from django.urls import reverse
 
 from annotation.assistance import impressions
 from annotation.models import Batch, Release
-from annotation.releases import creation, mixes, raw_records, release_diff, release_files, verification
+from annotation.releases import creation, mixes, raw_records, release_diff, verification
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.manifest import Manifest
 from annotation.releases.model_evaluation import queries, runs
@@ -33,7 +33,8 @@ from annotation.workflow import automatic_decisions, perturbation_runs
 from predictor.training.augment import read_release
 from tableqa import Example, Table
 from tableqa.readers import READERS, askew
-from tableqa.releases import record_files
+from tableqa.releases import record_files, release_records
+from tableqa.releases.verification import describe
 from tableqa.scoring.matching import Instance
 from tableqa.writers.freb_tqa import SIDES
 from tableqa.writers.whole_examples import own_config
@@ -211,7 +212,7 @@ class Record:
 
 def records_of(folder: Path, format: str) -> Iterator[Record]:
     """The records of the files of a format that hold an example; what is proposed for training is none."""
-    manifest = raw_records.read_manifest(folder)
+    manifest = release_records.read_manifest(folder)
     names = {name: source for source, name in raw_records.load(folder).datasets.items()}
     for name in manifest["files"]:
         if Manifest.of(manifest).format_of(name) != format or Path(name).suffix not in (".json", ".jsonl"):
@@ -290,11 +291,11 @@ def alone(folder: Path, format: str, out: Path) -> Path:
             copy = target / path.relative_to(folder / format)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
-    manifest = raw_records.read_manifest(target)
+    manifest = release_records.read_manifest(target)
     del manifest["formats"]
     if format not in mixes.FORMATS:
         manifest["mix"] = None
-    manifest |= {"layout": 1, "format": format, "files": release_files.describe(target)}
+    manifest |= {"layout": 1, "format": format, "files": describe(target)}
     (target / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     return target
 
@@ -402,7 +403,7 @@ def test_a_release_for_evaluation_differs_from_the_whole_by_what_nobody_verified
     releases: ProjectReleases, format: str
 ) -> None:
     before, after = releases.folders[""], releases.folders["evaluation"]
-    (unverified,) = raw_records.read_manifest(after)["unverified"]
+    (unverified,) = release_records.read_manifest(after)["unverified"]
     expected = {(unverified["source"], unverified["id"])} & in_files(before, format)
 
     assert without_mixes(in_files(before, format)) - without_mixes(in_files(after, format)) == expected
@@ -451,7 +452,7 @@ def test_a_project_that_is_restored_releases_the_same_examples(
 
     after = tmp_path / "after"
     assert keys(asked(after)) == keys(asked(before))
-    manifests = [raw_records.read_manifest(folder) for folder in (before, after)]
+    manifests = [release_records.read_manifest(folder) for folder in (before, after)]
     for name in ("contradicted", "unverified", "mix", "automatic"):
         assert manifests[0].get(name) == manifests[1].get(name)
     for format in GOLD:
@@ -468,7 +469,7 @@ def test_every_release_verifies_and_a_list_of_exclusions_that_does_not_fit_is_fo
     verification.verify(releases.folders[purpose])
     forged = tmp_path / "forged"
     shutil.copytree(releases.folders[purpose], forged)
-    manifest = raw_records.read_manifest(forged)
+    manifest = release_records.read_manifest(forged)
     assert ("unverified" in manifest) == (purpose == "evaluation")
     source, id = next(iter(keys(asked(forged))))
 
@@ -484,7 +485,7 @@ def test_a_release_of_an_older_version_lists_nothing_and_leaves_out_the_same(
     old = tmp_path / "old"
     before = releases.folders["evaluation"]
     shutil.copytree(before, old)
-    manifest = raw_records.read_manifest(old)
+    manifest = release_records.read_manifest(old)
     assert "unverified" not in made_by_rules(old, 8)
 
     verification.verify(old)
@@ -497,7 +498,7 @@ def test_a_release_of_an_older_version_lists_nothing_and_leaves_out_the_same(
 
 
 def rewrite(folder: Path, **changes: Any) -> None:
-    manifest = raw_records.read_manifest(folder) | changes
+    manifest = release_records.read_manifest(folder) | changes
     kept = {
         name: value for name, value in manifest.items() if value is not None or name in ("mix", "automatic")
     }
@@ -518,7 +519,7 @@ def test_a_raw_is_made_by_the_loader_and_by_what_writes_its_files() -> None:
 def test_a_raw_takes_purpose_rules_and_exclusions_from_its_manifest_alone(releases: ProjectReleases) -> None:
     for purpose, folder in releases.folders.items():
         raw = raw_records.load(folder)
-        manifest = raw_records.read_manifest(folder)
+        manifest = release_records.read_manifest(folder)
         assert (raw.purpose, raw.rules) == (purpose, manifest["rules"])
         lists = [*manifest["contradicted"], *manifest.get("unverified", ())]
         assert raw.excluded == {(one["source"], one["id"]) for one in lists if one.get("left_out", True)}

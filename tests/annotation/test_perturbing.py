@@ -18,13 +18,14 @@ from annotation.imports import example_import
 from annotation.models import Example, Job, PerturbationRun, Source
 from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, release_files, verification
-from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.workflow import automatic_decisions, perturbation_runs
 from tableqa import Example as Plain
 from tableqa import Table
 from tableqa.perturbations import PERTURBATIONS
 from tableqa.readers import READERS
 from tableqa.releases.record_files import Difference
+from tableqa.releases.release_records import CURRENT_COUNTS
+from tableqa.releases.verification import describe
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.older_rules import without_history
 
@@ -239,7 +240,7 @@ def test_a_changed_perturbation_is_found_when_the_release_is_verified(tmp_path: 
         path.unlink()
     else:
         manifest["automatic"]["counts"]["row_shuffle"]["made"] += 1
-    manifest["files"] = release_files.describe(out)
+    manifest["files"] = describe(out)
     (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(Difference):
         verification.verify(out)
@@ -406,13 +407,13 @@ def with_older_rules(out: Path) -> None:
         for record in records:
             record.pop("rel_cell", None)
         release_files.write_records(file, records)
-    manifest["files"] = release_files.describe(out)
+    manifest["files"] = describe(out)
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     with pytest.raises(Difference, match="differs from the perturbations"):
         verification.verify(out)
     manifest["rules"] = 3
     without_history(out, manifest)
-    manifest["files"] = release_files.describe(out)
+    manifest["files"] = describe(out)
     for name in CURRENT_COUNTS:
         del manifest["counts"][name]
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from annotation.imports import example_import
 from annotation.models import Example, Outcome, Release, Try, Verdict
 from annotation.platform.refusals import ActionRefused
-from annotation.releases import creation, release_files, verification
+from annotation.releases import creation, verification
 from annotation.releases.freb_tqa_parts import PartThree
 from annotation.workflow import automatic_decisions, perturbation_runs
 from tableqa.readers import READERS
 from tableqa.releases import record_files
+from tableqa.releases.verification import describe
 from tableqa.writers import hub
 from tableqa.writers.freb_tqa import SIDES
 from tests.annotation.cast import NOON, World, make_world
@@ -74,7 +75,7 @@ def test_a_changed_or_added_record_of_an_array_is_found(tmp_path: Path) -> None:
     ):
         path.write_text(other, "utf-8")
         manifest = json.loads((tmp_path / "robut" / "manifest.json").read_text("utf-8"))
-        manifest["files"] = release_files.describe(tmp_path / "robut")
+        manifest["files"] = describe(tmp_path / "robut")
         (tmp_path / "robut" / "manifest.json").write_text(json.dumps(manifest), "utf-8")
         with pytest.raises(record_files.Difference, match="wtq_dev_original"):
             verification.verify(tmp_path / "robut")

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from annotation.models import Release
-from annotation.releases import creation, raw_records, verification
+from annotation.releases import creation, verification
 from annotation.workflow import perturbation_runs
-from tableqa.releases import record_files
+from tableqa.releases import record_files, release_records
 from tableqa.writers.whole_examples import example_of
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_contradicted import checked
@@ -99,7 +99,7 @@ def rebuilt(record: Any) -> Any:
 
 def test_every_file_is_in_the_distribution_with_its_checksum(world: World, tmp_path: Path) -> None:
     folder = release(world, tmp_path / "v1")
-    files = raw_records.read_manifest(folder)["files"]
+    files = release_records.read_manifest(folder)["files"]
     distribution = {one["contentUrl"]: one["sha256"] for one in croissant(folder)["distribution"]}
     assert distribution == {
         name: entry["sha256"] for name, entry in files.items() if name != "croissant.json"
@@ -159,7 +159,7 @@ def test_the_dates_are_those_of_the_last_record_and_two_releases_of_the_same_dat
     later = NOON + timedelta(days=300)
     other = release(world, tmp_path / "other", name="v1", now=later)
     assert contents(one) == contents(other)
-    manifest = raw_records.read_manifest(one)
+    manifest = release_records.read_manifest(one)
     made_at = [
         line["made_at"]
         for name in ("annotations.jsonl", "decisions.jsonl")
@@ -179,7 +179,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_a_release_names_its_number_its_predecessor_and_what_changed(world: World, tmp_path: Path) -> None:
     first = release(world, tmp_path / "v1")
     second = release(world, tmp_path / "v2")
-    manifest, before = raw_records.read_manifest(second), raw_records.read_manifest(first)
+    manifest, before = release_records.read_manifest(second), release_records.read_manifest(first)
     assert (before["number"], manifest["number"]) == (1, 2)
     assert "predecessor" not in before
     digest = Release.objects.get(name="v1").digest
@@ -188,7 +188,7 @@ def test_a_release_names_its_number_its_predecessor_and_what_changed(world: Worl
     rename = {"op": "rename_header", "column": "c0", "at": 0, "old": "Film", "new": "Movie"}
     accepted(world, "header_synonym", "", {"operations": [rename], "rejected": []})
     third = release(world, tmp_path / "v3")
-    assert raw_records.read_manifest(third)["changes"]["annotations.jsonl"] == {
+    assert release_records.read_manifest(third)["changes"]["annotations.jsonl"] == {
         "added": 1,
         "removed": 0,
         "changed": 0,
@@ -203,7 +203,7 @@ def test_a_release_carries_the_errata_of_those_before_it(world: World, tmp_path:
     release(world, tmp_path / "v1")
     id = checked(world, "other", only=["nu-1"])
     second = release(world, tmp_path / "v2")
-    assert [entry["id"] for entry in raw_records.read_manifest(second)["contradicted"]] == [id]
+    assert [entry["id"] for entry in release_records.read_manifest(second)["contradicted"]] == [id]
     (erratum,) = record_files.records(second / "errata.jsonl")
     assert (erratum["release"]["name"], erratum["id"]) == ("v1", id)
     third = release(world, tmp_path / "v3")
@@ -215,6 +215,6 @@ def test_a_release_says_that_the_files_of_its_predecessor_are_missing(world: Wor
     release(world, tmp_path / "v1")
     shutil.rmtree(creation.folder(Release.objects.get(name="v1")))
     second = release(world, tmp_path / "v2")
-    assert raw_records.read_manifest(second)["predecessor"]["files"] == "missing"
+    assert release_records.read_manifest(second)["predecessor"]["files"] == "missing"
     assert "what changed since and its errata are not known" in (second / "README.md").read_text("utf-8")
     assert verification.verify(second)

@@ -13,9 +13,9 @@ from django.urls import reverse
 
 from annotation.models import Annotation, Assignment, Person, Release
 from annotation.releases import creation, methods_appendix, release_comparison
-from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches, perturbation_runs
+from tableqa.releases.release_records import CURRENT_COUNTS
 from tableqa.typesetting.documents import Paragraph
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_contradicted import checked, edited

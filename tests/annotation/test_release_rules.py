@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from annotation.releases import creation, raw_records, release_files, verification
+from annotation.releases import creation, verification
 from annotation.workflow import automatic_decisions
 from tableqa.core.release_rules import RULES, under
-from tableqa.releases import record_files
+from tableqa.releases import record_files, release_records
+from tableqa.releases.verification import describe
 from tests.annotation.cast import World
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_defining import LATER, batch_of, define, say
@@ -48,7 +49,7 @@ def test_records_of_either_rules_verify(
         automatic_decisions.resolve_due(now=LATER)
     out = tmp_path / "release"
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
-    assert raw_records.read_manifest(out)["rules"] == RULES
+    assert release_records.read_manifest(out)["rules"] == RULES
     made_by_rules(out, released_under)
 
     checked = verification.verify(out)
@@ -73,7 +74,7 @@ def test_a_decision_that_follows_from_no_rules_is_a_difference(world: World, tmp
     assert '"score":3' in lines
     (out / "decisions.jsonl").write_text(lines.replace('"score":3', '"score":4'), "utf-8")
     manifest: dict[str, object] = json.loads((out / "manifest.json").read_text("utf-8"))
-    manifest["files"] = release_files.describe(out)
+    manifest["files"] = describe(out)
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
 
     with pytest.raises(record_files.Difference, match="differs from the outcome"):

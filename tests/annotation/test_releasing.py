@@ -15,11 +15,12 @@ import pytest
 
 from annotation.models import Job, Person, Release
 from annotation.platform.refusals import ActionRefused
-from annotation.releases import benchmark_files, creation, raw_records, release_files, verification
-from annotation.releases.raw_records import CURRENT_COUNTS
+from annotation.releases import creation, raw_records, release_files, verification
 from annotation.workflow import automatic_decisions
-from tableqa.releases import record_files
+from tableqa.releases import record_files, release_records
 from tableqa.releases.record_files import Difference
+from tableqa.releases.release_records import CURRENT_COUNTS
+from tableqa.releases.verification import describe
 from tests.annotation.cast import NOON, World
 from tests.annotation.older_rules import without_history
 
@@ -56,7 +57,7 @@ def rewrite(folder: Path, name: str, change: Callable[[list[dict]], None]) -> No
     change(lines)
     release_files.write_records(path, lines)
     manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"] = release_files.describe(folder)
+    manifest["files"] = describe(folder)
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
@@ -64,8 +65,8 @@ def rewrite(folder: Path, name: str, change: Callable[[list[dict]], None]) -> No
 def test_what_is_noted_of_records_on_their_way_is_what_is_found_in_their_files(
     released: Path, tmp_path: Path
 ) -> None:
-    manifest = raw_records.read_manifest(released)
-    lines = {name: list(record_files.records(released / name)) for name in benchmark_files.RAW}
+    manifest = release_records.read_manifest(released)
+    lines = {name: list(record_files.records(released / name)) for name in release_records.RAW}
     again = tmp_path / "again"
     again.mkdir()
     names = ("sources", "annotations", "decisions")
@@ -78,7 +79,7 @@ def test_what_is_noted_of_records_on_their_way_is_what_is_found_in_their_files(
         kept = dict(getattr(noted, name))
         assert kept == dict(getattr(found, name))
         assert kept or name == "inputs"
-    for name in benchmark_files.RAW:
+    for name in release_records.RAW:
         assert (again / name).read_bytes() == (released / name).read_bytes()
 
 
@@ -222,7 +223,7 @@ def test_a_release_that_was_made_before_there_were_exact_values_verifies(release
     def as_before(manifest: dict) -> None:
         manifest["rules"] = 3
         without_history(released, manifest)
-        manifest["files"] = release_files.describe(released)
+        manifest["files"] = describe(released)
         for name in CURRENT_COUNTS:
             del manifest["counts"][name]
         del manifest["statement"]["hours"]["exact"]

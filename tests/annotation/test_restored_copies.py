@@ -11,9 +11,9 @@ from annotation.management import demo_world
 from annotation.models import Project
 from annotation.releases import release_comparison, release_diff
 from annotation.releases.manifest import Manifest
-from annotation.releases.raw_records import read_manifest
 from annotation.study_file import current_state
 from annotation.workflow import automatic_decisions, projects
+from tableqa.releases.release_records import read_manifest
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_restoring import released, restore
 

@@ -30,10 +30,10 @@ from annotation.models import (
 )
 from annotation.platform.refusals import ActionRefused
 from annotation.queue import resolutions
-from annotation.releases import benchmark_files, creation, raw_records, restoration, verification
+from annotation.releases import benchmark_files, creation, restoration, verification
 from annotation.releases.manifest import Manifest
 from annotation.workflow import adjudication, automatic_decisions, perturbation_runs, projects
-from tableqa.releases import record_files
+from tableqa.releases import record_files, release_records
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_defining import EASY, HARD, batch_of, define, say
@@ -186,7 +186,7 @@ def test_an_older_release_restores_what_it_has(db: None, tmp_path: Path) -> None
     restored = restore(OLD)
     checked = verification.verify(OLD)
     assert (restored.annotations, restored.decisions) == (checked["annotations"], checked["decisions"])
-    formats = Manifest.of(raw_records.read_manifest(OLD)).every_format
+    formats = Manifest.of(release_records.read_manifest(OLD)).every_format
     after = released(restored.project, tmp_path / "after", format=formats, mix=7)
     by_old_rules = tmp_path / "by-old-rules"
     shutil.copytree(after, by_old_rules)

@@ -18,13 +18,14 @@ from annotation.background import jobs
 from annotation.models import Batch, Job, ModelAnswer
 from annotation.platform.refusals import ActionRefused
 from annotation.queue import sampling
-from annotation.releases import creation, raw_records, verification
+from annotation.releases import creation, verification
 from annotation.study_file import current_state, plan, project_export
 from annotation.study_file.parser import parse
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import automatic_decisions, batches
 from predictor import client
 from predictor.protocol import Prediction, PredictRequest
+from tableqa.releases import release_records
 from tasks.contract import task_type
 from tests.annotation.applied_studies import apply_with_files
 from tests.annotation.cast import FILMS, NOON, World, make_world
@@ -320,7 +321,7 @@ def test_a_release_says_what_the_model_has_selected(
     automatic_decisions.resolve_batch(batch=batch, now=NOON)
     out = tmp_path / "out"
     creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
-    [stored] = raw_records.read_manifest(out)["batches"]
+    [stored] = release_records.read_manifest(out)["batches"]
     assert stored["model_accuracy"] == batch.model_accuracy
     statement = (out / "DATA_STATEMENT.md").read_text()
     assert f"the 9 of 12 questions that `{MODEL}` answered correctly" in statement

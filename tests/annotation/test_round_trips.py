@@ -16,7 +16,7 @@ from annotation.models import Source
 from annotation.platform.refusals import ActionRefused
 from annotation.queue import resolutions
 from annotation.releases import benchmark_files, creation, raw_records, release_files, verification
-from annotation.releases.raw_records import CURRENT_COUNTS, Raw
+from annotation.releases.raw_records import Raw
 from annotation.workflow import (
     adjudication,
     assignments,
@@ -29,7 +29,9 @@ from tableqa import Example, Table
 from tableqa.core.canonical_json import canonical
 from tableqa.data.positional_ids import with_positional_ids
 from tableqa.readers import READERS, ReaderError
-from tableqa.releases import record_files
+from tableqa.releases import record_files, release_records
+from tableqa.releases.release_records import CURRENT_COUNTS
+from tableqa.releases.verification import describe
 from tableqa.writers import freb_tqa as freb
 from tableqa.writers import hub_features, robut, suc
 from tests.annotation.cast import NOON, World, make_world
@@ -262,7 +264,7 @@ def test_every_file_of_a_release_in_a_published_form_is_read_and_written_again(
     world = make_world(tmp_path)
     said_well(world, *next(one for one, name in zip(KINDS, NAMES, strict=True) if name == key))
     out = released(world, tmp_path / "release", format)
-    files = raw_records.read_manifest(out)["files"]
+    files = release_records.read_manifest(out)["files"]
     assert {name for name in files if benchmark_files.is_benchmark(name)} == names
     expected = {canonical(said(example)) for example in originals_and_derived(raw_of(out))}
     for name in sorted(names):
@@ -288,9 +290,9 @@ def test_what_lacks_a_side_was_no_item_by_earlier_rules(tmp_path: Path) -> None:
         {name: one[name] for name in one.keys() - {"question", "answers", "table"}} for one in lines(path)
     ]
     release_files.write_records(path, records)
-    manifest = raw_records.read_manifest(out) | {"rules": 3}
+    manifest = release_records.read_manifest(out) | {"rules": 3}
     without_history(out, manifest)
-    manifest["files"] = release_files.describe(out)
+    manifest["files"] = describe(out)
     manifest["counts"] = {name: n for name, n in manifest["counts"].items() if name not in CURRENT_COUNTS}
     (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     assert verification.verify(out)
@@ -303,7 +305,7 @@ def test_a_project_that_holds_imports_only_is_released(format: str, tmp_path: Pa
     out = released(world, tmp_path / "release", format)
     imported = [row.example() for row in Row.objects.filter(source=world.source).order_by("pk")]
     assert [said(one) for one in originals_and_derived(raw_of(out))] == [said(one) for one in imported]
-    assert raw_records.read_manifest(out)["counts"]["annotations"] == 0
+    assert release_records.read_manifest(out)["counts"]["annotations"] == 0
     assert [said(one) for one in READERS["askew"](out)] == [said(one) for one in imported]
 
 
@@ -396,7 +398,7 @@ def test_a_dataset_for_hugging_face_is_read_again_whole(tmp_path: Path) -> None:
         meta = {name: value for name, value in now.meta.items() if name != "lineage"}
         assert meta == dict(before.meta)
     assert {one.meta["lineage"]["perturbation"] for one in found if "lineage" in one.meta} == set(MADE)
-    names = set(raw_records.read_manifest(out)["files"])
+    names = set(release_records.read_manifest(out)["files"])
     assert {"README.md", "DATA_STATEMENT.md", "croissant.json", "data/original/dev.jsonl"} <= names
     assert hub_features.PARQUET_OF_SETS["examples"] in names
     assert "cc-by-sa-4.0" in (out / "README.md").read_text("utf-8")
@@ -408,8 +410,8 @@ def test_what_lies_beside_the_records_follows_from_them(tmp_path: Path, name: st
     _, out = every_level(make_world(tmp_path), tmp_path / "release", "hf")
     path = out / name
     path.write_text(path.read_text("utf-8").replace("films-dev", "films-dex", 1), "utf-8")
-    manifest = raw_records.read_manifest(out)
-    manifest["files"] = release_files.describe(out)
+    manifest = release_records.read_manifest(out)
+    manifest["files"] = describe(out)
     (out / "manifest.json").write_text(canonical(manifest) + "\n")
     with pytest.raises(record_files.Difference, match=name):
         verification.verify(out)

@@ -20,14 +20,16 @@ from django.urls import reverse
 from annotation.models import Example, Release
 from annotation.platform import immutable_rows
 from annotation.platform.refusals import ActionRefused
-from annotation.releases import benchmark_files, creation, release_files, runnable_benchmark, verification
+from annotation.releases import creation, runnable_benchmark, verification
 from annotation.releases.model_evaluation import queries
-from annotation.releases.raw_records import MANIFEST
 from annotation.workflow import perturbation_runs
 from tableqa.core.canonical_json import canonical
 from tableqa.core.release_rules import RULES
 from tableqa.data.answers import compare
+from tableqa.releases import release_records
 from tableqa.releases.record_files import Difference
+from tableqa.releases.release_records import MANIFEST
+from tableqa.releases.verification import describe
 from tableqa.scoring.benchmark_folder import ABOVE_OF, ANSWERS, BenchmarkFolder, Item, key_of, metrics_of
 from tableqa.scoring.evaluation import MACRO, figures
 from tableqa.scoring.matching import MATCHES
@@ -246,7 +248,7 @@ def test_names_of_the_project_are_in_no_code_and_eval_yaml_names_items_with_one_
 def forged(folder: Path) -> None:
     """Describe the files in the manifest as they are now, as someone who changes a release would."""
     manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
-    manifest["files"] = release_files.describe(folder)
+    manifest["files"] = describe(folder)
     (folder / MANIFEST).write_text(canonical(manifest) + "\n", "utf-8")
 
 
@@ -296,7 +298,7 @@ def test_the_digest_of_the_code_is_recorded_for_the_rules() -> None:
         f'The code of releases changed. Raise RULES if a version of Askew was released, and write "{RULES}": "{current}" '
         "into tableqa/writers/harness/code_digests.json."
     )
-    assert set(recorded) == set(range(benchmark_files.RULES_OF_HISTORY, RULES + 1))
+    assert set(recorded) == set(range(release_records.RULES_OF_HISTORY, RULES + 1))
 
 
 def test_a_release_of_earlier_rules_verifies_after_the_code_has_changed(

@@ -18,9 +18,7 @@ from annotation.platform.refusals import ActionRefused
 from annotation.releases import (
     benchmark_files,
     creation,
-    raw_records,
     release_diff,
-    release_files,
     verification,
 )
 from annotation.releases.benchmark_files import FORMATS
@@ -29,8 +27,9 @@ from annotation.releases.manifest import Manifest
 from predictor.training.augment import read_release
 from tableqa.core.release_rules import RULES
 from tableqa.readers import READERS
-from tableqa.releases import record_files
+from tableqa.releases import record_files, release_records
 from tableqa.releases.record_files import Difference
+from tableqa.releases.verification import describe
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_mixing import perturbed_thrice
@@ -83,7 +82,7 @@ def test_each_folder_holds_what_a_release_in_its_format_alone_holds(perturbed: W
         assert ours == theirs
         for name in ours - NAMED:
             assert found[f"{format}/{name}"] == alone[name], f"{format}: {name}"
-        for name in benchmark_files.RAW:
+        for name in release_records.RAW:
             assert found[name] == alone[name]
 
 
@@ -93,7 +92,7 @@ def test_the_manifest_lists_the_formats_in_one_order_however_they_were_named(
     one = release(perturbed, tmp_path / "one" / "v1", ["hf", "freb_tqa", "askew", "hf"])
     other = release(perturbed, tmp_path / "other" / "v1", ["askew", "freb_tqa", "hf"])
 
-    manifest = raw_records.read_manifest(one)
+    manifest = release_records.read_manifest(one)
 
     assert (manifest["layout"], manifest["formats"]) == (2, ["askew", "freb_tqa", "hf"])
     assert "format" not in manifest
@@ -103,7 +102,7 @@ def test_the_manifest_lists_the_formats_in_one_order_however_they_were_named(
 def test_a_single_format_keeps_the_layout_it_always_had(perturbed: World, tmp_path: Path) -> None:
     listed = release(perturbed, tmp_path / "listed" / "v1", ["robut"])
 
-    manifest = raw_records.read_manifest(listed)
+    manifest = release_records.read_manifest(listed)
 
     assert (manifest["layout"], manifest["format"]) == (1, "robut")
     assert contents(listed) == contents(release(perturbed, tmp_path / "named" / "v1", "robut"))
@@ -113,7 +112,7 @@ def test_a_changed_record_is_found_in_whichever_format_it_is(perturbed: World, t
     sound = release(perturbed, tmp_path / "sound", ["askew", "robut", "suc", "hf"])
     names = [
         name
-        for name in raw_records.read_manifest(sound)["files"]
+        for name in release_records.read_manifest(sound)["files"]
         if "/" in name and not name.endswith((".md", ".parquet", "croissant.json"))
     ]
     assert {name.partition("/")[0] for name in names} == {"askew", "robut", "suc", "hf"}
@@ -126,7 +125,7 @@ def test_a_changed_record_is_found_in_whichever_format_it_is(perturbed: World, t
         )
         if (forged / name).read_text("utf-8") == text:
             (forged / name).write_text(text[:-1] + " \n", "utf-8")
-        rewrite_manifest(forged, files=release_files.describe(forged))
+        rewrite_manifest(forged, files=describe(forged))
         with pytest.raises(Difference, match=name):
             verification.verify(forged)
         shutil.rmtree(forged)
@@ -135,7 +134,7 @@ def test_a_changed_record_is_found_in_whichever_format_it_is(perturbed: World, t
 def test_a_file_that_belongs_to_no_format_is_found(perturbed: World, tmp_path: Path) -> None:
     folder = release(perturbed, tmp_path / "release", ["askew", "robut"])
     (folder / "question_type.json").write_text("{}\n")
-    rewrite_manifest(folder, files=release_files.describe(folder))
+    rewrite_manifest(folder, files=describe(folder))
 
     with pytest.raises(Difference, match=r"question_type\.json: does not match the decisions"):
         verification.verify(folder)
@@ -300,7 +299,7 @@ def test_json_lines_of_our_own_formats_end_in_jsonl_and_those_of_papers_keep_the
     perturbed: World, tmp_path: Path
 ) -> None:
     together = release(perturbed, tmp_path / "together", FORMATS, mix=7)
-    manifest = raw_records.read_manifest(together)
+    manifest = release_records.read_manifest(together)
     assert manifest["rules"] == RULES
     endings = {
         format: {

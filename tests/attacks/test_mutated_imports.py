@@ -33,12 +33,13 @@ from annotation.models import Annotation, Example, Gold, Person, Project
 from annotation.platform import public_ids
 from annotation.platform.refusals import ActionRefused
 from annotation.quality import gold_files
-from annotation.releases import creation, release_files, restoration
+from annotation.releases import creation, restoration
 from annotation.study_file import apply, parser
 from annotation.study_file.yaml_file import StudyError
 from annotation.workflow import projects, task_types
 from tableqa.readers import READERS, checked_outcomes
 from tableqa.readers.gold_answers import read_gold
+from tableqa.releases.verification import describe
 from tasks.contract import InvalidResponse
 from tests.annotation import labels
 from tests.annotation.cast import NOON, World
@@ -325,7 +326,7 @@ def _release(imports: Imports, folder: Path) -> None:
 def resealed(folder: Path, path: Path) -> None:
     """Make the manifest of a release describe a changed file."""
     manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"] |= {path.name: release_files.describe(folder)[path.name]}
+    manifest["files"] |= {path.name: describe(folder)[path.name]}
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 

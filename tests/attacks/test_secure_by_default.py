@@ -83,7 +83,7 @@ OWN_JSON = {
     "annotation/management/reference_pages.py": "samples of the source tree",
     "annotation/releases/manifest.py": "a release, likewise",
     "annotation/releases/freb_tqa_parts.py": "rows that Askew laid on disk",
-    "annotation/releases/raw_records.py": "a release: `verify` takes whatever its reading raises",
+    "tableqa/releases/release_records.py": "a release: `verify` takes whatever its reading raises",
     "tableqa/releases/record_files.py": "a release, likewise",
     "annotation/releases/verification.py": "a release, likewise",
     "annotation/queue/resources.py": "an index that Askew wrote",

@@ -40,6 +40,7 @@ from tableqa.data.answer_scales import scale_of
 from tableqa.perturbations.mixes import MixedExample
 from tableqa.perturbations.question_types import comparisons
 from tableqa.releases import perturbation_records
+from tableqa.releases.release_records import automatic_lines
 from tableqa.scoring import harness_logs
 from tableqa.scoring.evaluation import COMPARISON, Judgement, judge
 from tableqa.scoring.matching import ORIGINAL, Instance, Match
@@ -91,7 +92,7 @@ def _identified(benchmark: Benchmark) -> Iterator[tuple[Instance, Callable[[], t
     for source, id in raw.originals:
         if benchmark.holds(source, id):
             yield Instance(source, id, id, ORIGINAL, 0, id, ()), partial(raw.example, source, id)
-    for line, original in benchmark_files.automatic_lines(raw):
+    for line, original in automatic_lines(raw):
         source, id = line["source"], perturbation_records.id_of(line)
         if "digest" in line and benchmark.holds(source, id):
             instance = Instance(source, id, original.id, line["kind"], line["seed"], original.id, ())

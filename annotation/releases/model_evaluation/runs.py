@@ -37,10 +37,10 @@ from annotation.releases.model_evaluation.report import (
     compute_numbers,
     make_report,
 )
-from annotation.releases.raw_records import datasets
 from tableqa.core.canonical_json import canonical, file_digest
 from tableqa.core.command_line import manage
 from tableqa.releases.record_files import Difference
+from tableqa.releases.release_records import datasets
 from tableqa.scoring.evaluation import SIDE_BY_SIDE, JudgedInstance, Judgement
 from tableqa.scoring.matching import Instance, Match
 from tableqa.scoring.model_comparisons import RULES

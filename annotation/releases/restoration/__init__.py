@@ -29,13 +29,15 @@ from annotation.models import Batch, Example, Job, Person, Project, Source, Uplo
 from annotation.payments import data_statement
 from annotation.platform import bulk_rows
 from annotation.platform.refusals import ActionRefused, refuse
-from annotation.releases import checked_release, raw_records, verification
+from annotation.releases import checked_release
 from annotation.releases.checked_release import CheckedRelease
 from annotation.releases.manifest import Manifest
 from annotation.releases.restoration.restored_responses import Decisions
 from tableqa.core.translation import TranslatedText, translate_stored
 from tableqa.readers.ingestion import ReadRequest
+from tableqa.releases import release_records
 from tableqa.releases.record_files import Difference
+from tableqa.releases.verification import MALFORMED
 from tableqa.writers import harness
 
 __all__ = ["LOSSES", "RestoreResult", "restore", "start_restore", "summary_of"]
@@ -108,7 +110,7 @@ def restore(
         try:
             return _write(pages, checked, by, now, job)
         # What verifies can still have values that no column takes, such as a number of 20 digits.
-        except (Difference, *verification.MALFORMED, DataError, IntegrityError, ValidationError) as error:
+        except (Difference, *MALFORMED, DataError, IntegrityError, ValidationError) as error:
             pages.abandon()
             require_restorable("", f"{error}")
             raise
@@ -153,7 +155,7 @@ def _task_type_title(title: str | Mapping[str, str]) -> str:
 def _write(
     pages: HiddenPages, folder: Path, by: Person | None, now: datetime, job: Job | None
 ) -> RestoreResult:
-    manifest = Manifest.of(raw_records.read_manifest(folder))
+    manifest = Manifest.of(release_records.read_manifest(folder))
     contents = Decisions(pages, folder, manifest, by, now)
     for write in (
         contents.write_people,

@@ -37,11 +37,11 @@ from annotation.queue import lineage
 from annotation.releases import provenance
 from annotation.releases.benchmark_files import TRIES
 from annotation.releases.manifest import Manifest
-from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, MANIFEST, SOURCES
 from annotation.releases.task_records import definition_of
 from tableqa.perturbations import count
 from tableqa.releases import perturbation_records, record_files
 from tableqa.releases.record_files import Difference
+from tableqa.releases.release_records import ANNOTATIONS, DECISIONS, MANIFEST, SOURCES
 
 Record = dict[str, Any]
 

@@ -35,10 +35,10 @@ from annotation.models import (
 from annotation.queue import submissions
 from annotation.releases import provenance
 from annotation.releases.benchmark_files import TRIES
-from annotation.releases.raw_records import ANNOTATIONS, DECISIONS
 from annotation.releases.restoration.contents import Contents, Record, moment
 from tableqa.core.canonical_json import digest
 from tableqa.core.translation import message
+from tableqa.releases.release_records import ANNOTATIONS, DECISIONS
 
 State = Assignment.State
 UNDECIDED: Final = message("restoring.undecided", "Restored from a release in which it had no decision")
