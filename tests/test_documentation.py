@@ -120,7 +120,7 @@ def test_every_message_of_the_page_of_errors_is_one_of_the_program() -> None:
     catalogue = polib.pofile(str(ROOT / "locale" / "de" / "LC_MESSAGES" / "django.po"))
     sources = [
         ROOT / "run",
-        *(path for name in ("annotation", "config") for path in (ROOT / name).rglob("*.py")),
+        *(path for name in ("annotation", "config", "tableqa") for path in (ROOT / name).rglob("*.py")),
     ]
     texts = "\n".join([*(entry.msgid for entry in catalogue), *(path.read_text("utf-8") for path in sources)])
     texts = re.sub(r'"\s*\n\s*f?"', "", texts)
