@@ -51,7 +51,7 @@ A reader that meets a higher one should stop.
 EXAMPLES_KEPT = 16
 """Examples that stay in memory: the records of one item are together."""
 CURRENT_COUNTS = ("responses", "respondents", "answered_items", "undecided_items")
-"""The counts of `Raw.current_counts`, which manifests have from rules 7 on."""
+"""The counts of current responses, which manifests have from rules 7 on."""
 CELLS_KEPT = 40_000
 """Cells of tables that stay in memory."""
 
@@ -266,35 +266,32 @@ class ReleaseRecords:
         return str(response["type"])
 
     def counts(self) -> dict[str, int]:
-        """The counts of the manifest that need no task type: `revision_counts`, from rules 7 on with `current_counts`."""
-        current = self.current_counts() if self.rules >= RULES_OF_CURRENT_COUNTS else {}
-        return {**self.revision_counts(), **current}
+        """The counts of the manifest that need no task type.
 
-    def revision_counts(self) -> dict[str, int]:
-        """Revisions, and their people and items, however many of them were withdrawn later; and decisions."""
-        of_decisions = {
+        Of revisions, and their people and items, however many of them were withdrawn later; of decisions; and from rules 7
+        on of current responses (the newest revision of a person to an item, unless withdrawn), their people and items.
+        """
+        distinct = "SELECT count(DISTINCT annotator) FROM annotations"
+        queries = {
+            "annotators": distinct,
+            "simulated_annotators": f"{distinct} WHERE simulated",
+            "items": "SELECT count(*) FROM (SELECT DISTINCT batch, item FROM annotations)",
             "accepted": "SELECT count(*) FROM decisions WHERE kind = 'accepted'",
             "excluded": "SELECT count(*) FROM decisions WHERE kind = 'excluded'",
             "adjudicated": "SELECT count(*) FROM decisions WHERE made_by != 'resolve'",
             "outcomes": "SELECT sum(outcomes) FROM decisions",
         }
-        distinct = "SELECT count(DISTINCT annotator) FROM annotations"
-        return {
-            "annotations": len(self.annotations),
-            "annotators": self._one(distinct),
-            "simulated_annotators": self._one(f"{distinct} WHERE simulated"),
-            "items": self._one("SELECT count(*) FROM (SELECT DISTINCT batch, item FROM annotations)"),
-            **{name: self._one(query) for name, query in of_decisions.items()},
-        }
-
-    def current_counts(self) -> dict[str, int]:
-        """Current responses (the newest revision of a person to an item, unless withdrawn), their people and items."""
         row = self._db.execute(
             "SELECT count(*), count(DISTINCT annotator), count(DISTINCT item), "
             "count(DISTINCT CASE WHEN item NOT IN (SELECT item FROM decisions) THEN item END) "
             "FROM annotations WHERE newest AND response != 'null'"
         ).fetchone()
-        return dict(zip(CURRENT_COUNTS, row, strict=True))
+        current = zip(CURRENT_COUNTS, row, strict=True) if self.rules >= RULES_OF_CURRENT_COUNTS else ()
+        return {
+            "annotations": len(self.annotations),
+            **{name: self._one(query) for name, query in queries.items()},
+            **dict(current),
+        }
 
     def repeated(self) -> tuple[str, str, int] | None:
         """The first annotation or decided item that occurs more than once: (what, id, times); None if there is none."""
