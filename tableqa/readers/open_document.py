@@ -29,6 +29,9 @@ _DATE_PARTS = {
     "hours": "hh",
     "seconds": "ss",
 }
+_LINES_THROUGH = "text-line-through-style", "text-line-through-type"
+_RAISED = "super", *"123456789"
+"""How the position of a superscript begins: `super 58%`, or `33% 58%` as LibreOffice has it of an Excel file."""
 _SIGNS = {"s": " ", "tab": "\t", "line-break": "\n"}
 _MOST_STYLES = 1_000
 """Columns whose styles are read."""
@@ -46,10 +49,12 @@ class _Styles:
     def add(self, kind: str, element: Any) -> None:
         attributes = _attributes(element)
         name = attributes.get("name", "")
-        if kind in ("date-style", "time-style"):
-            parts = ((_local(part), _attributes(part)) for part in element)
+        if kind in ("date-style", "time-style", "text-style"):
+            parts = [(_local(part), _attributes(part)) for part in element]
             self.dates[name] = "".join(
-                "mmm" if "textual" in of_part else _DATE_PARTS.get(part, "") for part, of_part in parts
+                self.dates.get(of_part.get("apply-style-name", ""), "")  # of a format with several sections
+                or ("mmm" if "textual" in of_part else _DATE_PARTS.get(part, ""))
+                for part, of_part in parts
             )
         elif kind == "style":
             parent = self.formats.get(attributes.get("parent-style-name", ""), "")
@@ -57,9 +62,10 @@ class _Styles:
             for of_part in map(_attributes, element):
                 if of_part.get("display") == "false":
                     self.hidden.add(name)
-                if of_part.get("text-line-through-style", "none") != "none":
+                lines = {of_part[line] for line in _LINES_THROUGH if line in of_part}
+                if lines and "none" not in lines:
                     self.kinds[name] = "struck"
-                elif of_part.get("text-position", "").startswith("super"):
+                elif of_part.get("text-position", "").startswith(_RAISED):
                     self.kinds[name] = "superscripts"
 
 
@@ -209,7 +215,8 @@ def _texts(element: Any, of_styles: Mapping[str, str], kinds: list[str]) -> list
     for part in element:
         sign, kind = _SIGNS.get(_local(part)), of_styles.get(_attributes(part).get("style-name", ""))
         inner = [sign * int(_attributes(part).get("c", 1))] if sign else _texts(part, of_styles, kinds)
-        if kind and _local(part) == "span" and "".join(inner).strip():
+        is_whole_text = len(element) == 1 and not element.text and not part.tail
+        if kind and _local(part) == "span" and "".join(inner).strip() and not is_whole_text:
             kinds.append(kind)
             inner = [superscript("".join(inner))] if kind == "superscripts" else []
         texts += [*inner, part.tail or ""]

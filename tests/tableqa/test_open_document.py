@@ -29,11 +29,20 @@ _NAMES = "".join(
 _STYLES = """<office:automatic-styles>
 <number:date-style style:name="N1"><number:year/></number:date-style>
 <number:date-style style:name="N2"><number:month number:textual="true"/></number:date-style>
+<number:date-style style:name="N3P0"><number:month/><number:year/></number:date-style>
+<number:text-style style:name="N3"><number:text-content/>
+<style:map style:condition="value()&lt;=1.7976931348623157E+308" style:apply-style-name="N3P0"/></number:text-style>
 <style:style style:name="year" style:data-style-name="N1"/>
+<style:style style:name="with_text_section" style:data-style-name="N3"/>
 <style:style style:name="month" style:data-style-name="N2"/>
 <style:style style:name="raised"><style:text-properties style:text-position="super 58%"/></style:style>
 <style:style style:name="struck"><style:text-properties style:text-line-through-style="solid"/></style:style>
 <style:style style:name="lowered"><style:text-properties style:text-position="sub 58%"/></style:style>
+<style:style style:name="raised_by_a_third"><style:text-properties style:text-line-through-type="none"
+  style:text-position="33% 58%"/></style:style>
+<style:style style:name="lowered_by_a_part"><style:text-properties style:text-position="-8% 58%"/></style:style>
+<style:style style:name="on_the_line"><style:text-properties style:text-position="0% 100%"/></style:style>
+<style:style style:name="struck_once"><style:text-properties style:text-line-through-type="single"/></style:style>
 <style:style style:name="hidden"><style:table-properties table:display="false"/></style:style>
 </office:automatic-styles>"""
 
@@ -96,6 +105,10 @@ def test_questions_and_their_table_are_read(tmp_path: Path) -> None:
         (cell("01.05.24", "date", office_date_value="2024-05-01"), "2024-05-01"),
         (cell("01.05.24", "date", office_date_value="2024-05-01T10:30:00"), "2024-05-01 10:30:00"),
         (cell("2024", "date", office_date_value="2024-05-01", table_style_name="year"), "2024"),
+        (
+            cell("5/24", "date", office_date_value="2024-05-01", table_style_name="with_text_section"),
+            "2024-05",
+        ),
         (cell("May", "date", office_date_value="2024-05-01", table_style_name="month"), "May"),
         (cell("a<text:s text:c='2'/>b<text:tab/>c<text:line-break/>d"), "a  b\tc\nd"),
         (cell("<text:span>bo</text:span>ld</text:p><text:p>next"), "bold\nnext"),
@@ -116,6 +129,9 @@ def span(style: str, text: str) -> str:
     [
         (f"m{span('raised', '2')} is H{span('lowered', '2')}O", "m² is H2O", ["superscripts"]),
         (f"3{span('raised', 'ab')}{span('struck', '4')}5", "3^ab5", ["superscripts", "struck"]),
+        (f"m{span('raised_by_a_third', '2')}{span('on_the_line', '!')}", "m²!", ["superscripts"]),
+        (f"H{span('lowered_by_a_part', '2')}O{span('struck_once', 'x')}", "H2O", ["struck"]),
+        (span("raised", "7"), "7", []),
         (f"a{span('raised', ' ')}b{span('struck', '')}", "a b", []),
     ],
 )
