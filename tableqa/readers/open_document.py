@@ -27,6 +27,7 @@ _DATE_PARTS = {
     "day": "dd",
     "day-of-week": "ddd",
     "hours": "hh",
+    "minutes": "mm",
     "seconds": "ss",
 }
 _LINES_THROUGH = "text-line-through-style", "text-line-through-type"
@@ -54,6 +55,7 @@ class _Styles:
             self.dates[name] = "".join(
                 self.dates.get(of_part.get("apply-style-name", ""), "")  # of a format with several sections
                 or ("mmm" if "textual" in of_part else _DATE_PARTS.get(part, ""))
+                + ("." + "0" * min(int(of_part["decimal-places"]), 6) if "decimal-places" in of_part else "")
                 for part, of_part in parts
             )
         elif kind == "style":

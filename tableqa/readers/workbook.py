@@ -43,12 +43,16 @@ _CELL_NAME = re.compile("([A-Z]{1,3})([0-9]{1,7})")
 _BUILT_IN = {
     0: "", 49: "@", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
     11: "0.00E+00", 37: "#,##0 ;(#,##0)", 38: "#,##0 ;(#,##0)", 39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;(#,##0.00)",
-    14: "m/d/yy", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", **dict.fromkeys(range(18, 22), "h:mm"),
+    14: "m/d/yy", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm", 19: "h:mm:ss", 20: "h:mm", 21: "h:mm:ss",
+    22: "m/d/yy h:mm", 41: "#,##0;(#,##0);-", 43: "#,##0.00;(#,##0.00);-", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0",
 }  # fmt: skip
-_QUOTED = re.compile(r'"[^"]*"|\\.|\[(?!h+\]|m+\]|s+\])[^\[\]]*\]')
+_QUOTED = re.compile(r'"[^"]*"|\\.|\[(?!h+\]|m+\]|s+\])[^\[\]]*\]|AM/PM')
 _DATE_SIGN = re.compile(r"[ymdhs]", re.IGNORECASE)
 _DATE_PARTS = {"y": "%Y", "my": "%Y-%m", "dm": "%m-%d", "m": "%B", "d": "%d"}
 """How a date is written of which a format without a time shows only these parts."""
+_TIME_PARTS = {"h": "%H", "hm": "%H:%M", "hms": "%H:%M:%S", "ms": "%M:%S", "s": "%S"}
+"""How a time is written of which a format shows these parts."""
+_FRACTION = re.compile(r"s\.(0{1,6})", re.IGNORECASE)
 _BUILT_IN_OTHER = re.compile(r"number \d+ of Excel")
 ERROR = "\0error"
 """The text of a cell that shows an error or has lost its result, until its sheet is trimmed."""
@@ -186,6 +190,10 @@ class Workbook:
                 rows += [[] for _ in range(i + 1 - len(rows))]
                 rows[i] += [""] * (j + 1 - len(rows[i]))
                 rows[i][j] = ERROR
+        for (top, left_column), (bottom, right_column) in merged:
+            for at, row in enumerate(rows[top : bottom + 1]):
+                covered = slice(left_column + (not at), right_column + 1)
+                row[covered] = [""] * len(row[covered])
         rows = trim_rows(rows)
         hidden = [row + 1 for row in cells.hidden_rows if row < len(rows) and any(rows[row])]
         columns = [at + 1 for at in cells.hidden_columns if any(row[at] for row in rows if at < len(row))]
@@ -504,20 +512,32 @@ def _signs(code: str) -> set[str]:
 
 def date_text(value: object, code: str) -> str:
     """A date as ISO 8601 has it, without a time of midnight and what its format does not show; a duration in hours."""
+    signs = set() if _BUILT_IN_OTHER.fullmatch(code) else _signs(code)
     if isinstance(value, datetime.timedelta):
         minutes, seconds = divmod(round(value.total_seconds()), 60)
-        return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
-    signs = _signs(code)
-    if isinstance(value, datetime.datetime) and signs and not _BUILT_IN_OTHER.fullmatch(code):
+        text = f"{minutes // 60}:{minutes % 60:02}"
+        return text if signs and "s" not in signs else f"{text}:{seconds:02}"
+    if isinstance(value, datetime.datetime) and signs:
         if signs.isdisjoint("hs"):
             value = value.date()
         elif signs.isdisjoint("yd"):
             value = value.time()  # m is minutes
     if isinstance(value, datetime.datetime):
-        return value.isoformat(sep=" ") if value.time() != datetime.time() else value.date().isoformat()
+        time = f" {_time_text(value.time(), signs, code)}" if value.time() != datetime.time() else ""
+        return value.date().isoformat() + time
     if isinstance(value, datetime.date) and (form := _DATE_PARTS.get("".join(sorted(signs)))):
         return value.strftime("%A" if form == "%d" and "ddd" in code.lower() else form)
-    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
+    if isinstance(value, datetime.time):
+        return _time_text(value, signs, code)
+    return value.isoformat() if isinstance(value, datetime.date) else str(value)
+
+
+def _time_text(value: datetime.time, signs: set[str], code: str) -> str:
+    """The parts of a time that its format shows; all of them where that is not known."""
+    form = _TIME_PARTS.get("".join(sorted(signs & {"h", "m", "s"})))
+    fraction = _FRACTION.search(code)
+    decimals = f".{value.microsecond:06}"[: len(fraction[1]) + 1] if fraction else ""
+    return value.strftime(form) + decimals if form else value.isoformat()
 
 
 def trim_rows(rows: list[list[str]]) -> list[list[str]]:

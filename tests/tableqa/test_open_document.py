@@ -32,6 +32,12 @@ _STYLES = """<office:automatic-styles>
 <number:date-style style:name="N3P0"><number:month/><number:year/></number:date-style>
 <number:text-style style:name="N3"><number:text-content/>
 <style:map style:condition="value()&lt;=1.7976931348623157E+308" style:apply-style-name="N3P0"/></number:text-style>
+<number:date-style style:name="N4"><number:day/><number:month/><number:year/><number:hours/><number:minutes/>
+</number:date-style>
+<number:date-style style:name="N5"><number:day/><number:month/><number:year/><number:hours/><number:minutes/>
+<number:seconds number:decimal-places="1"/></number:date-style>
+<style:style style:name="minutes" style:data-style-name="N4"/>
+<style:style style:name="tenths" style:data-style-name="N5"/>
 <style:style style:name="year" style:data-style-name="N1"/>
 <style:style style:name="with_text_section" style:data-style-name="N3"/>
 <style:style style:name="month" style:data-style-name="N2"/>
@@ -105,6 +111,16 @@ def test_questions_and_their_table_are_read(tmp_path: Path) -> None:
         (cell("01.05.24", "date", office_date_value="2024-05-01"), "2024-05-01"),
         (cell("01.05.24", "date", office_date_value="2024-05-01T10:30:00"), "2024-05-01 10:30:00"),
         (cell("2024", "date", office_date_value="2024-05-01", table_style_name="year"), "2024"),
+        (
+            cell("1.5. 10:30", "date", office_date_value="2024-05-01T10:30:45.3", table_style_name="minutes"),
+            "2024-05-01 10:30",
+        ),
+        (
+            cell(
+                "1.5. 30:45.3", "date", office_date_value="2024-05-01T10:30:45.3", table_style_name="tenths"
+            ),
+            "2024-05-01 10:30:45.3",
+        ),
         (
             cell("5/24", "date", office_date_value="2024-05-01", table_style_name="with_text_section"),
             "2024-05",

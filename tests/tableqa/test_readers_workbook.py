@@ -176,17 +176,23 @@ def test_formats_dates_and_truth_are_texts(tmp_path: Path) -> None:
         ("dd.mm.yyyy", "2024-05-01"),
         (14, "2024-05-01"),
         (15, "2024-05-01"),
-        ("h:mm", "13:45:10"),
-        ("h:mm AM/PM", "13:45:10"),
-        ("mm:ss", "13:45:10"),
-        (20, "13:45:10"),
-        (22, "2024-05-01 13:45:10"),
-        ("yyyy-mm-dd hh:mm", "2024-05-01 13:45:10"),
+        ("h:mm", "13:45"),
+        ("h:mm AM/PM", "13:45"),
+        ("h AM/PM", "13"),
+        ("mm:ss", "45:10"),
+        ("mm:ss.00", "45:10.80"),
+        (20, "13:45"),
+        (21, "13:45:10"),
+        (22, "2024-05-01 13:45"),
+        (45, "45:10"),
+        (47, "45:10.8"),
+        ("yyyy-mm-dd hh:mm", "2024-05-01 13:45"),
+        ("yyyy-mm-dd hh:mm:ss", "2024-05-01 13:45:10"),
     ],
 )
 def test_a_date_has_only_the_parts_that_its_cell_shows(tmp_path: Path, code: str | int, shown: str) -> None:
     def write(book: Any, sheets: dict[str, Any]) -> None:
-        moment = datetime.datetime(2024, 5, 1, 13, 45, 10)  # noqa: DTZ001 - Excel has no zones
+        moment = datetime.datetime(2024, 5, 1, 13, 45, 10, 800_000)  # noqa: DTZ001 - Excel has no zones
         sheets["Cells"].write_datetime(0, 0, moment, book.add_format({"num_format": code}))
 
     path = workbook(tmp_path / "a.xlsx", write, Cells=[])
@@ -235,10 +241,11 @@ def test_a_duration_is_written_in_hours_as_its_cell_shows_it(tmp_path: Path) -> 
         hours = book.add_format({"num_format": "[h]:mm:ss"})
         sheets["Cells"].write_number(0, 0, 26 / 24, hours)
         sheets["Cells"].write_number(0, 1, 0.5 / 24, hours)
+        sheets["Cells"].write_number(0, 2, 26.5 / 24 + 9 / 86400, book.add_format({"num_format": "[h]:mm"}))
 
     path = workbook(tmp_path / "a.xlsx", write, Cells=[])
 
-    assert Workbook(path).sheet("Cells").rows == [["26:00:00", "0:30:00"]]
+    assert Workbook(path).sheet("Cells").rows == [["26:00:00", "0:30:00", "26:30"]]
 
 
 def test_merged_cells_of_a_table_are_its_spans(tmp_path: Path) -> None:
@@ -253,6 +260,17 @@ def test_merged_cells_of_a_table_are_its_spans(tmp_path: Path) -> None:
 
     assert example.table.rows == (("Ann", "3"), ("", "4"))
     assert example.table.spans == (Span("r0", "c0", 2, 1),)
+
+
+def test_a_text_that_a_merged_cell_covers_is_not_read(tmp_path: Path) -> None:
+    def write(book: Any, sheets: dict[str, Any]) -> None:
+        sheets["Cup"].merge_range(
+            1, 0, 2, 1, "Ann"
+        )  # without a format, the cells below keep what was in them
+
+    path = workbook(tmp_path / "q.xlsx", write, Cup=[["a", "b"], ["x", "old"], ["old", "old"], ["Bob", 4]])
+
+    assert Workbook(path).sheet("Cup").rows == [["a", "b"], ["Ann", ""], ["", ""], ["Bob", "4"]]
 
 
 def error_cell(book: Any, sheets: dict[str, Any]) -> None:

@@ -419,8 +419,8 @@ q7,Who?,x,"{'header': [a, b c], 'rows': [[007, 'x, \\'y\\''], [2024-05-01 12:30:
     ),
     ("the day before 29 February 1900", "q.xlsx", workbook(59, "yyyy-mm-dd"), {}, dated("1900-02-28")),
     ("the day after 29 February 1900", "q.xlsx", workbook(61, "yyyy-mm-dd"), {}, dated("1900-03-01")),
-    ("a time of midnight", "q.xlsx", workbook(0, "h:mm"), {}, dated("00:00:00")),
-    ("a duration", "q.xlsx", workbook(2.5, "[h]:mm"), {}, dated("60:00:00")),
+    ("a time of midnight", "q.xlsx", workbook(0, "h:mm"), {}, dated("00:00")),
+    ("a duration", "q.xlsx", workbook(2.5, "[h]:mm"), {}, dated("60:00")),
     (
         "a formula without a result",
         "q.xlsx",
