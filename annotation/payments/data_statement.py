@@ -248,6 +248,8 @@ def _pay(project: Project, batches: Sequence[Batch], until: datetime) -> list[st
     in_force = rates.terms_of_batches(batches)
     paid: defaultdict[str, list[str]] = defaultdict(list)
     for batch in batches:
+        if restored and batch.paused_at == batch.opened_at:
+            continue  # it has not been open since it was restored
         end = min(batch.closed_at or until, until)
         rates_text = _rates(in_force[batch.pk].periods(corrected=True), batch.opened_at or until, end, zone)
         if rates_text or not restored:

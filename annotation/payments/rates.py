@@ -6,7 +6,7 @@
 A batch's own rate holds in place of its project's. A change counts from the moment in which it is made. A correction is
 about work of before, and is paid when it is made, so that no sheet of the past changes: the work is taken out at the old
 rate, and counts at the new one. Where nothing was paid at first, the first rate corrects that, unless a person did so
-before; where pay is taken away, nothing is earned from then on.
+before; where pay is taken away, nothing is earned from then on. Work that was restored from a release was paid elsewhere.
 """
 
 from collections import defaultdict
@@ -77,13 +77,16 @@ class Terms(tuple[Rate, ...]):
         return periods
 
 
-def effective_terms(of_project: Iterable[Rate], of_batch: Iterable[Rate]) -> Terms:
-    """What holds in a batch: its own rate, else the project's; the first rate also for work before it."""
+def effective_terms(
+    of_project: Iterable[Rate], of_batch: Iterable[Rate], restored_at: Moment = None
+) -> Terms:
+    """What holds in a batch: its own rate, else the project's; the first rate also for work before it, if not restored."""
     terms = Terms([*of_project, *(rate for rate in of_batch if rate.pay)])
     first, *later = terms.periods()
     if first.pay or (until := first.until) is None:
         return terms
-    spans = pairwise([None, *(moment for moment in terms.moments() if moment < until), until])
+    earlier = (at for at in terms.moments() if at < until and (restored_at is None or at > restored_at))
+    spans = pairwise([restored_at, *earlier, until])
     # What a person corrected before has its rate already.
     unpaid = [span for span in spans if all(at > until for at, _ in terms.rates(*span)[1])]
     return Terms([*terms, *(Rate(*span, later[0].pay, until) for span in unpaid)])
@@ -93,15 +96,20 @@ def terms_of_batches(batches: Collection[Batch]) -> dict[int, Terms]:
     """What held in each of the batches (with their projects), by their keys; one query, however much was done in them."""
     projects = {batch.project_id: batch.project for batch in batches}
     own = Q(thing="batch", thing_id__in=[batch.pk for batch in batches])
-    log = Event.objects.filter(own | Q(thing="project", thing_id__in=list(projects)), detail__what="pay")
+    log = Event.objects.filter(
+        own | Q(thing="project", thing_id__in=list(projects)), Q(detail__what="pay") | Q(after="restored")
+    )
     rates: defaultdict[tuple[str, int], list[Rate]] = defaultdict(list)
     corrections: defaultdict[tuple[str, int], list[Rate]] = defaultdict(list)
     firsts: defaultdict[int, list[Rate]] = defaultdict(list)
     since: dict[tuple[str, int], datetime] = {}
+    restored: dict[tuple[str, int], datetime] = {}
     rows: Iterable[Any] = log.order_by("pk").values_list("thing", "thing_id", "at", "detail")
     for thing, thing_id, at, detail in rows:
         key = (thing, thing_id)
-        if "until" in detail:
+        if detail is None:
+            restored[key] = at
+        elif "until" in detail:
             begin, end = (
                 detail[name] and datetime.fromisoformat(detail[name]) for name in ("since", "until")
             )
@@ -124,5 +132,6 @@ def terms_of_batches(batches: Collection[Batch]) -> dict[int, Terms]:
         terms_by_batch[batch.pk] = effective_terms(
             [*rates[of_project], *firsts[batch.pk], *corrections[of_project]],
             [*rates[of_batch], *corrections[of_batch]],
+            restored.get(of_project),
         )
     return terms_by_batch

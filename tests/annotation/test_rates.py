@@ -225,5 +225,16 @@ def test_a_batch_s_own_rate_holds_else_the_project_s_and_the_first_rate_reaches_
         assert all(one.pay != other.pay for one, other in pairwise(rows))
 
 
+def test_the_first_rate_of_a_restored_project_reaches_back_to_its_restoration() -> None:
+    restored_at, until = NOON, NOON + timedelta(hours=2)
+    paid_later = [Rate(None, until, {}), Rate(until, None, EUR_36)]
+
+    terms = rates.effective_terms(paid_later, [], restored_at)
+
+    assert terms.rates(None, restored_at) == ({}, [])
+    assert terms.rates(restored_at, until) == ({}, [(until, EUR_36)])
+    assert rates.effective_terms(paid_later, []).rates(None, restored_at) == ({}, [(until, EUR_36)])
+
+
 def rate_at(periods: Sequence[RatePeriod | Rate], moment: Any) -> Any:
     return next(one.pay for one in periods if one.until is None or moment < one.until)

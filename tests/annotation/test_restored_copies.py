@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from annotation.management import demo_world
 from annotation.models import Project
+from annotation.payments import earnings
 from annotation.releases import release_comparison, release_diff
 from annotation.releases.manifest import Manifest
 from annotation.study_file import current_state
@@ -49,6 +53,30 @@ def test_the_statement_of_a_restored_project_has_the_pay_of_the_release(world: W
     text = (after / "DATA_STATEMENT.md").read_text("utf-8")
     assert "Paid: 14.50 EUR an hour." in text
     assert current_state.of_project(again, now=NOON).study.statement == {"recruitment": "By mail."}
+
+
+def test_a_rate_of_a_restored_project_is_not_for_the_work_that_was_restored(
+    world: World, tmp_path: Path
+) -> None:
+    projects.change_terms(
+        project=world.project, pay={"currency": "EUR", "per_item": 0.25}, caps={}, by=world.mara, now=NOON
+    )
+    world.project.refresh_from_db()
+    labelled(world)
+    before = released(world.project, tmp_path / "before")
+    copy = restore(before).project
+    later = timezone.now() + timedelta(days=1)
+
+    projects.change_terms(
+        project=copy, pay={"currency": "EUR", "per_item": 1}, caps={}, by=world.mara, now=later
+    )
+
+    copy = Project.objects.get(pk=copy.pk)
+    assert pay(released(copy, tmp_path / "after")) == pay(before)
+    shares = earnings.shares(copy)
+    assert [share.items for share in shares] == [4, 4]
+    assert [share.amount for share in shares] == [None, None]
+    assert [share.amount for share in earnings.shares(world.project)] == [Decimal("1.00")] * 2
 
 
 def test_a_copy_beside_its_original_matches_it_by_names_and_content(world: World, tmp_path: Path) -> None:
