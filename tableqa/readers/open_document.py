@@ -31,8 +31,7 @@ _DATE_PARTS = {
     "seconds": "ss",
 }
 _LINES_THROUGH = "text-line-through-style", "text-line-through-type"
-_RAISED = "super", *"123456789"
-"""How the position of a superscript begins: `super 58%`, or `33% 58%` as LibreOffice has it of an Excel file."""
+_RAISED = "super", *"123456789"  # how the position of a superscript begins: super 58%, or 33% 58%
 _SIGNS = {"s": " ", "tab": "\t", "line-break": "\n"}
 _MOST_STYLES = 1_000
 """Columns whose styles are read."""

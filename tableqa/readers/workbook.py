@@ -49,9 +49,8 @@ _BUILT_IN = {
 _QUOTED = re.compile(r'"[^"]*"|\\.|\[(?!h+\]|m+\]|s+\])[^\[\]]*\]|AM/PM')
 _DATE_SIGN = re.compile(r"[ymdhs]", re.IGNORECASE)
 _DATE_PARTS = {"y": "%Y", "my": "%Y-%m", "dm": "%m-%d", "m": "%B", "d": "%d"}
-"""How a date is written of which a format without a time shows only these parts."""
 _TIME_PARTS = {"h": "%H", "hm": "%H:%M", "hms": "%H:%M:%S", "ms": "%M:%S", "s": "%S"}
-"""How a time is written of which a format shows these parts."""
+"""How a date is written of which a format without a time shows only these parts, and a time."""
 _FRACTION = re.compile(r"s\.(0{1,6})", re.IGNORECASE)
 _BUILT_IN_OTHER = re.compile(r"number \d+ of Excel")
 ERROR = "\0error"

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+import xlsxwriter
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.models import Example, Source
+from annotation.web.forms.example_import import _OPTIONS
+from tableqa.readers.reading_options import READING
 from tests.annotation.cast import World
 from tests.annotation.previews import importer
 
@@ -64,13 +69,63 @@ def test_the_page_names_the_record_and_offers_the_option(
     assert Source.objects.get(name=Path(name).stem).how["fields"]["missing"] == "empty"
 
 
+def workbook(merged: str = "", **sheets: list[list[str]]) -> bytes:
+    """A workbook with these sheets; in the first one a range of cells is merged."""
+    file = io.BytesIO()
+    with xlsxwriter.Workbook(file) as book:
+        for name, rows in sheets.items():
+            sheet = book.add_worksheet(name)
+            for at, row in enumerate(rows):
+                sheet.write_row(at, 0, row)
+        if merged:
+            book.worksheets()[0].merge_range(merged, "7")
+    return file.getvalue()
+
+
+def archive(**files: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        for name, content in files.items():
+            packed.writestr(name.replace("_", "."), content)
+    return file.getvalue()
+
+
+AB = [["a", "b"], ["1", "2"]]
+MERGED = workbook(
+    "B2:B3", Q=[["id", "question", "table"], ["q7", "", "T"], ["q8", "", "T"], ["q9", "Who?", "T"]], T=AB
+)
+SEVERAL = archive(
+    q_csv=b"id,question,table\nq7,Who?,t.xlsx\nq8,Who?,t.xlsx\nq9,Who?,t.xlsx\n",
+    t_xlsx=workbook(T=AB, U=[["a"], ["3"]]),
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "option"),
+    [(MERGED, "q.xlsx", {"merged": "filled"}), (SEVERAL, "q.zip", {"sheets": "largest"})],
+    ids=["merged", "sheets"],
+)
+def test_the_page_offers_the_options_of_workbooks(
+    mara: Client, content: bytes, name: str, option: dict[str, str]
+) -> None:
+    url = uploaded(mara, content, name)
+    page = mara.get(url)
+    assert [set(problem.ways) for problem in page.context["preview"].problems][:1] == [set(option)]
+
+    page = mara.post(url, sent(page, **option))
+
+    assert not page.context["preview"].problems
+    assert [shown["example"].id for shown in page.context["examples"]] == ["q7", "q8", "q9"]
+
+
+def test_the_page_has_a_name_for_every_option() -> None:
+    assert _OPTIONS.keys() == READING.keys()
+
+
 def test_the_page_shows_no_option_that_a_file_does_not_need(mara: Client) -> None:
     page = mara.get(uploaded(mara, CONTENT.replace(b"null", b'"2"'), "own.jsonl"))
 
-    assert (
-        not {"missing", "quotes", "numbers", "names", "rows", "questions"}
-        & page.context["form"].fields.keys()
-    )
+    assert not READING.keys() & page.context["form"].fields.keys()
 
 
 def test_columns_are_detected_after_an_option_without_which_nothing_is_read(mara: Client) -> None:

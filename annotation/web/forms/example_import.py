@@ -60,6 +60,8 @@ _OPTIONS = {
     "numbers": gettext_lazy("Number formats"),
     "names": gettext_lazy("Repeated names"),
     "rows": gettext_lazy("Rows with one id"),
+    "merged": gettext_lazy("Merged cells of questions"),
+    "sheets": gettext_lazy("Table files with several sheets"),
     "questions": gettext_lazy("Files or sheets of questions"),
 }
 """Options that are shown where a file needs them, or they are chosen."""
