@@ -46,7 +46,7 @@ class TokenAuthentication(BaseAuthentication):
 def _not_valid(request: Request) -> AuthenticationFailed:
     """What a token that is not valid is answered with; too many of them from one address are too many attempts."""
     rate_limits.count_failure(rate_limits.WRONG_TOKEN, request._request, now=timezone.now())
-    return AuthenticationFailed("This token is not valid or has been revoked.")
+    return AuthenticationFailed("This token is wrong, expired or revoked. Create a new one under API tokens.")
 
 
 class TokenScheme(OpenApiAuthenticationExtension):
