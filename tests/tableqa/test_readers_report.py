@@ -16,6 +16,7 @@ from tableqa.readers import READERS, ReaderError
 from tableqa.readers.ingestion import ReadRequest, read_all
 from tableqa.readers.own_data import OwnData
 from tableqa.readers.preview import MOST_READ, preview
+from tableqa.readers.reading_options import READING
 from tableqa.readers.report import KINDS, Report, in_english
 from tests.tableqa.reports import findings_of, report_of
 
@@ -333,6 +334,14 @@ def test_the_findings_are_in_the_order_of_their_kinds(tmp_path: Path) -> None:
 
     assert kinds == sorted(kinds, key=list(KINDS).index)
     assert len(kinds) > 15
+
+
+def test_the_documentation_names_every_kind_of_finding_and_every_option() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "reference" / "readers.md").read_text("utf-8")
+    report = text[text.index("## Report of an import") : text.index("## `own`")]
+
+    assert [kind for kind in KINDS if f"`{kind}`" not in report] == []
+    assert [name for name in READING if f"| `{name}=" not in text] == []
 
 
 def test_numbers_that_a_format_does_not_show_are_counted(tmp_path: Path) -> None:
