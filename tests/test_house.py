@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import hypothesis
 import pytest
+from django.core.management import load_command_class
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -269,6 +270,17 @@ class TestTheKey:
         monkeypatch.setenv("SECRET_KEY", "of my own")
 
         assert run.kept_key() == "of my own"
+
+    def test_commands_that_need_no_database_need_none(self, run):
+        folder = ROOT / "annotation" / "management" / "commands"
+        helps = {
+            path.stem: load_command_class("annotation", path.stem).help for path in folder.glob("[a-z]*.py")
+        }
+
+        without_database = {name for name, text in helps.items() if "needs no database" in text.lower()}
+
+        assert without_database - {*run.COMMANDS_WITHOUT_KEY} == set()
+        assert {"verify_release", "answer_prompts"} <= without_database
 
     def test_a_data_folder_is_meant_from_where_it_is_said(self, run, monkeypatch, tmp_path):
         (tmp_path / "elsewhere").mkdir()
