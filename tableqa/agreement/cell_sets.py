@@ -26,6 +26,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack
 
 from tableqa.agreement.measures import NO_PAIR, ONE_UNIT, Agreement
+from tableqa.agreement.pseudo_units import AGREEING, BY_CHANCE, is_smoothed, posterior_counts
 from tableqa.agreement.set_distances import Distance, check_distance, distance_of_sizes
 from tableqa.core.translation import joined, message
 from tableqa.statistics.bootstrap import Bootstrap, BootstrapOptions
@@ -289,7 +290,7 @@ class DistanceSums:
         if sum(self.counts) == 1:
             return replace(coefficient, low=None, high=None, left_out=0)
         bootstrap = Bootstrap(coefficient.replicates, coefficient.seed, coefficient.confidence)
-        low, high, left_out = self._interval(bootstrap)
+        low, high, left_out = self._interval(bootstrap, coefficient.value)
         return replace(coefficient, low=low, high=high, left_out=left_out)
 
     def influence(self) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
@@ -305,10 +306,12 @@ class DistanceSums:
     def _total(self, values: Sequence[float]) -> float:
         return sum(value * count for value, count in zip(values, self.counts, strict=True))
 
-    def _interval(self, bootstrap: Bootstrap) -> tuple[float | None, float | None, int]:
+    def _interval(self, bootstrap: Bootstrap, value: float) -> tuple[float | None, float | None, int]:
         """Ends of the percentile interval over entries drawn with replacement, and how many draws left it undefined."""
         import numpy as np
 
+        if is_smoothed():
+            return bootstrap.ends(self._posterior_values(bootstrap), value)
         generator = np.random.default_rng(bootstrap.seed)
         # Both numbers of a unit side by side, so that each draw looks up one place in memory.
         pairs = np.repeat(np.array(self.observed) + 1j * np.array(self.expected), self.counts)
@@ -322,3 +325,13 @@ class DistanceSums:
             sums[done : done + size] = pairs[chosen].sum(axis=1)
         drawn = sums[sums.imag > 0]
         return bootstrap.ends(1 - drawn.real / drawn.imag)
+
+    def _posterior_values(self, bootstrap: Bootstrap) -> "np.ndarray[Any, Any]":
+        """The value of each replicate with `pseudo_units`: of the mean expected distance, with none observed or as much."""
+        import numpy as np
+
+        mean = self._total(self.expected) / sum(self.counts)
+        observed, expected = np.array([*self.observed, 0, mean]), np.array([*self.expected, mean, mean])
+        weights = np.array([*self.counts, AGREEING, BY_CHANCE])
+        draws = posterior_counts(weights, sum(self.counts), max(1, _BLOCK // len(weights)), bootstrap)
+        return np.concatenate([1 - (drawn @ observed) / (drawn @ expected) for drawn in draws])

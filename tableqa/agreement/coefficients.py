@@ -41,7 +41,13 @@ from tableqa.agreement.measures import (
     WITH_SINGLE,
     Agreement,
 )
-from tableqa.agreement.rating_patterns import patterns_of_counts, patterns_of_ratings, ratings_of_frame
+from tableqa.agreement.pseudo_units import is_smoothed, posterior_counts
+from tableqa.agreement.rating_patterns import (
+    patterns_of_counts,
+    patterns_of_ratings,
+    ratings_of_frame,
+    with_pseudo_units,
+)
 from tableqa.core.translation import joined
 from tableqa.statistics.bootstrap import Bootstrap, BootstrapOptions
 
@@ -142,22 +148,30 @@ def over_clusters(
         keyed[tuple(sorted(number_of[pattern] for pattern in cluster))] += times
     if keyed.total() == 1:
         return replace(coefficient, low=None, high=None, left_out=0)
-    estimate = estimator(measure, patterns)
     # In their own order, so that a seed draws the same whatever the order in which they came.
     ordered = sorted(keyed)
     counts = np.array([keyed[entry] for entry in ordered])
     owner = np.repeat(np.arange(len(ordered)), [len(entry) for entry in ordered])
     flat = np.concatenate([np.array(entry) for entry in ordered])
-    generator = np.random.default_rng(coefficient.seed)
-    chunk = rows_at_once(max(len(ordered), len(patterns.category)))
-    drawn = []
-    for done in range(0, coefficient.replicates, chunk):
-        size = min(chunk, coefficient.replicates - done)
-        weights = generator.multinomial(counts.sum(), counts / counts.sum(), size=size).astype(float)
-        units = [np.bincount(flat, entry[owner], minlength=len(patterns.counts)) for entry in weights]
-        drawn.append(estimate(np.array(units)))
+    size = np.ones(len(flat))
     bootstrap = Bootstrap(coefficient.replicates, coefficient.seed, coefficient.confidence)
-    low, high, left_out = bootstrap.ends(np.concatenate(drawn))
+    if is_smoothed():
+        # A pseudo-unit is a cluster of as many like it as clusters have units.
+        seen = len(patterns.counts)
+        patterns = with_pseudo_units(patterns, bootstrap.seed)
+        pseudo = np.arange(len(patterns.counts) - seen)
+        owner, flat = np.append(owner, len(counts) + pseudo), np.append(flat, seen + pseudo)
+        size = np.append(size, np.full(len(pseudo), totals.total() / keyed.total()))
+        counts = np.append(counts, patterns.counts[seen:])
+    estimate = estimator(measure, patterns)
+    at_once = rows_at_once(max(len(counts), len(patterns.category)))
+    draw = posterior_counts if is_smoothed() else _multinomial_counts
+    drawn = []
+    for weights in draw(counts, keyed.total(), at_once, bootstrap):
+        units = [np.bincount(flat, entry[owner] * size, minlength=len(patterns.counts)) for entry in weights]
+        drawn.append(estimate(np.array(units)))
+    including = coefficient.value if is_smoothed() else None
+    low, high, left_out = bootstrap.ends(np.concatenate(drawn), including)
     return replace(coefficient, low=low, high=high, left_out=left_out)
 
 
@@ -210,9 +224,26 @@ def _measured(patterns: Patterns, raters: int, measure: str, bootstrap: Bootstra
     if bootstrap.replicates and units == 1:
         note = joined([note, ONE_UNIT])
     elif bootstrap.replicates:
-        drawn = np.concatenate([estimate(draws) for draws in _resamples(patterns, bootstrap)])
-        low, high, left_out = bootstrap.ends(drawn)
+        if is_smoothed():
+            smoothed = with_pseudo_units(patterns, bootstrap.seed)
+            estimate = estimator(measure, smoothed)
+            at_once = rows_at_once(len(smoothed.category))
+            draws = posterior_counts(smoothed.counts, int(patterns.counts.sum()), at_once, bootstrap)
+        else:
+            draws = _resamples(patterns, bootstrap)
+        drawn = np.concatenate(list(map(estimate, draws)))
+        low, high, left_out = bootstrap.ends(drawn, value if is_smoothed() else None)
     return Agreement(value, low, high, **facts, note=note or None, left_out=left_out)
+
+
+def _multinomial_counts(counts: Array, units: int, at_once: int, bootstrap: Bootstrap) -> Iterator[Array]:
+    """Units drawn with replacement, by the rules before `pseudo_units`."""
+    import numpy as np
+
+    generator = np.random.default_rng(bootstrap.seed)
+    for done in range(0, bootstrap.replicates, at_once):
+        size = min(at_once, bootstrap.replicates - done)
+        yield generator.multinomial(units, counts / units, size=size).astype(float)
 
 
 _JACKKNIFED = 2000

@@ -9,7 +9,6 @@ n_ik (n_ik - 1) over the sum of n_ik (n_i - 1). It shows a label that people dis
   Cicchetti, D. V. and Feinstein, A. R. (1990). High agreement but low kappa: II. Resolving the paradoxes. Journal of
     Clinical Epidemiology 43(6), 551-558 (positive and negative agreement of two raters).
   Fleiss, J. L., Levin, B. and Paik, M. C. (2003). Statistical Methods for Rates and Proportions, 3rd edition, chapter 18.
-  Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapter 13 (intervals over units).
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tableqa.agreement.pseudo_units import posterior_counts, pseudo_units
 from tableqa.statistics.bootstrap import Bootstrap
-from tableqa.statistics.zero_width_intervals import honest_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,13 +67,13 @@ def of_patterns(
     counts = np.array([patterns[key] for key in ordered], dtype=np.int64)
     if not labels or not counts.sum():
         return []
-    chosen = np.array([[pattern.count(label) for label in labels] for pattern in ordered], dtype=float)
-    rated = chosen.sum(axis=1, keepdims=True)
-    rng = np.random.default_rng(bootstrap.seed)
-    drawn = rng.multinomial(counts.sum(), counts / counts.sum(), size=bootstrap.replicates).astype(float)
+    smoothed, drawn = _posterior(ordered, counts, labels, bootstrap)
+    chosen = np.array([[pattern.count(label) for label in labels] for pattern in smoothed], dtype=float)
+    rated = np.array([[len(pattern)] for pattern in smoothed], dtype=float)
     agreeing, possible = chosen * (chosen - 1), chosen * (rated - 1)
     shares = _ratios(drawn @ chosen, drawn @ np.broadcast_to(rated, chosen.shape))
     specifics = _ratios(drawn @ agreeing, drawn @ possible)
+    chosen, rated, agreeing, possible = (part[: len(counts)] for part in (chosen, rated, agreeing, possible))
     label_figures = []
     for index, label in enumerate(labels):
         ratings = int(counts @ chosen[:, index])
@@ -108,16 +107,30 @@ def pair_shares(
     units = int(counts.sum())
     if not units:
         return {pair: Share(None, None, None, 0) for pair in both}
-    met = np.array([[_pairs(pattern, *pair) for pair in both] for pattern in ordered], dtype=float)
-    every = np.array([[len(pattern) * (len(pattern) - 1) / 2] for pattern in ordered])
-    rng = np.random.default_rng(bootstrap.seed)
-    drawn = rng.multinomial(units, counts / units, size=bootstrap.replicates).astype(float)
+    smoothed, drawn = _posterior(ordered, counts, labels, bootstrap)
+    met = np.array([[_pairs(pattern, *pair) for pair in both] for pattern in smoothed], dtype=float)
+    every = np.array([[len(pattern) * (len(pattern) - 1) / 2] for pattern in smoothed])
     ratios = _ratios(drawn @ met, drawn @ np.broadcast_to(every, met.shape))
-    total = float(counts @ every[:, 0])
+    total = float(counts @ every[: len(counts), 0])
     return {
-        pair: _share(float(counts @ met[:, index]), total, ratios[:, index], units, bootstrap)
+        pair: _share(float(counts @ met[: len(counts), index]), total, ratios[:, index], units, bootstrap)
         for index, pair in enumerate(both)
     }
+
+
+def _posterior(
+    ordered: Sequence[Any], counts: np.ndarray[Any, Any], labels: Sequence[Hashable], bootstrap: Bootstrap
+) -> tuple[list[Any], np.ndarray[Any, Any]]:
+    """The patterns and those of `pseudo_units`, and the replicates of how many units have each."""
+    import numpy as np
+
+    # Where all chose one label, others could have been chosen.
+    categories = [*labels, None] if len(labels) == 1 else labels
+    rows, weights = pseudo_units(len(categories), sorted({*map(len, ordered)} - {0}), bootstrap.seed)
+    smoothed = [*ordered, *(tuple(categories[index] for index in row if index >= 0) for row in rows)]
+    weights = np.append(counts, weights)
+    draws = posterior_counts(weights, int(counts.sum()), bootstrap.replicates, bootstrap)
+    return smoothed, np.concatenate(list(draws))
 
 
 def _pairs(pattern: Sequence[Hashable], first: Hashable, second: Hashable) -> float:
@@ -138,6 +151,5 @@ def _share(
 ) -> Share:
     if not below:
         return Share(None, None, None, units)
-    low, high, _ = bootstrap.ends(drawn)
-    interval = honest_interval(above / below, low, high, units, bounds=(0.0, 1.0))
-    return Share(above / below, interval.low, interval.high, units)
+    low, high, _ = bootstrap.ends(drawn, above / below)
+    return Share(above / below, low, high, units)

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias, Unpack
 
 from tableqa.agreement.coefficients import from_patterns
 from tableqa.agreement.measures import NO_PAIR, ONE_CATEGORY, ONE_UNIT, Agreement
+from tableqa.agreement.pseudo_units import is_smoothed, posterior_counts, pseudo_units
 from tableqa.agreement.rating_patterns import is_missing
 from tableqa.statistics.bootstrap import Bootstrap, BootstrapOptions
 
@@ -147,6 +148,12 @@ def _kappa(
     units = counts.sum()
     if not bootstrap.replicates or units == 1:
         return value, None, None, 0
+    if is_smoothed():
+        pseudo, weights = pseudo_units(len(labels), [2], bootstrap.seed)
+        rows, columns = np.concatenate([rows, pseudo[:, 0]]), np.concatenate([columns, pseudo[:, 1]])
+        counts = np.concatenate([counts, weights])
+        (draws,) = posterior_counts(counts, int(units), bootstrap.replicates, bootstrap)
+        return value, *bootstrap.ends(kappa(draws), value)
     generator = np.random.default_rng(bootstrap.seed)
     return value, *bootstrap.ends(kappa(generator.multinomial(units, counts / units, bootstrap.replicates)))
 

@@ -7,12 +7,13 @@ thousand units or a million.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from tableqa.agreement.measures import MEASURES, SET_MEASURES, WITH_ORDER, WITH_SINGLE
+from tableqa.agreement.pseudo_units import pseudo_units
 from tableqa.agreement.set_distances import Distance, distance_of_sizes
 
 if TYPE_CHECKING:
@@ -287,20 +288,51 @@ def _canonical(
     _, first, which = np.unique(_row_keys(rows, base), return_index=True, return_inverse=True)
     rows, counts = rows[first], np.bincount(which, weights=counts, minlength=len(first)).astype(np.int64)
 
-    keys, ratings = np.unique((np.arange(len(rows))[:, None] * base + rows)[rows > 0], return_counts=True)
-    pattern = keys // base
+    pattern, category, ratings = _cells(rows - 1, len(labels))
     return Patterns(
         counts=counts,
         sizes=(rows > 0).sum(axis=1),
         starts=np.searchsorted(pattern, np.arange(len(rows))),
         pattern=pattern,
-        category=keys % base - 1,
+        category=category,
         ratings=ratings,
         values=values,
         apart=_apart(labels, measure) if measure in SET_MEASURES else None,
         scale=max(len(order or ()), len(labels)),
         which=which,
     )
+
+
+def with_pseudo_units(patterns: Patterns, seed: int) -> Patterns:
+    """The patterns and those of `pseudo_units`, with weights as counts; a pattern can be there twice."""
+    import numpy as np
+
+    # Where all chose one category, others could have been chosen.
+    categories = max(2, int(patterns.category.max()) + 1)
+    paired = np.unique(patterns.sizes[patterns.sizes > 1])
+    rows, weights = pseudo_units(categories, paired.tolist(), seed)
+    pattern, category, ratings = _cells(rows, categories)
+    return replace(
+        patterns,
+        counts=np.concatenate([patterns.counts, weights]),
+        sizes=np.concatenate([patterns.sizes, (rows >= 0).sum(axis=1)]),
+        starts=np.concatenate(
+            [patterns.starts, len(patterns.pattern) + np.searchsorted(pattern, np.arange(len(rows)))]
+        ),
+        pattern=np.concatenate([patterns.pattern, len(patterns.counts) + pattern]),
+        category=np.concatenate([patterns.category, category]),
+        ratings=np.concatenate([patterns.ratings, ratings]),
+    )
+
+
+def _cells(rows: Array, categories: int) -> tuple[Array, Array, Array]:
+    """Of rows of category numbers, -1 where missing: row, category and number of ratings of each cell, by row."""
+    import numpy as np
+
+    keys, ratings = np.unique(
+        (np.arange(len(rows))[:, None] * categories + rows)[rows >= 0], return_counts=True
+    )
+    return keys // categories, keys % categories, ratings
 
 
 MOST_SETS = 4096

@@ -4,7 +4,8 @@
     figures_of(pairs)        the figures with intervals, of the standard library alone
 
 Shares are from 0 to 1. Figures are means over sources (FREB-TQA 5); R-ACC over the sources that have a right answer before.
-The bootstrap draws questions with replacement within their source (Efron and Tibshirani 1993, chapter 13).
+Intervals are those of the Bayesian bootstrap over the questions of each source and one pseudo-question, half of it at
+either bound of the figure (Rubin 1981; of a share this is the interval by the prior of Jeffreys 1946).
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from statistics import quantiles
-
-from ..statistics.zero_width_intervals import NARROWEST, honest_interval
 
 Pair = tuple[bool, bool]
 """Right before, right after."""
@@ -57,7 +56,7 @@ def parts_of(pairs: Pairs, figure: str) -> dict[str, dict[str, tuple[float, floa
 
 
 def figures_of(pairs: Pairs, *, replicates: int = 1_000, seed: int = 0) -> dict[str, PairedFigure]:
-    """Every figure of `ABOVE`, with a percentile bootstrap interval."""
+    """Every figure of `ABOVE`, with its interval."""
     return {
         figure: _figure(list(parts_of(pairs, figure).values()), figure, replicates, seed) for figure in ABOVE
     }
@@ -73,60 +72,30 @@ def _figure(
         return PairedFigure(None, None, None, 0)
     value = _mean([_ratio(counts) for counts in lines])
     random = Random(seed)
-    resampled = ([_resample(random, counts) for counts in lines] for _ in range(replicates))
+    weights = [_with_pseudo_question(counts, -1.0 if figure == "emd" else 0.0) for counts in lines]
     values = sorted(
-        _mean([_ratio(counts) for counts in draw])
-        for draw in resampled
-        if all(any(below for _, below in counts) for counts in draw)
+        _mean(
+            [_ratio({line: random.gammavariate(weight, 1) for line, weight in of.items()}) for of in weights]
+        )
+        for _ in range(replicates)
     )
-    low, *_, high = quantiles(values, n=40, method="inclusive") if len(values) > 1 else values * 2
-    if high - low <= NARROWEST:
-        low, high = _bounds_of_equal_questions(lines, (-1.0 if figure == "emd" else 0.0, 1.0))
-    return PairedFigure(value, low, high, n)
+    low, *_, high = quantiles(values, n=40, method="inclusive")
+    return PairedFigure(value, min(low, value), max(high, value), n)
 
 
-def _ratio(counts: Mapping[tuple[float, float], int]) -> float:
+def _ratio(counts: Mapping[tuple[float, float], float]) -> float:
     above, below = (math.fsum(line[side] * count for line, count in counts.items()) for side in (0, 1))
     return above / below
 
 
-def _resample(random: Random, counts: Counter[tuple[float, float]]) -> Counter[tuple[float, float]]:
-    """As many questions drawn with replacement: a multinomial draw, by one binomial for each different line."""
-    remaining = total = counts.total()
-    drawn: Counter[tuple[float, float]] = Counter()
-    for line, count in counts.items():
-        times = _binomial(random, remaining, count / total)
-        if times:
-            drawn[line] = times
-        remaining, total = remaining - times, total - count
-    return drawn
-
-
-def _binomial(random: Random, n: int, share: float) -> int:
-    """A binomial draw by order statistics, in log n steps (Devroye 1986, Non-Uniform Random Variate Generation, X.4.3)."""
-    successes = 0
-    while n and share > 0:
-        if share >= 1:
-            return successes + n
-        middle = 1 + n // 2
-        median = random.betavariate(middle, n + 1 - middle)
-        if median <= share:
-            successes, n, share = successes + middle, n - middle, (share - median) / (1 - median)
-        else:
-            n, share = middle - 1, share / median
-    return successes
-
-
-def _bounds_of_equal_questions(
-    lines: Sequence[Mapping[tuple[float, float], int]], bounds: tuple[float, float]
-) -> tuple[float, float]:
-    """The mean over sources of the intervals of questions that are all alike."""
-    ends = []
-    for counts in lines:
-        value, n = _ratio(counts), sum(count for (_, below), count in counts.items() if below)
-        interval = honest_interval(value, value, value, n, bounds=bounds)
-        ends.append((interval.low or 0.0, interval.high or 0.0))
-    return _mean([low for low, _ in ends]), _mean([high for _, high in ends])
+def _with_pseudo_question(
+    counts: Mapping[tuple[float, float], int], least: float
+) -> dict[tuple[float, float], float]:
+    """The counts and one question more, half of it at the least and half at the most that a question can add."""
+    weights: dict[tuple[float, float], float] = dict(counts)
+    for bound in (least, 1.0):
+        weights[bound, 1.0] = weights.get((bound, 1.0), 0) + 0.5
+    return weights
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -34,8 +34,13 @@ class Bootstrap:
         if not 0 < self.confidence < 1:
             raise ValueError(f"confidence is {self.confidence}; it must be between 0 and 1, as in 0.95.")
 
-    def ends(self, values: np.ndarray[Any, Any]) -> tuple[float | None, float | None, int]:
-        """Both ends of the interval of the replicates' values, and how many replicates are undefined (NaN or absent)."""
+    def ends(
+        self, values: np.ndarray[Any, Any], including: float | None = None
+    ) -> tuple[float | None, float | None, int]:
+        """Both ends of the interval of the replicates' values, and how many replicates are undefined (NaN or absent).
+
+        including: a value that the interval reaches in any case, as that of a share of all or nothing does.
+        """
         import numpy as np
 
         defined = values[~np.isnan(values)]
@@ -44,4 +49,6 @@ class Bootstrap:
             return None, None, left_out
         tail = (1 - self.confidence) / 2
         low, high = map(float, np.quantile(defined, [tail, 1 - tail]))
+        if including is not None:
+            low, high = min(low, including), max(high, including)
         return low, high, left_out

@@ -7,12 +7,14 @@
     win_rates(scores)                        who beats how many on one example   (ToRR)
     instance_correlation(human, metric)      across systems within one example   (LFTQA-Eval 2.5)
 
-Every figure is an `Estimate` with a percentile bootstrap interval over examples.
+Every figure is an `Estimate` with an interval over examples: that of the Bayesian bootstrap with one example more, half
+of it at either bound of the figure.
 Shares are from 0 to 1; papers print them times 100.
 
 Sources:
   Zhou et al. (2024), FREB-TQA, section 5. Zhao et al. (2023), RobuT, section 4.1. Ashury-Tahan et al. (2025), ToRR.
-  Wang et al. (2024), LFTQA-Eval, section 2.5. Efron and Tibshirani (1993), chapter 13.
+  Wang et al. (2024), LFTQA-Eval, section 2.5. Efron and Tibshirani (1993), chapter 13. Rubin, D. B. (1981). The Bayesian
+  bootstrap. Annals of Statistics 9(1), 130-134.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tableqa.core.translation import Message, message
-from tableqa.statistics.zero_width_intervals import NARROWEST, honest_interval
+from tableqa.statistics.bootstrap import Bootstrap
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +39,8 @@ Parts = Mapping[str, Mapping[str, tuple[float, float]]]
 Method = Literal["pearson", "spearman", "kendall"]
 
 REPLICATES = 1_000
-CONFIDENCE = 0.95
+AT_ONCE = 1 << 21
+"""Weights that are drawn at once: 16 MB."""
 NO_EXAMPLE = message("metrics.no_example", "There are no examples.")
 message("metrics.nothing_before", "No original was answered correctly.")  # in stored reports only
 message("metrics.division", "Division by zero.")  # in stored reports only
@@ -51,7 +54,7 @@ class Estimate:
     """A figure with its interval, or the reason why there is none.
 
     value      the figure; None with a `reason` where it is undefined
-    low, high  ends of the percentile bootstrap interval over examples; None where there is no value, or where it follows
+    low, high  ends of the interval over examples; None where there is no value, or where it follows
                from the definition, as that of originals compared with themselves
     n          examples that entered
     reason     beside a value: in which sources the figure is undefined, which are left out of it
@@ -79,8 +82,7 @@ def performance(
 ) -> Estimate:
     """P: the mean score over examples and configurations within each dataset, then the mean over datasets.
 
-    bounds: the least and most that a score can be, for examples that are all alike
-    (`tableqa.statistics.zero_width_intervals`).
+    bounds: the least and most that a score can be.
     """
     return _macro(scores, lambda line: math.fsum(line) / len(line), replicates, seed, bounds)
 
@@ -108,9 +110,9 @@ def ratio(
     """A ratio of sums over the questions of each source, then the mean over sources (macro; FREB-TQA 5).
 
     `parts` holds what a question adds above and below the line; where it was asked with several seeds, means over them.
-    The interval draws questions with replacement within their source. Where these are all alike it is the one that their
-    number allows (`tableqa.statistics.zero_width_intervals`), with `bounds`, the least and most that the ratio can be of
-    one question. Undefined where a source divides by nothing; the reason is `nothing` and the names of these sources.
+    The interval is over the questions of each source. bounds: the least and most that the ratio can be of one question, for
+    the pseudo-question: of a share the interval is by the prior of Jeffreys (1946). Undefined where a source divides by
+    nothing; the reason is `nothing` and the names of these sources.
     `n` counts the questions that add something below the line.
     """
     named = _filled(parts)
@@ -118,33 +120,9 @@ def ratio(
     value, reason = _ratio(named, nothing)
     if value is None:
         return Estimate(None, None, None, n, reason)
-    low, high = _interval(_drawn([list(of.values()) for of in named.values()], replicates, seed)[0])
-    if _is_narrow(low, high):
-        low, high = _bounded({name: list(of.values()) for name, of in named.items()}, bounds)
+    lines = [list(of.values()) for of in named.values()]
+    low, high = _interval(_drawn(lines, _at(bounds), replicates, seed)[0], value)
     return Estimate(value, low, high, n)
-
-
-def _is_narrow(low: float | None, high: float | None) -> bool:
-    return low is not None and high is not None and high - low <= NARROWEST
-
-
-def _bounded(
-    named: Mapping[str, Sequence[tuple[float, float]]], bounds: tuple[float, float]
-) -> tuple[float | None, float | None]:
-    """The mean over sources of the intervals of questions that are all alike; a question with nothing below is none.
-
-    None where a source has no interval.
-    """
-    lows, highs = [], []
-    for pairs in named.values():
-        above, below = (math.fsum(parts) for parts in zip(*pairs, strict=True))
-        value, n = above / below, sum(part > 0 for _, part in pairs)
-        interval = honest_interval(value, value, value, n, bounds=bounds)
-        if interval.low is None or interval.high is None:
-            return None, None
-        lows.append(interval.low)
-        highs.append(interval.high)
-    return math.fsum(lows) / len(lows), math.fsum(highs) / len(highs)
 
 
 def ratio_where_defined(
@@ -184,7 +162,7 @@ def difference(
     """How much larger the `ratio` of the second is than that of the first, both about the same questions.
 
     The bootstrap is paired: a question that is drawn is drawn for both. DifferentExamples where the questions differ.
-    bounds: the least and most that the difference can be of one question, for questions that are all alike.
+    bounds: the least and most that the difference can be of one question.
     """
     for name in first_parts.keys() | second_parts.keys():
         _same(first_parts.get(name, {}), second_parts.get(name, {}))
@@ -200,11 +178,9 @@ def difference(
     lines = [
         [(*pair, *second[name][question]) for question, pair in of.items()] for name, of in first.items()
     ]
-    below, above = _drawn(lines, replicates, seed)
-    low, high = _interval(above - below)
-    if _is_narrow(low, high):
-        alike = {name: [(after - before, 1.0)] * len(of) for name, of in first.items()}
-        low, high = _bounded(alike, bounds)
+    pseudo = [(max(0.0, -bound), 1.0, max(0.0, bound), 1.0) for bound in bounds]
+    below, above = _drawn(lines, pseudo, replicates, seed)
+    low, high = _interval(above - below, after - before)
     return Estimate(after - before, low, high, n)
 
 
@@ -225,17 +201,11 @@ def gap(
     (value, reason), (against, reason_against) = _ratio(first, nothing), _ratio(second, nothing)
     if value is None or against is None:
         return Estimate(None, None, None, n, reason or reason_against)
-    drawn = _drawn([list(of.values()) for of in first.values()], replicates, seed)[0]
-    drawn_against = _drawn([list(of.values()) for of in second.values()], replicates, seed + 1)[0]
-    common_length = min(len(drawn), len(drawn_against))
-    low, high = _interval(drawn[:common_length] - drawn_against[:common_length])
-    if _is_narrow(low, high):
-        (low, high), (low_against, high_against) = (
-            _bounded({name: list(of.values()) for name, of in side.items()}, (0.0, 1.0))
-            for side in (first, second)
-        )
-        if low is not None and high is not None and low_against is not None and high_against is not None:
-            low, high = low - high_against, high - low_against
+    drawn, drawn_against = (
+        _drawn([list(of.values()) for of in side.values()], _at((0.0, 1.0)), replicates, side_seed)[0]
+        for side, side_seed in ((first, seed), (second, seed + 1))
+    )
+    low, high = _interval(drawn - drawn_against, value - against)
     return Estimate(value - against, low, high, n)
 
 
@@ -272,10 +242,9 @@ def instance_correlation(
     if not coefficients:
         reason = "No example has two systems that both people and metric tell apart."
         return Estimate(None, None, None, 0, reason, undefined)
-    low, high = _interval(_means([coefficients], replicates, seed))
     value = math.fsum(coefficients) / len(coefficients)
-    ends = honest_interval(value, low, high, len(coefficients), bounds=(-1.0, 1.0))
-    return Estimate(value, ends.low, ends.high, len(coefficients), undefined=undefined)
+    low, high = _interval(_drawn(_as_lines([coefficients]), _at((-1.0, 1.0)), replicates, seed)[0], value)
+    return Estimate(value, low, high, len(coefficients), undefined=undefined)
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -302,26 +271,18 @@ def _macro(
     if not n:
         return Estimate(None, None, None, 0, NO_EXAMPLE)
     value = math.fsum(math.fsum(entry) / len(entry) for entry in datasets) / len(datasets)
-    low, high = _interval(_means(datasets, replicates, seed))
-    if _is_narrow(low, high):
-        pairs = {str(index): [(entry, 1.0) for entry in of] for index, of in enumerate(datasets)}
-        low, high = _bounded(pairs, bounds)
+    low, high = _interval(_drawn(_as_lines(datasets), _at(bounds), replicates, seed)[0], value)
     return Estimate(value, low, high, n)
 
 
-def _means(datasets: Sequence[Sequence[float]], replicates: int, seed: int) -> Array:
-    """The macro mean in each replicate: examples drawn with replacement within their dataset."""
-    import numpy as np
+def _as_lines(datasets: Sequence[Sequence[float]]) -> list[list[tuple[float, ...]]]:
+    """Means as ratios: each example adds 1 below the line."""
+    return [[(entry, 1.0) for entry in of] for of in datasets]
 
-    rng = np.random.default_rng(seed)
-    total = np.zeros(replicates)
-    for values in datasets:
-        values_here = np.array(values)
-        for start in range(0, replicates, 100):  # a hundred replicates at a time keep the draws small
-            size = min(100, replicates - start)
-            drawn = rng.integers(0, len(values), size=(size, len(values)))
-            total[start : start + size] += values_here[drawn].mean(axis=1)
-    return total / len(datasets)
+
+def _at(bounds: tuple[float, float]) -> list[tuple[float, ...]]:
+    """The lines of a pseudo-question at both bounds of a figure."""
+    return [(bound, 1.0) for bound in bounds]
 
 
 def _filled(parts: Parts) -> dict[str, Mapping[str, tuple[float, float]]]:
@@ -349,35 +310,36 @@ def _in_sources(nothing: Message, names: Sequence[str]) -> str:
     return nothing.format(sources=", ".join(names))
 
 
-def _drawn(sources: Sequence[Sequence[tuple[float, ...]]], replicates: int, seed: int) -> list[Array]:
-    """The macro ratios in each replicate, without the replicates in which a source divides by nothing.
+def _drawn(
+    sources: Sequence[Sequence[tuple[float, ...]]],
+    pseudo: Sequence[tuple[float, ...]],
+    replicates: int,
+    seed: int,
+) -> list[Array]:
+    """The macro ratios in each replicate of the Bayesian bootstrap over the questions of each source and a pseudo-question.
 
     A question adds (above, below), or two such pairs, one after the other, for two figures of the same draw. There are few
-    different lines, and drawing questions with replacement is drawing how often each of them comes: one multinomial.
+    different lines; each is drawn with the weight of its questions. pseudo: the lines of the one question that is added.
     """
     import numpy as np
 
     rng = np.random.default_rng(seed)
-    figures = len(sources[0][0]) // 2
-    total = np.zeros((figures, replicates))
+    total = np.zeros((len(pseudo[0]) // 2, replicates))
     for lines in sources:
         patterns, counts = np.unique(np.array(lines, dtype=float), axis=0, return_counts=True)
-        drawn = rng.multinomial(len(lines), counts / len(lines), size=replicates) @ patterns
-        with np.errstate(divide="ignore", invalid="ignore"):
-            total += (drawn[:, 0::2] / drawn[:, 1::2]).T
-    total /= len(sources)
-    finite = total[:, np.isfinite(total).all(axis=0)]
-    return list(finite)
+        weights = np.append(counts, np.full(len(pseudo), 1 / len(pseudo)))
+        patterns = np.append(patterns, pseudo, axis=0)
+        at_once = max(1, AT_ONCE // len(weights))
+        for start in range(0, replicates, at_once):
+            stop = min(start + at_once, replicates)
+            drawn = rng.standard_gamma(weights, (stop - start, len(weights))) @ patterns
+            total[:, start:stop] += (drawn[:, 0::2] / drawn[:, 1::2]).T
+    return list(total / len(sources))
 
 
-def _interval(values: Array) -> tuple[float | None, float | None]:
-    import numpy as np
-
-    if not len(values):
-        return None, None
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(values, [tail, 1 - tail])
-    return float(low), float(high)
+def _interval(values: Array, value: float) -> tuple[float | None, float | None]:
+    """The ends of the interval of a figure with this value."""
+    return Bootstrap(len(values)).ends(values, value)[:2]
 
 
 def _correlation(human: Sequence[float], metric: Sequence[float], method: Method) -> float | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.releases import benchmark_files, raw_records
-from annotation.releases.manifest import Manifest
+from annotation.releases.manifest import Manifest, figures
 from tableqa.core.release_rules import under
 from tableqa.releases import release_records
 from tableqa.releases.release_records import CURRENT_COUNTS
@@ -36,10 +36,21 @@ def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
     mix = manifest["mix"]
     with under(rules):
         raw = raw_records.load(folder)
+        if rules < 12:
+            manifest["agreement"] = _agreement(raw, manifest)
         benchmark_files.write_derived(raw, formats, mix and mix["seed"])
     manifest["files"] = describe(folder)
     _write(folder, manifest)
     return manifest
+
+
+def _agreement(raw: raw_records.Raw, manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    """The figures of the manifest with intervals by the rules that count here, and without what those did not have."""
+    again = {(each["batch"], each["measure"], each["statistic"]): each for each in figures(raw, exact=True)}
+    return [
+        {name: again[each["batch"], each["measure"], each["statistic"]][name] for name in each}
+        for each in manifest["agreement"]
+    ]
 
 
 def without_history(folder: Path, manifest: dict[str, Any]) -> None:

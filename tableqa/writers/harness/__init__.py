@@ -21,7 +21,6 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "core": ("__init__", "json_text", "release_rules", "rounding", "translation"),
     "data": ("__init__", "answer_scales", "answers"),
     "scoring": ("__init__", "benchmark_folder", "matchers", "matching", "pairs", "replies", "tat_metric"),
-    "statistics": ("__init__", "proportions", "zero_width_intervals"),
 }
 """The modules of the library that score: they import each other relatively, and otherwise the standard library alone."""
 _HERE = Path(__file__).parent
