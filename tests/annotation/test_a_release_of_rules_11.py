@@ -36,5 +36,5 @@ def test_an_interval_by_later_rules_is_noticed(stored: Path) -> None:
     figure = next(figure for figure in manifest["agreement"] if figure["units"])
     figure["low"] = figure["exact"]["low"] = -0.5
     (stored / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-    with pytest.raises(record_files.Difference, match="low is -0.5"):
+    with pytest.raises(record_files.Difference, match=r"low is -0\.5"):
         verification.verify(stored)
