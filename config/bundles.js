@@ -1,6 +1,6 @@
-/* Bundles of modules. `node config/bundles.js FOLDER` reads {path of the bundle: [path of a module, ...]} from standard input. It
-   writes each bundle, and what it imports on demand to a folder beside it. It prints {path: path with a digest}. All paths
-   are below FOLDER. */
+/* Bundles of modules, and scripts that are none. `node config/bundles.js FOLDER` reads {path of the bundle: [path of a script,
+   ...]} from standard input. It writes each bundle, and what it imports on demand to a folder beside it. It prints {path:
+   path with a digest}. All paths are below FOLDER. */
 
 import { readFileSync } from "node:fs";
 
@@ -18,6 +18,7 @@ for (const [bundle, modules] of Object.entries(JSON.parse(readFileSync(0, "utf8"
   const build = await rolldown({ input: { [name]: name }, plugins: [entry], checks: { ineffectiveDynamicImport: false } });
   const { output } = await build.write({
     dir: folder,
+    format: bundle.startsWith("bundles/") ? "es" : "iife",
     entryFileNames: "[name].[hash:12].js",
     chunkFileNames: `${name}/[name].[hash:12].js`,
     hashCharacters: "hex",

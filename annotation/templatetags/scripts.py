@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 register = template.Library()
 
+CLASSIC = "askew/laid-out.js"
+"""A script that is no module: its bundle has its path. `browser.js` stays as it is, for browsers that are too old."""
 PAGES = ("pages", "explorer", "comparison", "adjudicate", "own-response", "prediction", "proposals")
 """Scripts that pages load, by module."""
 MODES = {
@@ -41,7 +43,8 @@ def bundles() -> dict[str, list[str]]:
 
     pages: list[str | TaskType] = [*PAGES, *task_types().values()]
     defined = [_annotation(mode) for mode in ("read", "select")]  # task types that a project defines
-    return {_bundle(modules): modules for modules in (*map(_modules, pages), *defined)}
+    shipped = {_bundle(modules): modules for modules in (*map(_modules, pages), *defined)}
+    return {**shipped, CLASSIC: [CLASSIC]}
 
 
 def _modules(page: "str | TaskType") -> list[str]:
@@ -51,7 +54,7 @@ def _modules(page: "str | TaskType") -> list[str]:
 
 
 def _annotation(mode: str, *further: str) -> list[str]:
-    return ["askew/grid.js", *filter(None, (MODES[mode], *further)), "askew/annotate.js"]
+    return ["askew/pages.js", "askew/grid.js", *filter(None, (MODES[mode], *further)), "askew/annotate.js"]
 
 
 def _bundle(modules: list[str]) -> str:

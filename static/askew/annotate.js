@@ -18,7 +18,6 @@ import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
 import { swapRanks } from "./conditions.js";
 import { copyOf, digest, forget, same } from "./draft.js";
-import { Exercise } from "./exercise.js";
 import { Focus } from "./focus.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
@@ -26,6 +25,7 @@ import { FormItem, Item, PracticeItem } from "./item.js";
 import { ItemDisplay } from "./item-display.js";
 import { Keys, outside } from "./keys.js";
 import { t } from "./language.js";
+import { later } from "./later.js";
 import { growWithPage } from "./long-choices.js";
 import { LongQuestion } from "./long-question.js";
 import { Lookback, PAST } from "./lookback.js";
@@ -53,7 +53,10 @@ export class AskewAnnotate extends HTMLElement {
   saving = new Saving(this);
   submission = new Submission(this);
   lookback = new Lookback(this);
-  exercise = new Exercise(this);
+  exercise = later(() => this.status.fetched(async () => {
+    const { Exercise } = await import("./exercise.js");
+    return new Exercise(this);
+  }));
   /** @type {import("./past.js").Past | null} */
   past = null; // the strip of earlier items, once it is here
   /** @type {import("./session.js").Session | null} */
@@ -134,7 +137,8 @@ export class AskewAnnotate extends HTMLElement {
     const last = this.dataset.lastAnnotation;
     if (last && !this.submission.done.includes(last)) this.submission.done.push(last);
     this.show(item, { first: true });
-    if (!this.practice) setInterval(() => this.saving.ping(), PING);
+    if (this.practice) this.exercise();
+    else setInterval(() => this.saving.ping(), PING);
     addEventListener("online", () => this.saving.carryOut());
   }
 
@@ -189,7 +193,7 @@ export class AskewAnnotate extends HTMLElement {
       this.requirements.refresh();
       if (held && fits) this.requirements.askVerdict(held);
     }
-    if (conflict) this.saving.chooseVersion(kept.response, held);
+    if (conflict) this.saving.chooseVersion(() => kept.response, held);
     if (held?.outdated) this.status.notice(held.outdated, "note");
     if (assignment.sent_back) this.status.notice(t`Sent back to you: ${assignment.sent_back}`, "note");
     this.status.tellAnswers(assignment.answers);
@@ -439,7 +443,7 @@ export class AskewAnnotate extends HTMLElement {
     return `${this.dataset.api}assignments/${id}/${action}/`;
   }
 
-  // --- for other modules: keys.js, past.js, proposals.js --------------------------------------------------------------
+  // --- for other modules: keys.js, proposals.js --------------------------------------------------------------
 
   submit() {
     return this.submission.submit();
@@ -455,23 +459,6 @@ export class AskewAnnotate extends HTMLElement {
     return this.turns.endNumber(typed);
   }
 
-  /** @param {EarlierItem} item */
-  lookBack(item) {
-    return this.lookback.lookBack(item);
-  }
-
-  comeBack() {
-    this.lookback.comeBack();
-  }
-
-  /** @param {string} annotation */
-  reopen(annotation) {
-    return this.lookback.reopen(annotation);
-  }
-
-  showSession() {
-    return this.lookback.showSession();
-  }
 }
 
 /* What of the page is written to at every change: looked up once, for a table beside it may be huge. */

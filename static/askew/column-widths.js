@@ -45,7 +45,7 @@ export class ColumnWidths {
     if (Math.abs(room - this.#room) < ROOM && (over <= 0 || over > ROOM)) return;
     if (!this.#isCheap) {
       this.#room = room;
-      if (!this.painting.pair.twin) this.#share(true);
+      if (!this.painting.pair) this.#share(true);
       return;
     }
     clearTimeout(this.fitting);
@@ -67,7 +67,7 @@ export class ColumnWidths {
      too wide is squeezed into the page, a much wider one scrolls. */
   /** @param {number} room */
   lockWidths(room) {
-    if (this.painting.pair.twin) {
+    if (this.painting.pair) {
       this.painting.pair.lockPair();
       return;
     }
@@ -116,7 +116,7 @@ export class ColumnWidths {
      where there is another room around the table, or it no longer fits. */
   stretch(anew = false) {
     const { sheet, table } = this.painting;
-    if (this.painting.pair.twin || !this.#isCheap || !sheet.clientHeight || !table.querySelector(".long")) return;
+    if (this.painting.pair || !this.#isCheap || !sheet.clientHeight || !table.querySelector(".long")) return;
     const height = globalThis.innerHeight;
     const outer = () => [height, sheet.parentElement.parentElement?.clientHeight].join();
     const fits = () => sheet.scrollHeight <= sheet.clientHeight;
@@ -143,7 +143,7 @@ export class ColumnWidths {
      as that stands there. */
   /** @param {readonly string[]} rowIds */
   makeRoom(rowIds) {
-    if (!this.widths || this.painting.pair.twin) return;
+    if (!this.widths || this.painting.pair) return;
     if (this.#withChanges && this.#isCheap && !hasChanges(this.painting.state)) {
       this.#measureAgain(this.#room);
       return;

@@ -4,6 +4,7 @@
 import "./edits.js";
 import { t } from "./language.js";
 import { MODES, Mode } from "./modes.js";
+import { PairedGrids } from "./paired-grids.js";
 import { placesOf } from "./tables.js";
 import { count, describe } from "./words.js";
 
@@ -27,6 +28,7 @@ export class Comparing extends Mode {
   /** @param {GridElement} grid @param {{ whole?: boolean, tools?: readonly Tool[] }} options */
   constructor(grid, { whole = false, tools = [] } = {}) {
     super(grid);
+    grid.pairing = new PairedGrids(grid);
     this.changes = grid.edits.changes?.() ?? changesIn(grid.edits);
     this.#further = tools;
     this.#all = grid.edits.state;

@@ -32,7 +32,6 @@ import { Guard } from "./guard.js";
 import { History } from "./history.js";
 import { t } from "./language.js";
 import { MODES } from "./modes.js";
-import { PairedGrids } from "./paired-grids.js";
 import { Painting } from "./painting.js";
 import { Cells, equalSets } from "./selection.js";
 import { tableOf, takesOperations } from "./shown.js";
@@ -70,7 +69,8 @@ export class AskewGrid extends GridSelection {
   keyboard = new GridKeyboard(this);
   pointing = new GridPointing(this);
   finding = new GridFinding(this);
-  pairing = new PairedGrids(this);
+  /** @type {import("./paired-grids.js").PairedGrids | null} */
+  pairing = null; // of a comparison
 
   /* Paint `table` with `operations` marked on it. Operations that do not fit the table are left out: returns false. */
   /** @param {Table} table @param {readonly Operation[]} operations @param {GridOptions} options */
@@ -99,6 +99,7 @@ export class AskewGrid extends GridSelection {
     this.anchor = null;
     this.finding.hits = new Map();
     this.finding.hit = null;
+    this.pairing = null;
     this.behaviour = /** @type {GridMode} */ (/** @type {unknown} */ (new MODES[this.modeName](this, options)));
     this.odd = this.behaviour.isGrid && this.cellFormat !== "ignore" ? this.edits.odd() : new Map();
     const [row] = state.rows;
@@ -411,16 +412,9 @@ export class AskewGrid extends GridSelection {
     this.signs.drawLegend();
     write(this.announcement, "");
     this.replaceChildren(this.tools.bar, this.finding.find.bar, sheet, bar, ...(mode.help ? [help] : []), this.status);
-    this.where.after(this.pairing.hiddenNote);
     this.painting.settle(this.clientWidth);
-    sheet.addEventListener("scroll", () => {
-      this.pairing.lead();
-      this.pairing.tellHidden();
-    }, { passive: true });
-    this.painting.onLayout = () => this.pairing.tellHidden();
-    this.pairing.tellHidden();
+    this.pairing?.begin();
     if (!mode.isGrid) passBy(sheet, bar);
-    this.pairing.led = [0, 0];
     this.select();
   }
 
@@ -456,9 +450,9 @@ export class AskewGrid extends GridSelection {
     });
   }
 
-  /** @param {AskewGrid | null} other */
+  /** @param {AskewGrid} other */
   scrollWith(other) {
-    this.pairing.scrollWith(other);
+    if (other.pairing) this.pairing?.scrollWith(other.pairing);
   }
 
   /** @param {GridCell} place */

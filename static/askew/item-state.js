@@ -99,7 +99,7 @@ const ON = {
 
   /* The whole response, at every change. */
   change(item, { response }, act) {
-    if (["closed", "conflicting", "submitted"].includes(item.stage)) return;
+    if (["closed", "submitted"].includes(item.stage)) return;
     if (item.stage !== "submitting") giveUp(item, act);
     if (item.stage === "withdrawing" && item.ending?.action === "submit" && !same(item.ending.body.response, response)) item.ending = null;
     item.entered = response;

@@ -79,6 +79,17 @@ export class PageStatus {
     this.notice(words, "problem", problem.passing ? "connection" : "submit");
   }
 
+  /* A module that a person asked for. That it does not come is said. */
+  /** @template T @param {() => Promise<T>} load */
+  async fetched(load) {
+    try {
+      return await load();
+    } catch (problem) {
+      this.say(new Problem(0));
+      throw problem;
+    }
+  }
+
   /** @param {string} words @param {boolean} bad */
   state(words, bad = false) {
     clearInterval(this.#counting);

@@ -11,7 +11,6 @@ import { ColumnWidths, FEW } from "./column-widths.js";
 import { element } from "./elements.js";
 import { counted, t } from "./language.js";
 import { Outlines } from "./outlines.js";
-import { PairedTables } from "./paired-tables.js";
 import { SheetScroll } from "./sheet-scroll.js";
 import { TableHead } from "./table-head.js";
 import { equal, placesOf } from "./tables.js";
@@ -50,7 +49,8 @@ export class Painting {
   header = new TableHead(this);
   columnWidths = new ColumnWidths(this);
   outlines = new Outlines(this);
-  pair = new PairedTables(this);
+  /** @type {import("./paired-tables.js").PairedTables | null} */
+  pair = null; // with the table beside this one
   scroll = new SheetScroll(this);
 
   /* options: {grid, label, flags(row id) -> class names by column or null, headFlags(column id) -> class names,
@@ -178,7 +178,7 @@ export class Painting {
 
   scaled() {
     this.outlines.drawAreas();
-    if (this.pair.twin) this.pair.alignRows();
+    this.pair?.alignRows();
   }
 
   #emptyRow() {

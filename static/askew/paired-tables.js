@@ -3,29 +3,30 @@
 import { SQUEEZED } from "./column-widths.js";
 import { sum } from "./ruler.js";
 
+/* Lay two tables out for comparison: shared columns have the same width, shared rows the same height. */
+/** @param {import("./painting.js").Painting} one @param {import("./painting.js").Painting} other */
+export function pair(one, other) {
+  one.pair = new PairedTables(one);
+  other.pair = new PairedTables(other, one.pair);
+  one.pair.twin = other.pair;
+  one.pair.lockPair();
+}
+
 export class PairedTables {
-  /** @type {import("./painting.js").Painting} */
-  twin = /** @type {import("./painting.js").Painting} */ (/** @type {unknown} */ (null)); // the Painting beside this one, in a comparison of two tables
   /** @type {Set<HTMLElement>} */
   spaced = new Set(); // rows with a height or a margin of their own
 
-  /** @param {import("./painting.js").Painting} painting */
-  constructor(painting) {
+  /** @param {import("./painting.js").Painting} painting @param {PairedTables} twin of the table beside it */
+  constructor(painting, twin = this) {
     this.painting = painting;
-  }
-
-  /* Lay this table and another one out for comparison: shared columns have the same width, shared rows the same height. */
-  /** @param {import("./painting.js").Painting} twin */
-  pairWith(twin) {
     this.twin = twin;
-    twin.pair.twin = this.painting;
-    this.lockPair();
   }
 
   /* The same widths for both tables. Columns take what they need as long as both tables fit; then they are squeezed, then
      they lose their padding, and only then does a table scroll. */
   lockPair() {
-    const pair = [this.painting, this.twin];
+    const both = [this, this.twin];
+    const pair = both.map(({ painting }) => painting);
     const rooms = pair.map(({ sheet }) => sheet.parentElement?.clientWidth ?? 0);
     if (!rooms.every(Boolean)) return;
     for (const one of pair) one.columnWidths.unlock();
@@ -34,7 +35,7 @@ export class PairedTables {
     let layout = { fits: false, widths: /** @type {number[][]} */ ([]) };
     for (const dense of [false, true]) {
       for (const one of pair) one.table.classList.toggle("dense", dense);
-      layout = shared(pair.map((one) => one.pair.extremes()), room);
+      layout = shared(both.map((one) => one.extremes()), room);
       if (layout.fits) break;
     }
     pair.forEach((one, at) => one.columnWidths.lock(layout.widths[at], rooms[at]));
@@ -60,11 +61,12 @@ export class PairedTables {
 
   /* Rows of both tables of a pair beside each other: as high as the higher one, with room where only one has a row. */
   alignRows() {
-    const pair = [this.painting, this.twin];
+    const both = [this, this.twin];
+    const pair = both.map(({ painting }) => painting);
     const rows = pair.map((one) => one.state.rows);
-    for (const one of pair) {
-      for (const tr of [one.header.head.lastElementChild, ...one.pair.spaced]) tr.removeAttribute("style");
-      one.pair.spaced.clear();
+    for (const { painting, spaced } of both) {
+      for (const tr of [painting.header.head.lastElementChild, ...spaced]) tr.removeAttribute("style");
+      spaced.clear();
     }
     level(pair.map((one) => one.header.head.lastElementChild));
     const known = pair.map((one) => new Set(one.state.rowIds));
@@ -79,7 +81,7 @@ export class PairedTables {
     const space = (one, id, property, pixels) => {
       const { tr } = one.entries.get(id);
       tr.style[property] = `${(Number.parseFloat(tr.style[property]) || 0) + pixels}px`;
-      one.pair.spaced.add(tr);
+      both[pair.indexOf(one)].spaced.add(tr);
     };
     /** @type {[id: string, pixels: number][]} */
     const levels = left.filter(({ id }) => special.has(id)).map(({ id }) => [id, Math.max(...pair.map((one) => height(one, id)))]);

@@ -4,11 +4,13 @@
    response so that it can be changed, where that is still allowed; Esc returns to the current item. While somebody looks
    back, every other key rests: the form shows what was submitted, and nothing is entered into it.
 
-   The page (annotate.js) has `lookBack(item)`, `comeBack()` and `reopen(annotation)`; here is everything else. */
+   `lookback.home` of the page (annotate.js) is the current item meanwhile. */
 
 import { keep, recall } from "./browser-storage.js";
 import { t } from "./language.js";
 import { Problem, send } from "./api.js";
+import { clock } from "./page-status.js";
+import { remember } from "./tab-memory.js";
 
 const PASSED_ON = new Set(["Tab", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home", "End", "Shift"]);
 
@@ -59,7 +61,7 @@ export class Past {
     this.#open(open);
     keep(this.#store, open ? "open" : "closed");
     if (!open) return;
-    await Promise.all([this.#load(), this.#page.showSession()]);
+    await Promise.all([this.#load(), this.#page.lookback.showSession()]);
     this.strip.scrollIntoView({ block: "end" }); // on a phone it is at the end of the page
   }
 
@@ -117,13 +119,13 @@ export class Past {
     if (at < 0) {
       this.#at = -1;
       this.#mark();
-      this.#page.comeBack();
+      this.comeBack();
       if (!this.#leftOpen) this.#open(false);
       return;
     }
     try {
       const item = await send("GET", `${this.#page.dataset.api}assignments/${this.#items?.[at].id}/response/`);
-      if (!(await this.#page.lookBack(item))) return;
+      if (!(await this.lookBack(item))) return;
       this.#at = at;
       this.#open(true);
       this.#mark(item);
@@ -137,7 +139,7 @@ export class Past {
   async #reopen() {
     const { annotation, can_change: can } = this.#items?.[this.#at] ?? {};
     if (!can) return;
-    const problem = await this.#page.reopen(/** @type {string} */ (annotation));
+    const problem = await this.reopen(/** @type {string} */ (annotation));
     if (problem) {
       this.#say(problem.message);
       return;
@@ -146,6 +148,66 @@ export class Past {
     this.#mark();
     this.changed();
     if (!this.#leftOpen) this.#open(false);
+  }
+
+  /* Show an earlier item of this person in place of the current one, to be read. Resolves to whether it is shown. */
+  /** @param {EarlierItem} item */
+  async lookBack(item) {
+    const page = this.#page;
+    let shown = false;
+    await page.guard(async () => {
+      if (!page.lookback.home) {
+        if (page.changing) page.changed();
+        await page.item.flush();
+        page.lookback.home = page.current;
+        page.item.close();
+      }
+      page.show(asPast(item, page.lookback.home), { said: t`Submitted ${clock(item.ended_at)}` });
+      this.#readOnly(true);
+      shown = true;
+    });
+    return shown;
+  }
+
+  /* Go on with the current item, with what was entered in it. */
+  comeBack() {
+    if (!this.#page.lookback.home) return;
+    this.#page.show(this.#leave(), { isBack: true });
+    this.#page.saving.carryOut();
+  }
+
+  /* Withdraw an earlier submission and open its item. Resolves to the problem if it is refused, else null. */
+  /** @param {string} annotation @returns {Promise<Problem | null>} */
+  async reopen(annotation) {
+    const page = this.#page;
+    let refused = null;
+    await page.guard(async () => {
+      const assignment = await send("POST", `${page.dataset.api}annotations/${annotation}/undo/`, {});
+      page.submission.done = page.submission.done.filter((id) => id !== annotation);
+      remember(page.submission.store(), page.submission.done);
+      page.item.hear({ type: "shelve", assignment: this.#leave() });
+      page.show(assignment, { said: t("Response withdrawn.") });
+      page.status.notice(t("Change your response and submit it again."), "note");
+    }, (problem) => {
+      refused = problem;
+      return true;
+    });
+    return refused;
+  }
+
+  #leave() {
+    const page = this.#page;
+    const home = /** @type {ItemAssignment} */ (page.lookback.home);
+    page.lookback.home = null;
+    this.#readOnly(false);
+    page.current = { ...page.current, guidelines: home.guidelines };
+    return home;
+  }
+
+  /** @param {boolean} on */
+  #readOnly(on) {
+    this.#page.toggleAttribute("data-looking-back", on);
+    for (const part of [...this.#page.panel.children, ...this.#page.bar.children]) /** @type {HTMLElement} */ (part).inert = on;
   }
 
   /* Which item is shown, when it was submitted, and what can be done about it. */
@@ -234,6 +296,16 @@ export class Past {
     else return false;
     return true;
   }
+}
+
+/* An earlier item as the page shows it: to be read, with its response, and with nothing that would be asked about it. */
+/** @param {EarlierItem} item @param {ItemAssignment} home @returns {ItemAssignment} */
+function asPast(item, home) {
+  const data = item.response?.data ?? {};
+  return {
+    ...home, ...item, grid: "read", suggests: "", loop: null, help: "", answers: [], sent_back: null, annotation: null, same_question: null,
+    draft: { revision: 0, response: /** @type {ResponseBody} */ ({ data, unsure: item.unsure }), saved_at: item.ended_at },
+  };
 }
 
 /** @type {Make} */

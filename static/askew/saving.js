@@ -1,14 +1,15 @@
 /* What the page shows and asks of the server while an item is saved, submitted, lost or followed by the next one (item.js). */
 
-import { send } from "./api.js";
+import { Problem, send } from "./api.js";
 import { same } from "./draft.js";
 import { SLOT_GONE } from "./item-state.js";
 import { t } from "./language.js";
+import { later } from "./later.js";
 import { clock } from "./page-status.js";
 import { remember } from "./tab-memory.js";
-import { chooseVersion } from "./versions.js";
 
 export const PING = 30_000; // ms between signs of life
+const AGAIN = 2000; // ms until a module that did not come is asked for again
 const ACTIVE = 60_000; // ms after the last key or pointer that somebody still counts as active
 export const WISH = "askew:not-submitted"; // the item whose submission has got no answer
 /** @type {Record<string, string>} */
@@ -21,6 +22,7 @@ const LOST = {
 export class Saving {
   #fetchedAt = 0; // when the waiting item came
   #lastActive = Date.now();
+  #versions = later(() => import("./versions.js"));
 
   /** @param {import("./annotate.js").AskewAnnotate} page */
   constructor(page) {
@@ -69,6 +71,7 @@ export class Saving {
   /** @param {any} reply @param {ResponseBody} response */
   #onSaved(reply, response) {
     this.page.current = { ...this.page.current, draft: { revision: reply.revision, response, saved_at: reply.saved_at } };
+    this.#versions().catch(() => {}); // for the day when another window saves, too
     if (!this.page.item.isWished) {
       this.page.status.state(this.page.item.isUnsaved ? t("Saving…") : t`Saved ${clock(reply.saved_at)}`);
       this.page.status.clearNotices("connection");
@@ -120,13 +123,23 @@ export class Saving {
   /** @param {DraftReply} draft */
   #onStale(draft) {
     this.page.status.state(t("Not saved: this item was changed in another window"), true);
-    this.chooseVersion(this.page.response, draft);
+    this.chooseVersion(() => this.page.response, draft);
   }
 
-  /* Two versions of one response: the person chooses. Until then both exist, here and on the server. */
-  /** @param {ResponseBody} mine @param {DraftReply} draft */
-  async chooseVersion(mine, draft) {
-    const choice = await chooseVersion({ fields: this.page.fields, grid: this.page.grid, mine: mine.data, other: draft.response.data, savedAt: clock(draft.saved_at) });
+  /* Two versions of one response: the person chooses. Until then both exist, here and on the server. What is entered until
+     they can choose counts: `entered` returns it. */
+  /** @param {() => ResponseBody} entered @param {DraftReply} draft */
+  async chooseVersion(entered, draft) {
+    const { id } = this.page.current;
+    const versions = await this.#versions().catch(() => null);
+    if (id !== this.page.current.id) return;
+    if (!versions) {
+      this.page.status.say(new Problem(0));
+      setTimeout(() => this.chooseVersion(entered, draft), AGAIN);
+      return;
+    }
+    const mine = entered();
+    const choice = await versions.chooseVersion({ fields: this.page.fields, grid: this.page.grid, mine: mine.data, other: draft.response.data, savedAt: clock(draft.saved_at) });
     if (choice === "other") {
       this.page.item.hear({ type: "rebase", draft });
       this.page.show({ ...this.page.current, draft }, { isBack: true }); // as a page that is opened now: what a program gave for the dropped version goes
@@ -197,7 +210,7 @@ export class Saving {
     } catch (error) {
       const problem = /** @type {Problem} */ (error);
       if (!SLOT_GONE.has(problem.code)) return;
-      if (this.page.lookback.home?.id === id) this.page.lookback.comeBack();
+      if (this.page.lookback.home?.id === id) this.page.past?.comeBack();
       if (id === this.page.current.id) this.page.item.hear({ type: "lose", problem });
     }
   }

@@ -84,7 +84,7 @@ export class SheetScroll {
     const column = { id: this.painting.state.columnIds[at], past: (scrollLeft - (starts[at] - beside)) / (ends[at] - starts[at]) };
     const body = [...this.painting.table.tBodies].find((one) => one.offsetTop + one.offsetHeight - this.painting.header.head.offsetHeight > scrollTop + 0.5);
     let tr = /** @type {PaintedTr | undefined} */ (body && [...body.rows].find((one) => this.#topOf(one) + one.offsetHeight > scrollTop + 0.5));
-    while (tr && this.painting.pair.twin && !this.painting.pair.twin.entries.has(tr.dataset.row)) tr = tr.previousElementSibling ?? /** @type {PaintedTr | undefined} */ ([...(tr.parentElement.previousElementSibling?.rows ?? [])].at(-1));
+    while (tr && this.painting.pair && !this.painting.pair.twin.painting.entries.has(tr.dataset.row)) tr = tr.previousElementSibling ?? /** @type {PaintedTr | undefined} */ ([...(tr.parentElement.previousElementSibling?.rows ?? [])].at(-1));
     const row = tr ? { id: tr.dataset.row, past: scrollTop - this.#topOf(tr) } : null;
     return { row, column, start: scrollTop <= 0 };
   }

@@ -46,8 +46,8 @@ export class Submission {
     const refused = await this.#refusedByServer(response.data);
     if (this.page.item.isLost || document.querySelector("dialog[open]")) return; // the place is gone, or two versions differ
     if (refused.length) return this.onInvalid({ body: { violations: refused } });
-    if ("hands" in this.page.dataset) this.page.exercise.hand(response);
-    else if (this.page.practice) await this.page.exercise.practise(response);
+    if ("hands" in this.page.dataset) (await this.page.exercise()).hand(response);
+    else if (this.page.practice) await (await this.page.exercise()).practise(response);
     else this.page.item.hear({ type: "submit", response, confirmed: this.confirmed });
   }
 

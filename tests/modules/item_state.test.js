@@ -52,7 +52,7 @@ const TRANSITIONS = {
   "a draft whose answer was lost is known again": [[OPEN, change(A), DUE, saveFailed(GONE), DUE, saveFailed(stale(1, A))], "open", ["forget", "saved"]],
   "an earlier one of ours is gone on from": [[OPEN, change(A), DUE, saveFailed(GONE), change(B), DUE, saveFailed(stale(1, A))], "open", ["keep", "wait"]],
   "the draft of another window is a conflict": [[OPEN, change(A), DUE, saveFailed(stale(3, B))], "conflicting", ["rest", "stale"]],
-  "a conflict takes no changes": [[OPEN, change(A), DUE, saveFailed(stale(3, B)), change(A)], "conflicting", []],
+  "a conflict keeps changes in this browser": [[OPEN, change(A), DUE, saveFailed(stale(3, B)), change(B)], "conflicting", ["keep"]],
   "a conflict is decided for what is here": [[OPEN, change(A), DUE, saveFailed(stale(3, B)), { type: "rebase", draft: { revision: 3, response: B }, response: A }], "open", ["keep", "wait"]],
   "a conflict is decided for the other draft": [[OPEN, change(A), DUE, saveFailed(stale(3, B)), { type: "rebase", draft: { revision: 3, response: B } }], "open", ["forget"]],
   "a draft that the server has lost is sent anew": [[{ ...OPEN, revision: 2, stored: A }, change(B), DUE, saveFailed(problem("stale_draft"))], "open", ["wait"]],

@@ -91,9 +91,9 @@ for (const [name, key] of [["P", "p"], ["Esc", "Escape"]]) {
     page.find("button[value=submit]").focus();
     page.press("p");
     await until(page, () => isLooking(page));
-    annotate.lookBack = () => { throw new Error("a fault of a script"); };
+    annotate.past.lookBack = () => { throw new Error("a fault of a script"); };
     await assert.rejects(annotate.past.step(1), /a fault of a script/);
-    delete annotate.lookBack;
+    delete annotate.past.lookBack;
     page.press(key);
     await until(page, () => (key === "p" ? page.find("[data-past-words]").textContent.startsWith("2 of") : !isLooking(page)));
     if (key === "Escape") assert.equal(question(page), here);
