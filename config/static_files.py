@@ -17,6 +17,7 @@ from config.bundler import node, write_bundles
 
 OURS = "askew/"
 STYLE = re.compile(r"askew/[\w-]+\.css")
+IMPORT = re.compile(r'@import url\("([^"]+)"\)(?: layer\((\w+)\))?;')
 log = logging.getLogger(__name__)
 
 
@@ -36,7 +37,7 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
         bundled = _write_bundles(self.location, collected) if collected and not dry_run else {}
         for name in () if dry_run else filter(STYLE.fullmatch, paths):
             path = Path(self.path(name))
-            path.write_text(minified(path.read_text("utf-8")), "utf-8")
+            path.write_text(minified(_whole(path)), "utf-8")
             paths[name] = (self, name)
         yield from super().post_process(paths, dry_run, **options)
         if bundled:
@@ -59,6 +60,16 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
             return str(convert(match)) if ours and not in_comment else match[0]
 
         return converted
+
+
+def _whole(path: Path) -> str:
+    """The text of a style sheet with those that it imports: a page asks for one file, not for one after the other."""
+
+    def imported(match: re.Match[str]) -> str:
+        text = _whole(path.parent / match[1]).removeprefix('@charset "UTF-8";')
+        return f"@layer {match[2]}{{{text}}}" if match[2] else text
+
+    return IMPORT.sub(imported, path.read_text("utf-8"))
 
 
 def _write_bundles(folder: str, collected: dict[str, list[str]]) -> dict[str, str]:

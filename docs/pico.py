@@ -1,11 +1,12 @@
 """Cuts from Pico CSS what no page of Askew uses, without changing a rule that stays.
 
-    python docs/pico.py pico.min.css > static/vendor/pico.min.css       (static/vendor/README.md says of which version)
+    python docs/pico.py pico.min.css             (static/vendor/README.md says of which version)
 
-A selector that needs one of CUT matches nothing here, and goes; a rule without selectors goes; so does what `:root:root` of
-askew.css says anyway, for Pico stands in a layer below it; so does a custom property that nothing asks for any more, again
-and again until nothing changes. `tests/test_style_sheet.py` sees that no page uses what was cut: whoever wants one of these
-takes its line out of CUT and runs this again.
+It writes static/vendor/pico.min.css, which every page loads, and pico.pages.css with the rules of what no page of annotating
+has (PAGES). A selector that needs one of CUT matches nothing here, and goes; a rule without selectors goes; so does
+what `:root:root` of askew.css says anyway, for Pico stands in a layer below it; so does a custom property that
+nothing asks for any more, again and again until nothing changes. `tests/test_style_sheet.py` sees that no page uses
+what was cut: whoever wants one of these takes its line out of CUT and runs this again.
 """
 
 from __future__ import annotations
@@ -24,19 +25,61 @@ CUT = (
     r"\[aria-invalid=false\]",
     r"(modal-is-|dialog>article|\[type=checkbox\]:indeterminate)",
     r"::?-(ms|moz)-",
+    r":host",
 )
 """What no page has: classes, attributes and their values, elements, and what is for browsers that cannot run our modules."""
+
+PAGES = (
+    r"\[role=(group|search)\]",
+    r"\[type=(date|file|search)\]|::file-selector-button|file-upload-button|search-decoration",
+    r"\[aria-(invalid|busy)\b",
+    r"(?<![\w-])(article|aside)(?![\w-])",
+    r"indeterminate|\[multiple\]",
+)
+"""What no page of annotating has, or styles itself."""
+
+OWN = {"color-scheme"} | {
+    f"--pico-{name}"
+    for name in (
+        "button-box-shadow",
+        "button-hover-box-shadow",
+        "code-kbd-background-color",
+        "code-kbd-color",
+        "h4-color",
+        "h5-color",
+        "h6-color",
+        "modal-overlay-background-color",
+        "modal-overlay-backdrop-filter",
+    )
+}
+"""What the root says of parts that askew.css styles itself, or where what asks has the same value without it."""
+
+IDLE = re.compile(
+    r"--pico-form-element-focus-color:var\(--pico-primary-focus\);?|(?<![\w-])(-webkit-|-o-)?transition:[^;}]*;?|(?<![\w-])(-(moz|ms|o)-[\w-]+:|[\w-]+:-moz-)[^;}]*;?"
+)
+"""Declarations without an effect: a colour of `:root:root` said again, transitions, which `--pico-transition` ends at
+once, and those for old browsers."""
 
 ROOT_ALONE = re.compile(r":(?:root|host)(?:\(.*\)|:not\([^()]*\))?")
 Rule = tuple[str, "str | list[Rule]"]
 
 
-def cut(sheet: str, others: str) -> str:
-    """The sheet without what is not used; `others` are the texts that may ask for its custom properties."""
+def cut(sheet: str, others: str) -> tuple[str, str]:
+    """The rules of all pages, and those of PAGES; `others` are the texts that may ask for custom properties."""
     said = frozenset(
         re.findall(r"(--pico-[\w-]+):", "".join(re.findall(r":root:root {(.*?)}", others, re.DOTALL)))
-    )
-    text = _written(_kept(_rules(re.sub(r"/\*(?!!).*?\*/", "", sheet, flags=re.DOTALL)), said))
+    ).union(OWN)
+    licence, _, sheet = sheet.partition("*/")
+    rules = _kept(_rules(re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)), said, CUT)
+    every = _asked(_written(_kept(rules, said, PAGES)), others)
+    defined = frozenset(re.findall(r"(--pico-[\w-]+):", every))
+    rest = _asked(_written(_kept(rules, said | defined, PAGES, others=True)), "")
+    return f"{licence}*/{every}", f"{licence}*/{rest}"
+
+
+def _asked(text: str, others: str) -> str:
+    """The text without declarations that have no effect, and custom properties that nothing asks for."""
+    text = IDLE.sub("", text)
     while True:
         asked = set(re.findall(r"var\(\s*(--[\w-]+)", text + others))
         shorter = re.sub(
@@ -44,7 +87,7 @@ def cut(sheet: str, others: str) -> str:
             lambda found, asked=asked: found[0] if found[1] in asked else "",  # type: ignore[misc]
             text,
         )
-        shorter = re.sub(r"(?<=[{};])[^{};]*\{\}", "", shorter)
+        shorter = re.sub(r"(?:(?<=[{};])|^)[^{};]*\{\}", "", shorter)
         if shorter == text:
             return text
         text = shorter
@@ -66,18 +109,25 @@ def _rules(text: str) -> list[Rule]:
     return found
 
 
-def _kept(rules: list[Rule], said: frozenset[str]) -> list[Rule]:
-    """What is left of the rules; `said` are the custom properties that another sheet gives the root."""
+def _kept(
+    rules: list[Rule], said: frozenset[str], patterns: tuple[str, ...], *, others: bool = False
+) -> list[Rule]:
+    """The rules without those that need one of the patterns, or with `others` those alone, and what both say of the root.
+
+    `said` are the custom properties that another sheet gives the root.
+    """
     kept: list[Rule] = []
     for before, inside in rules:
         if isinstance(inside, list):
-            if left := _kept(inside, said):
+            if left := _kept(inside, said, patterns, others=others):
                 kept.append((before, left))
         elif before.lstrip().startswith("@"):
-            if not re.search(r"tooltip|-moz-document", before):
+            if not re.search(r"tooltip|-moz-document|modal", before) and _needs(before, patterns) == others:
                 kept.append((before, inside))
-        elif selectors := [one for one in _parts(before) if not _is_cut(one)]:
-            if all(ROOT_ALONE.fullmatch(one.strip()) for one in selectors):
+        elif selectors := [
+            one for one in _parts(before) if _is_root(one) or _is_cut(one, patterns) == others
+        ]:
+            if all(map(_is_root, selectors)):
                 inside = ";".join(one for one in _declared(inside) if one.partition(":")[0] not in said)
             kept.append((",".join(selectors), inside))
     return kept
@@ -88,20 +138,24 @@ def _declared(inside: str) -> list[str]:
     return re.findall(r'(?:[^;"]|"[^"]*")+', inside)
 
 
-def _is_cut(selector: str) -> bool:
+def _is_root(selector: str) -> bool:
+    return ROOT_ALONE.fullmatch(selector.strip()) is not None
+
+
+def _is_cut(selector: str, patterns: tuple[str, ...]) -> bool:
     """Whether it can match nothing: what it must not be, and one of several that it may be, do not count."""
     while (shorter := re.sub(r":not\([^()]*\)", "", selector)) != selector:
         selector = shorter
     while found := re.search(r":(?:is|where|has)\(([^()]*)\)", selector):
-        options = [one for one in found[1].split(",") if not _needs(one)]
+        options = [one for one in found[1].split(",") if not _needs(one, patterns)]
         if not options:
             return True
         selector = selector[: found.start()] + selector[found.end() :]
-    return _needs(selector)
+    return _needs(selector, patterns)
 
 
-def _needs(selector: str) -> bool:
-    return any(re.search(pattern, selector) for pattern in CUT)
+def _needs(selector: str, patterns: tuple[str, ...]) -> bool:
+    return any(re.search(pattern, selector) for pattern in patterns)
 
 
 def _parts(selectors: str) -> list[str]:
@@ -124,4 +178,6 @@ def _written(rules: list[Rule]) -> str:
 
 if __name__ == "__main__":
     ours = "".join(path.read_text("utf-8") for path in sorted((ROOT / "static" / "askew").iterdir()))
-    sys.stdout.write(cut(Path(sys.argv[1]).read_text("utf-8"), ours) + "\n")
+    parts = cut(Path(sys.argv[1]).read_text("utf-8"), ours)
+    for name, part in zip(("pico.min.css", "pico.pages.css"), parts, strict=True):
+        (ROOT / "static" / "vendor" / name).write_text(part + "\n", "utf-8")

@@ -1,20 +1,26 @@
-"""The style sheet keeps what makes large tables quick: no rule looks down into a table from above it."""
+"""The style sheets keep what makes large tables quick, and each page has the rules of its parts."""
 
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
-SHEET = Path(__file__).parents[1] / "static" / "askew" / "askew.css"
+from tasks.contract import task_types
+
+FOLDER = Path(__file__).parents[1] / "static" / "askew"
+SHEET = FOLDER / "askew.css"
+PARTS = ("askew", "judging", "columns", "comparison", "prediction", "proposals", "later")
+"""The sheets of pages of annotating."""
 BENEATH = re.compile(r"^(label|p|li|td|fieldset|details|summary|button)$")
 """What may take :has(): parts of a page that hold no table, or a single cell."""
 
 
 def test_nothing_that_may_hold_a_table_is_styled_by_what_it_holds() -> None:
     """A browser looks at everything below such an element again after each change below it: 25 ms a key in 60 x 43."""
-    rules = re.sub(r"/\*.*?\*/", "", SHEET.read_text("utf-8"), flags=re.S)
+    rules = "".join(map(rules_of, PARTS))
     selectors = [part.strip() for rule in re.findall(r"[^{}]+(?=\{)", rules) for part in rule.split(",")]
     looking = [selector for selector in selectors if ":has(" in selector]
     assert looking, "the pattern no longer finds what it is for"
@@ -24,6 +30,34 @@ def test_nothing_that_may_hold_a_table_is_styled_by_what_it_holds() -> None:
         name = re.match(r"[a-z]+|:[a-z-]+", subject)
         allowed = children_only or (name is not None and BENEATH.match(name.group()))
         assert allowed, f"{selector}: set a class or an attribute instead of :has()"
+
+
+def rules_of(part: str) -> str:
+    return re.sub(r"/\*.*?\*/|@import[^;]*;", "", (FOLDER / f"{part}.css").read_text("utf-8"), flags=re.S)
+
+
+@pytest.mark.parametrize("key", sorted(task_types()))
+def test_a_task_type_loads_the_sheet_with_the_rules_of_its_form(key: str) -> None:
+    task = task_types()[key]
+    folder = ROOT / "tasks" / key
+    files = [folder / "templates" / key / "form.html", folder / "static" / key / "form.js"]
+    text = "".join(path.read_text("utf-8") for path in files if path.is_file())
+    used = {
+        name
+        for names in re.findall(r"class(?:Name)?[=:] ?\"([\w -]+)\"", re.sub(r"{%.*?%}", " ", text))
+        for name in names.split()
+    } | set(re.findall(r"<(askew-\w+)", text))
+    styled = {
+        part: set(re.findall(r"\.([a-z][\w-]*)|(?<![\w-])(askew-\w+)", rules_of(part))) for part in PARTS
+    }
+    names = {part: {name for pair in pairs for name in pair if name} for part, pairs in styled.items()}
+    missing = [
+        f"{name}: {part}.css"
+        for part in ("judging", "columns")
+        if task.sheet != f"askew/{part}.css"
+        for name in used & names[part] - names["askew"]
+    ]
+    assert missing == []
 
 
 def palette() -> dict[str, tuple[str, str]]:
@@ -63,7 +97,7 @@ def test_text_and_borders_have_the_contrast_of_level_aa_on_every_ground(theme: i
 
 
 def test_messages_of_the_model_are_not_dimmed() -> None:
-    rules = re.findall(r"^\.prediction[^{]*\{[^}]*\}", SHEET.read_text("utf-8"), re.MULTILINE)
+    rules = re.findall(r"^\.prediction[^{]*\{[^}]*\}", rules_of("prediction"), re.MULTILINE)
     assert len(rules) > 5
     assert [rule for rule in rules if "opacity" in rule] == []
 
@@ -71,7 +105,7 @@ def test_messages_of_the_model_are_not_dimmed() -> None:
 # -- what was cut from Pico -------------------------------------------------------------------------
 
 ROOT = SHEET.parents[2]
-PICO = ROOT / "static" / "vendor" / "pico.min.css"
+PICO = [ROOT / "static" / "vendor" / name for name in ("pico.min.css", "pico.pages.css")]
 GONE = {
     "class": {
         "container",
@@ -115,11 +149,12 @@ def test_no_page_uses_what_was_cut_from_pico() -> None:
 
 
 def test_pico_is_whole_but_for_that() -> None:
-    text = PICO.read_text("utf-8")
+    text = "".join(path.read_text("utf-8") for path in PICO)
     assert text.count("{") == text.count("}") > 200
     assert "MIT" in text[:200]
     asked = set(re.findall(r"var\((--pico-[\w-]+)\)", text))
-    assert asked <= set(re.findall(r"(--pico-[\w-]+):", text + SHEET.read_text("utf-8")))
+    own = runpy.run_path(str(ROOT / "docs" / "pico.py"))["OWN"]
+    assert asked <= own | set(re.findall(r"(--pico-[\w-]+):", text + SHEET.read_text("utf-8")))
     for needed in (
         "[role=group]",
         "[aria-busy=true]",

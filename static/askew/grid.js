@@ -153,10 +153,6 @@ export class AskewGrid extends GridSelection {
     this.#travel("redo", t("Redone"), t("Nothing to redo."));
   }
 
-  removeRow() {
-    this.behaviour.removeRows?.();
-  }
-
   insertRow() {
     this.behaviour.insertRow?.();
   }

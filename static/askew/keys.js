@@ -6,6 +6,7 @@
 
 import { keep } from "./browser-storage.js";
 import { t } from "./language.js";
+import { styled } from "./later.js";
 
 const STORE = "askew:keys";
 const DIGIT = /^[\d-]$/u;
@@ -168,7 +169,7 @@ export class Keys {
 
   /** @param {HTMLElement} body */
   async #fetch(body) {
-    const { AllKeys } = await import("./all-keys.js");
+    const { AllKeys } = await styled(() => import("./all-keys.js"));
     return new AllKeys(this, /** @type {HTMLDialogElement} */ (this.#dialog), body, await this.sections());
   }
 

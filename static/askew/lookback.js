@@ -1,7 +1,7 @@
 /* Earlier items in place of the current one (past.js), the person's session (session.js) and examples, each fetched when it is
    first wanted. */
 
-import { later } from "./later.js";
+import { later, styled } from "./later.js";
 
 export const PAST = "askew:past"; // whether the strip of earlier items was left open in this browser
 
@@ -40,7 +40,7 @@ export class Lookback {
   }
 
   async showExamples() {
-    const { showExamples } = await this.page.status.fetched(() => import("./examples.js"));
+    const { showExamples } = await this.page.status.fetched(() => styled(() => import("./examples.js")));
     await showExamples(this.#url("examples"));
   }
 

@@ -3,6 +3,7 @@
 import { reachOut, versions, wholeButton } from "./cell-content.js";
 import { element } from "./elements.js";
 import { t } from "./language.js";
+import { styled } from "./later.js";
 
 export class WholeCell {
   #whole = element("div", { className: "full", ariaHidden: "true" });
@@ -44,7 +45,7 @@ export class WholeCell {
     const line = row === base.header_id ? { cells: state.columns.map(({ name }) => name), old: null } : state.rows[rowPlaces.get(row)];
     const text = line?.cells[at];
     if (!text || (this.grid.marksHidden && this.grid.evidence.has(row, column))) return;
-    const { openReadingPane } = await import("./reading-pane.js");
+    const { openReadingPane } = await styled(() => import("./reading-pane.js"));
     const old = line.old?.get(at);
     openReadingPane(this.grid.placeInWords(row, column), old === undefined ? [text] : versions(old, text));
   }

@@ -60,6 +60,7 @@ class TaskType(DecisionMethods, ResponseMethods):
     usual_shares   usual shares of accepted values, by field: what a plan expects before anything is measured
     settings     the settings of a batch: JSON Schema by name
     rates_answers  whether a response has scores of a rated answer by dimension; the command `metrics` reads them
+    sheet        the style sheet that the form needs beside that of all forms; "" for none
     """
 
     title: ClassVar[str]
@@ -81,6 +82,7 @@ class TaskType(DecisionMethods, ResponseMethods):
     says_gold: ClassVar[bool] = False
     usual_shares: ClassVar[Mapping[str, Mapping[str, float]]] = {}
     rates_answers: ClassVar[bool] = False
+    sheet: ClassVar[str] = "askew/judging.css"
     settings: ClassVar[Mapping[str, Any]] = {}
 
     def instruct(self, item: Item, *, has_model: bool = False) -> str:

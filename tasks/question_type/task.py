@@ -92,6 +92,7 @@ class QuestionType(LabelTask, PreparingTask, SuggestingTask):
     asks = (ModelQuery("question_type", _request_text, _read, holds="label"),)
     shows = ("question", "table", "titles", "answers", "context", "history")
     fields = (LABEL,)
+    sheet = ""
     # What the lexical rule says of every third question of WikiTableQuestions' dev split (n = 944).
     usual_shares: ClassVar[Mapping[str, Mapping[str, float]]] = {
         "label": {"reasoning": 0.57, "extraction": 0.43}

@@ -74,6 +74,7 @@ class ColumnTask(MakingTask, ModelInTheLoop):
     predicts: ClassVar[Literal["live", "on_request", ""]] = "live"
     prediction_in_form: ClassVar[bool] = True
     tried_on: ClassVar[tuple[str, ...]] = ("operations",)
+    sheet: ClassVar[str] = "askew/columns.css"
     shows: ClassVar[tuple[str, ...]] = ("question", "table", "titles", "answers", "context", "history")
     fields: ClassVar[tuple[Field, ...]] = (Field("operations", "operations"), Field("does_not_apply", "flag"))
     grid: ClassVar[Literal["read", "select", "edit", "structure"] | None] = "read"

@@ -162,6 +162,7 @@ class ValueChange(MakingTask, PreparingTask, SuggestingTask, ModelInTheLoop):
     of = ("originals", "perturbed")
     starts_from = ("short_table",)
     predicts = "live"
+    sheet = ""
     tried_on = ("operations", "answers", "program")
     prediction_in_form = True
     shows = ("question", "table", "titles", "answers", "context", "history", "evidence", "program")
