@@ -15,7 +15,7 @@ register = template.Library()
 
 CLASSIC = "askew/laid-out.js"
 """A script that is no module: its bundle has its path. `browser.js` stays as it is, for browsers that are too old."""
-PAGES = ("pages", "explorer", "comparison", "adjudicate", "own-response", "prediction", "proposals")
+PAGES = ("pages", "explorer", "comparison", "adjudicate", "own-response", "proposals")
 """Scripts that pages load, by module."""
 MODES = {
     "read": "",
@@ -26,9 +26,9 @@ MODES = {
 
 
 @register.simple_tag
-def scripts(page: "str | TaskType") -> SafeString:
-    """Elements that load a script of PAGES, or those of the annotation page of a task type."""
-    modules = _modules(page)
+def scripts(page: "str | TaskType", loop: object = None) -> SafeString:
+    """Elements that load a script of PAGES, or those of the annotation page of a task type; `loop` is its model, if any."""
+    modules = _modules(page, bool(loop))
     name = _bundle(modules)
     is_bundled = name in getattr(staticfiles_storage, "hashed_files", ())
     paths = [name] if is_bundled else modules
@@ -42,15 +42,17 @@ def bundles() -> dict[str, list[str]]:
     from tasks.contract import task_types
 
     pages: list[str | TaskType] = [*PAGES, *task_types().values()]
+    looped = [_modules(task, True) for task in task_types().values() if task.predicts]
     defined = [_annotation(mode) for mode in ("read", "select")]  # task types that a project defines
-    shipped = {_bundle(modules): modules for modules in (*map(_modules, pages), *defined)}
+    shipped = {_bundle(modules): modules for modules in (*map(_modules, pages), *looped, *defined)}
     return {**shipped, CLASSIC: [CLASSIC]}
 
 
-def _modules(page: "str | TaskType") -> list[str]:
+def _modules(page: "str | TaskType", loop: bool = False) -> list[str]:
     if isinstance(page, str):
         return [f"askew/{page}.js"]
-    return _annotation(page.mode, "askew/edits.js" if page.operations_field else "", page.script)
+    edits = "askew/edits.js" if page.operations_field else ""
+    return _annotation(page.mode, edits, page.script, "askew/prediction.js" if loop else "")
 
 
 def _annotation(mode: str, *further: str) -> list[str]:
