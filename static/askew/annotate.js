@@ -241,6 +241,7 @@ export class AskewAnnotate extends HTMLElement {
     if (button) button.click();
   }
 
+  /* Go where an item begins. */
   focusStart() {
     const [start] = outside(this, "[data-start]");
     if (start) {
@@ -349,11 +350,6 @@ export class AskewAnnotate extends HTMLElement {
     }
     this.grid?.dispatchEvent(new CustomEvent("grid-change", { bubbles: true, detail: { typing: false } }));
     this.changed();
-  }
-
-  /* Go where an item begins. */
-  start() {
-    this.focusStart();
   }
 
   /* Whether nothing is entered. */

@@ -153,10 +153,6 @@ export class AskewGrid extends GridSelection {
     this.#travel("redo", t("Redone"), t("Nothing to redo."));
   }
 
-  insertRow() {
-    this.behaviour.insertRow?.();
-  }
-
   /* Do operations as one step that can be undone: for a page's own buttons. They follow the ones that are there. */
   /** @param {readonly Operation[]} operations @param {string | null} said */
   act(operations, said = null) {
@@ -251,11 +247,6 @@ export class AskewGrid extends GridSelection {
     this.behaviour.keep?.();
     this.behaviour.unfold?.();
     this.finding.find.open(this.here);
-  }
-
-  /** @param {number} by */
-  zoom(by) {
-    zoom(by);
   }
 
   /* Take over operations as one step; false where they are the ones that are there. */
@@ -449,11 +440,6 @@ export class AskewGrid extends GridSelection {
   /** @param {AskewGrid} other */
   scrollWith(other) {
     if (other.pairing) this.pairing?.scrollWith(other.pairing);
-  }
-
-  /** @param {GridCell} place */
-  readWhole(place) {
-    return this.beside.readWhole(place);
   }
 }
 

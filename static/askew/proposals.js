@@ -138,7 +138,7 @@ class AskewProposals extends HTMLElement {
     }
     this.#draw();
     if (next) this.#focus(next);
-    else this.page.start();
+    else this.page.focusStart();
   }
 
   /* Told and not waited for; once more where it did not arrive. Only what ends the item waits for what was told before
@@ -202,7 +202,7 @@ class AskewProposals extends HTMLElement {
   /** @param {Proposal} one */
   #edit(one) {
     if (this.#inForm?.id !== one.id) this.#take(one);
-    this.page.start();
+    this.page.focusStart();
   }
 
   /** @param {Proposal} one @param {number} by */
