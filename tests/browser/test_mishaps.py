@@ -94,11 +94,21 @@ def test_what_is_said_about_a_refused_submission_goes_with_a_change_and_a_reload
     expect(page.locator("[data-changes] li")).to_have_count(0)
 
 
-def two_windows(world: World, new_context: Callable[..., BrowserContext], base: str) -> tuple[Page, Page]:
-    """One item of Ada's in two windows. In each she changes another cell; in the first she also chooses a program."""
+def two_windows(
+    world: World,
+    new_context: Callable[..., BrowserContext],
+    base: str,
+    handler: Callable[[Route], Any] | None = None,
+) -> tuple[Page, Page]:
+    """One item of Ada's in two windows. In each she changes another cell; in the first she also chooses a program.
+
+    The second window asks the handler for the script of the dialog in which she chooses between the two.
+    """
     first = adas_page(world, new_context, base, world.batch("value_change", variant="answer_stays"))
     second = first.context.new_page()
     second.set_default_timeout(15_000)
+    if handler:
+        second.route("**/bundles/*/versions.*.js", handler)
     second.goto(first.url)
     takes_keys(second)
     expect(first.locator("askew-programs label").first).to_be_visible()
@@ -110,7 +120,8 @@ def two_windows(world: World, new_context: Callable[..., BrowserContext], base: 
     second.locator("[data-row=r1] [data-column=c2]").click()
     second.keyboard.type("118")
     second.keyboard.press("Enter")
-    expect(second.locator("dialog[open]")).to_be_visible()
+    if not handler:
+        expect(second.locator("dialog[open]")).to_be_visible()
     return first, second
 
 
@@ -204,3 +215,27 @@ def test_of_two_versions_none_is_chosen_by_accident_and_the_chosen_one_is_saved(
     expect(dialog).to_be_visible()
     dialog.get_by_role("button", name="Keep this version").click()
     is_the_saved_version(page, "118")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.console_may_say("Failed to load resource")
+def test_what_is_entered_until_the_dialog_has_come_is_in_the_version_of_its_page(
+    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
+) -> None:
+    refused = [True]
+    _, page = two_windows(
+        make_world(tmp_path),
+        new_context,
+        live_server.url,
+        lambda route: route.abort() if refused else route.continue_(),
+    )
+    expect(page.locator("[data-notices]")).to_contain_text("The server cannot be reached.")
+    page.locator("[data-row=r2] [data-column=c2]").click()
+    page.keyboard.type("163")
+    page.keyboard.press("Enter")
+    refused.clear()
+    page.locator("dialog[open]").get_by_role("button", name="Keep this version").click()
+    expect(page.locator("[data-saved]")).to_contain_text("Saved")
+    expect(page.locator("[data-changes] li")).to_have_count(2)
+    page.reload()
+    expect(page.locator("[data-changes] li")).to_contain_text(["118", "163"])
