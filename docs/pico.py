@@ -34,7 +34,7 @@ PAGES = (
     r"\[type=(date|file|search)\]|::file-selector-button|file-upload-button|search-decoration",
     r"\[aria-(invalid|busy)\b",
     r"(?<![\w-])(article|aside)(?![\w-])",
-    r"indeterminate|\[multiple\]",
+    r"indeterminate|\[multiple\]|label\[aria-disabled|nav li (\[type|button|input|select)",
 )
 """What no page of annotating has, or styles itself."""
 
@@ -55,7 +55,7 @@ OWN = {"color-scheme"} | {
 """What the root says of parts that askew.css styles itself, or where what asks has the same value without it."""
 
 IDLE = re.compile(
-    r"--pico-form-element-focus-color:var\(--pico-primary-focus\);?|(?<![\w-])(-webkit-|-o-)?transition:[^;}]*;?|(?<![\w-])(-(moz|ms|o)-[\w-]+:|[\w-]+:-moz-)[^;}]*;?"
+    r"(?<=[{}])\[type=button\]:(?:is|focus)[^{}]*\{[^}]*\}|-webkit-appearance:none;|--pico-form-element-focus-color:var\(--pico-primary-focus\);?|(?<![\w-])(-webkit-|-o-)?transition:[^;}]*;?|(?<![\w-])(-(moz|ms|o)-[\w-]+:|[\w-]+:-moz-)[^;}]*;?"
 )
 """Declarations without an effect: a colour of `:root:root` said again, transitions, which `--pico-transition` ends at
 once, and those for old browsers."""
@@ -71,9 +71,10 @@ def cut(sheet: str, others: str) -> tuple[str, str]:
     ).union(OWN)
     licence, _, sheet = sheet.partition("*/")
     rules = _kept(_rules(re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)), said, CUT)
-    every = _asked(_written(_kept(rules, said, PAGES)), others)
+    patterns = (*CUT, *PAGES)
+    every = _asked(_written(_kept(rules, said, patterns)), others)
     defined = frozenset(re.findall(r"(--pico-[\w-]+):", every))
-    rest = _asked(_written(_kept(rules, said | defined, PAGES, others=True)), "")
+    rest = _asked(_written(_kept(rules, said | defined, patterns, others=True)), "")
     return f"{licence}*/{every}", f"{licence}*/{rest}"
 
 

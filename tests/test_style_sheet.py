@@ -12,6 +12,9 @@ from tasks.contract import task_types
 
 FOLDER = Path(__file__).parents[1] / "static" / "askew"
 SHEET = FOLDER / "askew.css"
+ROOT = SHEET.parents[2]
+NO_CODE = re.compile(r"/\*.*?\*/|\"[^\"]*\"|'[^']*'", re.DOTALL)
+PAIRS = {"(": ")", "[": "]", "{": "}"}
 PARTS = ("askew", "judging", "columns", "comparison", "prediction", "proposals", "later")
 """The sheets of pages of annotating."""
 BENEATH = re.compile(r"^(label|p|li|td|fieldset|details|summary|button)$")
@@ -102,9 +105,20 @@ def test_messages_of_the_model_are_not_dimmed() -> None:
     assert [rule for rule in rules if "opacity" in rule] == []
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "static").rglob("*.css")), ids=lambda path: path.stem)
+def test_the_brackets_of_a_style_sheet_nest(path: Path) -> None:
+    """A browser reads on to the end of an open bracket, and drops every rule up to there."""
+    opened = []
+    for bracket in re.findall(r"[][(){}]", NO_CODE.sub("", path.read_text("utf-8"))):
+        if bracket in PAIRS:
+            opened.append(PAIRS[bracket])
+        else:
+            assert opened and opened.pop() == bracket
+    assert opened == []
+
+
 # -- what was cut from Pico -------------------------------------------------------------------------
 
-ROOT = SHEET.parents[2]
 PICO = [ROOT / "static" / "vendor" / name for name in ("pico.min.css", "pico.pages.css")]
 GONE = {
     "class": {

@@ -1,5 +1,7 @@
-"""Scripts of pages: the modules that each loads, and the bundle that `collectstatic` makes of them."""
+"""Scripts and style sheets of pages: the files that each loads, and the bundle that `collectstatic` makes of them."""
 
+from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 from django import template
@@ -23,18 +25,27 @@ MODES = {
     "structure": "askew/structuring.js",
     "select": "askew/selecting.js",
 }
+OPTIONAL = ("prediction", "proposals", "comparison")
+"""Style sheets of parts that only some annotation pages have."""
 
 
 @register.simple_tag
 def scripts(page: "str | TaskType", loop: object = None) -> SafeString:
     """Elements that load a script of PAGES, or those of the annotation page of a task type; `loop` is its model, if any."""
-    modules = _modules(page, bool(loop))
-    name = _bundle(modules)
-    is_bundled = name in getattr(staticfiles_storage, "hashed_files", ())
-    paths = [name] if is_bundled else modules
-    return format_html_join(
-        "\n", '<script type="module" src="{}"></script>', ((static(path),) for path in paths)
-    )
+    return _elements('<script type="module" src="{}"></script>', _modules(page, bool(loop)))
+
+
+@register.simple_tag
+def sheets(task: "TaskType", *has: object) -> SafeString:
+    """Elements that load the style sheets of an annotation page; `has` says of each of OPTIONAL whether it is needed."""
+    return _elements('<link rel="stylesheet" href="{}">', _sheets(task.sheet, has))
+
+
+def _elements(element: str, paths: list[str]) -> SafeString:
+    name = _bundle(paths)
+    if name in getattr(staticfiles_storage, "hashed_files", ()):
+        paths = [name]
+    return format_html_join("\n", element, ((static(path),) for path in paths))
 
 
 def bundles() -> dict[str, list[str]]:
@@ -48,6 +59,20 @@ def bundles() -> dict[str, list[str]]:
     return {**shipped, CLASSIC: [CLASSIC]}
 
 
+def sheet_bundles() -> dict[str, list[str]]:
+    """The style sheets of all annotation pages, by the path of the one that a site ships for them."""
+    from tasks.contract import task_types
+
+    forms = {task.sheet for task in task_types().values()}
+    pages = (_sheets(form, has) for form in forms for has in product((False, True), repeat=len(OPTIONAL)))
+    return {_bundle(paths): paths for paths in pages}
+
+
+def _sheets(form: str, has: Sequence[object]) -> list[str]:
+    optional = (f"askew/{name}.css" for name, needed in zip(OPTIONAL, has, strict=True) if needed)
+    return ["askew/askew.css", *filter(None, [form]), *optional]
+
+
 def _modules(page: "str | TaskType", loop: bool = False) -> list[str]:
     if isinstance(page, str):
         return [f"askew/{page}.js"]
@@ -59,6 +84,6 @@ def _annotation(mode: str, *further: str) -> list[str]:
     return ["askew/pages.js", "askew/grid.js", *filter(None, (MODES[mode], *further)), "askew/annotate.js"]
 
 
-def _bundle(modules: list[str]) -> str:
-    names = (path.removeprefix("askew/").removesuffix(".js").replace("/", "_") for path in modules)
-    return f"bundles/{'-'.join(names)}.js"
+def _bundle(paths: list[str]) -> str:
+    names = (path.removeprefix("askew/").rpartition(".")[0].replace("/", "_") for path in paths)
+    return f"bundles/{'-'.join(names)}.{paths[0].rpartition('.')[2]}"
