@@ -110,7 +110,7 @@ export class AskewAnnotate extends HTMLElement {
     this.practice = this.dataset.practice ?? this.dataset.hands ?? null;
     this.item = this.practice ? new ("itemId" in this.dataset ? FormItem : PracticeItem)() : new Item(this.saving.pageOfItem());
     this.keys = new Keys(this, pageKeys(this), () => keySections(this));
-    this.guidelines = new Guidelines(this, () => this.focusStart());
+    this.guidelines = new Guidelines(this);
     new LongQuestion(this);
     const past = this.querySelector("[data-past-button]");
     const more = this.bar.querySelector(":scope > [data-more-actions]");
@@ -236,11 +236,6 @@ export class AskewAnnotate extends HTMLElement {
     this.requirements.refresh(); // what is missing, and which step is the current one
   }
 
-  toggleMarked() {
-    const button = this.form.querySelector("[data-hide-marked]");
-    if (button) button.click();
-  }
-
   /* Go where an item begins. */
   focusStart() {
     const [start] = outside(this, "[data-start]");
@@ -300,7 +295,10 @@ export class AskewAnnotate extends HTMLElement {
     this.addEventListener("grid-leave", () => this.panels.toActions());
     this.addEventListener("click", (event) => {
       const back = event.target.closest("[data-take-back]");
-      if (back) this.#takeBack(Number(back.dataset.takeBack));
+      if (back) {
+        this.grid.takeBack(Number(back.dataset.takeBack));
+        this.toTable(); // the button goes with its change; on the next one, Enter would take back one more
+      }
       if (event.target.closest("[data-help]")) this.keys.help();
       if (event.target.closest("[data-unsure]")) this.toggleUnsure();
       const hide = event.target.closest("[data-hide-marked]");
@@ -334,13 +332,6 @@ export class AskewAnnotate extends HTMLElement {
     }
   }
 
-  /* The button goes with its change. The focus returns to the table: on the next button, Enter would take back one more. */
-  /** @param {number} index */
-  #takeBack(index) {
-    this.grid.takeBack(index);
-    this.toTable();
-  }
-
   /* Put a response into the form as if somebody had entered it; null empties the form. */
   /** @param {Record<string, any> | null} data */
   put(data) {
@@ -360,11 +351,6 @@ export class AskewAnnotate extends HTMLElement {
   /* What is entered now, as it would be submitted. */
   get response() {
     return this.values.envelope(this.values.collect());
-  }
-
-  /* Resolves when the draft is saved, or cannot be at the moment. */
-  async saved() {
-    await this.item.flush();
   }
 
   toggleUnsure() {
@@ -402,8 +388,7 @@ export class AskewAnnotate extends HTMLElement {
   }
 
   drawBusy() {
-    if (this.isSending) this.form.setAttribute("aria-busy", "true");
-    else this.form.removeAttribute("aria-busy");
+    this.form.ariaBusy = this.isSending ? "true" : null;
   }
 
   /** @param {() => Promise<unknown>} work @param {(problem: Problem) => unknown} handled */
@@ -454,7 +439,6 @@ export class AskewAnnotate extends HTMLElement {
   endNumber(typed) {
     return this.turns.endNumber(typed);
   }
-
 }
 
 /* What of the page is written to at every change: looked up once, for a table beside it may be huge. */

@@ -5,8 +5,6 @@
    a colon, without what it says in brackets. An option that is a number on a scale is about the row that begins
    with it and, where a column has the name of the scale, about that cell. */
 
-import { reveal } from "./guidelines-search.js";
-
 const HEADINGS = "h1, h2, h3, h4, h5, h6";
 const TERMS = [HEADINGS, "strong", "td:first-child, th:first-child", "em"]; // what counts first comes first
 
@@ -89,4 +87,25 @@ function block(term) {
   const parts = [term];
   for (let part = term.nextElementSibling; part && !part.matches(HEADINGS); part = part.nextElementSibling) parts.push(part);
   return parts;
+}
+
+/* Scroll the drawer, or the column that it shares with the panel, until an element is in view; never the page. Nothing
+   scrolls where the panel would move with the part of it that `keeps` names. */
+/** @param {Element} element @param {{ keeps?: HTMLElement | null }} how */
+export function reveal(element, { keeps = null } = {}) {
+  const box = element.closest("details");
+  const scroller = [...ancestors(element, box.parentElement)].find((part) => part.scrollHeight > part.clientHeight && /auto|scroll/u.test(getComputedStyle(part).overflowY));
+  if (!scroller || (keeps && scroller.contains(keeps) && keeps.closest(".panel").offsetHeight > scroller.clientHeight)) return;
+  const [inner, outer] = [element.getBoundingClientRect(), scroller.getBoundingClientRect()];
+  const sticky = /** @type {HTMLElement[]} */ ([...box.children]).filter((part) => getComputedStyle(part).position === "sticky");
+  const head = outer.top + sticky.reduce((sum, { offsetHeight }) => sum + offsetHeight, 0);
+  if (inner.top < head || inner.height > outer.bottom - head) scroller.scrollTop += inner.top - head - GAP;
+  else if (inner.bottom > outer.bottom) scroller.scrollTop += inner.bottom - outer.bottom + GAP;
+}
+
+const GAP = 12; // pixels between what is revealed and the edge
+
+/** @param {Element} element @param {Element} last */
+function* ancestors(element, last) {
+  for (let part = element.parentElement; part; part = part === last ? null : part.parentElement) yield part;
 }

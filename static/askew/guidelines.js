@@ -7,8 +7,8 @@
    the chosen option is highlighted (guidelines-terms.js). Closed, in whatever way, it gives the focus back to where keys act. */
 
 import { keep, recall } from "./browser-storage.js";
-import { Search } from "./guidelines-search.js";
 import { Terms } from "./guidelines-terms.js";
+import { later } from "./later.js";
 
 const STORE = "askew:guidelines:";
 const COUNT = "askew:guidelines-items:";
@@ -22,23 +22,34 @@ export class Guidelines {
   #prose = /** @type {never} */ (undefined);
   /** @type {PagePart} */
   #button = /** @type {never} */ (undefined);
-  /** @type {Search} */
-  #search = /** @type {never} */ (undefined);
+  #input = /** @type {HTMLInputElement} */ (/** @type {never} */ (undefined));
+  #search = later(() => this.#page.status.fetched(async () => {
+    const { Search } = await import("./guidelines-search.js");
+    return new Search(this.#part.querySelector("[data-search]"), this.#prose);
+  }));
   /** @type {Terms} */
   #terms = /** @type {never} */ (undefined);
   /** @type {HTMLElement | null} */
   #from = null; // what had the focus last, outside the drawer and its button
-  /** @type {() => void} */
-  #start;
+  #page;
 
-  /** @param {HTMLElement} page @param {() => void} start */
-  constructor(page, start) {
-    this.#start = start;
+  /** @param {import("./annotate.js").AskewAnnotate} page */
+  constructor(page) {
+    this.#page = page;
     this.#part = page.querySelector("details[data-guidelines]");
     if (!this.#part) return;
     this.#prose = this.#part.querySelector(".prose");
     this.#button = page.querySelector("[data-guidelines-button]");
-    this.#search = new Search(this.#part.querySelector("[data-search]"), this.#prose);
+    const bar = this.#part.querySelector("[data-search]");
+    this.#input = bar.querySelector("input");
+    this.#input.addEventListener("input", (event) => {
+      event.stopPropagation(); // it is nothing about the item
+      this.#find();
+    });
+    bar.addEventListener("click", ({ target }) => {
+      const button = target.closest("button");
+      if (button) this.#go(Number(button.value));
+    });
     this.#terms = new Terms(this.#prose);
     this.#label();
     this.#part.addEventListener("toggle", () => this.#label());
@@ -100,7 +111,7 @@ export class Guidelines {
 
   #goBack() {
     if (this.#from?.isConnected) this.#from.focus({ preventScroll: true });
-    if (document.activeElement !== this.#from) this.#start();
+    if (document.activeElement !== this.#from) this.#page.focusStart();
   }
 
   get #kind() {
@@ -112,12 +123,35 @@ export class Guidelines {
     if (event.key === "Escape") {
       event.preventDefault();
       event.stopPropagation();
-      if (!this.#search.leave()) this.toggle(false);
+      this.#leave();
     } else if (event.key === "/" && !event.target.matches("input")) {
       event.preventDefault();
       event.stopPropagation();
-      this.#search.focus();
+      this.#input.focus();
+      this.#input.select();
+    } else if (event.key === "Enter" && event.target === this.#input && !event.isComposing) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.#go(event.shiftKey ? -1 : 1);
     }
+  }
+
+  /* Empty the field and go back to the text, or close the drawer where there is nothing to leave. */
+  #leave() {
+    if (document.activeElement !== this.#input && !this.#input.value) return void this.toggle(false);
+    this.#input.value = "";
+    this.#find();
+    this.#prose.focus({ preventScroll: true });
+  }
+
+  /* What is typed and pressed before the module has come is done once it is there, in that order. */
+  async #find() {
+    (await this.#search()).find();
+  }
+
+  /** @param {number} step */
+  async #go(step) {
+    (await this.#search()).go(step);
   }
 
   /* The option that is chosen, or the one that has the focus. */

@@ -27,7 +27,7 @@ export function pageKeys(page) {
     { name: "guidelines", key: "i", label: t("Show or hide the guidelines"), run: () => page.guidelines.toggle() },
     { name: "help", key: "?", label: t("Show keyboard shortcuts"), run: () => page.keys.help() },
     ...(page.form.querySelector("[data-hide-marked]") ? [
-      { name: "evidence", key: "h", label: t("Show or hide the marked cells"), run: () => page.toggleMarked() },
+      { name: "evidence", key: "h", label: t("Show or hide the marked cells"), run: () => page.form.querySelector("[data-hide-marked]")?.click() },
     ] : []),
   ];
 }

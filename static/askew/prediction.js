@@ -203,7 +203,7 @@ export class AskewPrediction extends HTMLElement {
     const began = performance.now();
     let said = null;
     try {
-      await this.page.saved(); // whatever the model does, what was typed is safe first
+      await this.page.item.flush(); // whatever the model does, what was typed is safe first
       if (!mine()) return;
       this.#askPanel(of);
       said = await this.#send({ ...this.#body(), kind, seq: this.#next() }, flight.signal);

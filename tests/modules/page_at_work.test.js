@@ -255,6 +255,7 @@ test("a search in the guidelines takes every sign as it is written", async () =>
   page.find(".guidelines .prose").append(texts.join("; "));
   for (const text of texts) {
     page.fill(".guidelines input[type=search]", text);
+    await page.settled();
     assert.equal(page.texts(".guidelines mark").at(-1), text);
     assert.match(page.find(".guidelines [data-count]").textContent, /^1 of [1-9]$/);
   }

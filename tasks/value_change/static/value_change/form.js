@@ -60,7 +60,7 @@ class AskewFilledAnswer extends HTMLElement {
   async settle() {
     const { page, field } = this;
     const awaited = page.hasAttribute("data-program") && page.grid.operations.length && document.activeElement !== field && !this.#typed;
-    if (awaited) await page.saved();
+    if (awaited) await page.item.flush();
     return "";
   }
 
