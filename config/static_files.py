@@ -33,10 +33,12 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
     max_post_process_passes = 20  # each settles the importers of what the one before has named
 
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
-        """Make bundles of modules and style sheets, and replace each sheet of ours by its minified form, before it is named."""
+        """Make bundles of modules and sheets, and replace each sheet of ours by its minified form, before it is named."""
         collected = {name: modules for name, modules in bundles().items() if paths.keys() >= {*modules}}
         bundled = _write_bundles(self.location, collected) if collected and not dry_run else {}
-        sheets = {} if dry_run else {name: [name] for name in filter(STYLE.fullmatch, paths)} | sheet_bundles()
+        sheets = (
+            {} if dry_run else {name: [name] for name in filter(STYLE.fullmatch, paths)} | sheet_bundles()
+        )
         texts = {
             name: "".join(_whole(Path(self.path(part))).strip() for part in parts)
             for name, parts in sheets.items()

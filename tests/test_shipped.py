@@ -123,7 +123,11 @@ def test_an_annotation_page_with_a_model_stays_within_its_weight(
     document = len(gzip.compress(page.content, 5))  # deploy/nginx/askew-proxy.conf
     assert len(scripts) <= REQUESTS
     assert sum(scripts.values()) <= limits["scripts"], scripts
-    assert document + sum(scripts.values()) + sum(sheets.values()) <= limits["page"], (document, scripts, sheets)
+    assert document + sum(scripts.values()) + sum(sheets.values()) <= limits["page"], (
+        document,
+        scripts,
+        sheets,
+    )
 
 
 @pytest.mark.django_db
