@@ -151,7 +151,7 @@ def test_the_style_sheets_of_an_annotation_page_stay_within_their_budget(
 def first_page(client: Client, world: World, task: Any, variant: str) -> Any:
     """Ada's page over the sample of a task type, with a model where it may have one."""
     with model(film_years) if task.predicts else nullcontext():
-        terms = {"loop_model": "small"} if task.predicts else {}
+        terms: dict[str, Any] = {"loop_model": "small"} if task.predicts else {}
         batch = over_its_sample(world, task, variant, **terms)
         client.force_login(world.ada)
         return client.get(f"/batches/{batch.public_id}/annotate/")
