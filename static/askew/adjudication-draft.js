@@ -2,22 +2,15 @@
 
    {choose: [letters], back: letter, note, exclude, back_note, at}; the pages of an item and of an own response share it. */
 
-import { keep, recall } from "./browser-storage.js";
+import { forget, keep, recallJson, sweep } from "./browser-storage.js";
 
 const PREFIX = "askew:adjudication:";
-const KEPT = 30 * 86_400_000; // ms
 
 /** @type {("note" | "exclude" | "back_note")[]} */
 export const WRITTEN = ["note", "exclude", "back_note"];
 
 /** @param {string} item @returns {AdjudicationDraft | null} */
-export function draftOf(item) {
-  try {
-    return JSON.parse(recall(PREFIX + item));
-  } catch {
-    return null;
-  }
-}
+export const draftOf = (item) => recallJson(PREFIX + item);
 
 /* Keep a draft; an empty one is removed. */
 /** @param {string} item @param {AdjudicationDraft} draft */
@@ -27,17 +20,7 @@ export function keepDraft(item, draft) {
 }
 
 /** @param {string} item */
-export function forgetDraft(item) {
-  try {
-    localStorage.removeItem(PREFIX + item);
-  } catch { /* as above */ }
-}
+export const forgetDraft = (item) => forget(PREFIX + item);
 
 /* Remove drafts of items that were left a month ago. */
-export function sweepDrafts() {
-  try {
-    for (const key of Object.keys(localStorage)) {
-      if (key.startsWith(PREFIX) && !(Date.now() - JSON.parse(localStorage.getItem(key)).at < KEPT)) localStorage.removeItem(key);
-    }
-  } catch { /* as above */ }
-}
+export const sweepDrafts = () => sweep(PREFIX);

@@ -14,6 +14,7 @@
 
 import { Problem, send } from "./api.js";
 import { Begun } from "./begun.js";
+import { isKeptOpen } from "./browser-storage.js";
 import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
 import { swapRanks } from "./conditions.js";
@@ -37,7 +38,7 @@ import { inputOf, ResponseFields } from "./response-fields.js";
 import { PING, Saving, WISH } from "./saving.js";
 import { Steps } from "./steps.js";
 import { Submission } from "./submission.js";
-import { recall, wasOpen } from "./tab-memory.js";
+import { recall } from "./tab-memory.js";
 import { Turns } from "./turns.js";
 
 export class AskewAnnotate extends HTMLElement {
@@ -127,7 +128,7 @@ export class AskewAnnotate extends HTMLElement {
       this.lookback.lookAround((strip) => strip.toggle());
     });
     if (document.querySelector("[data-session-live]")) this.lookback.showSession();
-    if (past && wasOpen(PAST)) this.lookback.lookAround((strip) => strip.toggle(true));
+    if (past && isKeptOpen(PAST)) this.lookback.lookAround((strip) => strip.toggle(true));
     this.form.querySelector("button.sr[value=save]")?.remove(); // what Enter presses without scripts
     this.dataset.laid = ""; // hides what is only for pages without scripts, if laid-out.js has not
     this.dataset.ready = "";

@@ -3,7 +3,8 @@
    It is written with every change, so neither a dead server nor a closed lid loses a key. It then stays for a minute: a page
    that the server made just before, and that is shown just after, knows of no draft. */
 
-const KEPT = 30; // days that a forgotten copy stays in this browser
+import { forget as forgetText, recallJson, sweep as sweepTexts } from "./browser-storage.js";
+
 const OVERTAKEN = 60_000; // ms that a page may be older than the draft saved last
 const PREFIX = "askew:draft:";
 /** @type {Map<string, Copy>} */
@@ -34,32 +35,18 @@ export function keep(id, copy) {
  * @returns {Copy | null}
  */
 export function copyOf(id) {
-  try {
-    const copy = onPage.get(id) ?? JSON.parse(localStorage.getItem(PREFIX + id) ?? "null");
-    return copy?.saved && Date.now() - copy.at > OVERTAKEN ? null : copy;
-  } catch {
-    return null;
-  }
+  const copy = onPage.get(id) ?? recallJson(PREFIX + id);
+  return copy?.saved && Date.now() - copy.at > OVERTAKEN ? null : copy;
 }
 
 /** The assignment is done: its copy goes. @param {string} id */
 export function forget(id) {
   onPage.delete(id);
-  try {
-    localStorage.removeItem(PREFIX + id);
-  } catch { /* a browser that stores nothing has nothing to forget */ }
+  forgetText(PREFIX + id);
 }
 
 /** Delete copies that nobody has come back to. */
-export function sweep() {
-  try {
-    for (const key of Object.keys(localStorage)) {
-      if (!key.startsWith(PREFIX)) continue;
-      const { at } = JSON.parse(localStorage.getItem(key) ?? "null") ?? {};
-      if (!(Date.now() - at < KEPT * 86_400_000)) localStorage.removeItem(key);
-    }
-  } catch { /* as above */ }
-}
+export const sweep = () => sweepTexts(PREFIX);
 
 /** Equal as JSON, whatever the order of keys: a database may sort them. @param {unknown} one @param {unknown} other */
 export function same(one, other) {

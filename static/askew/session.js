@@ -3,7 +3,7 @@
 
 import { counted, t } from "./language.js";
 import { Problem, send } from "./api.js";
-import { keep } from "./browser-storage.js";
+import { keep, recallJson } from "./browser-storage.js";
 
 const DISMISSED = "askew:break"; // the keys of the days whose reminder was dismissed
 const REMEMBERED = 50;
@@ -93,13 +93,7 @@ function inWords({ right, judged }) {
 }
 
 /** @returns {string[]} */
-function dismissed() {
-  try {
-    return JSON.parse(localStorage.getItem(DISMISSED)) ?? [];
-  } catch {
-    return [];
-  }
-}
+const dismissed = () => recallJson(DISMISSED) ?? [];
 
 /** @param {string} day */
 function dismiss(day) {

@@ -1,13 +1,4 @@
-/* What this tab or browser remembers beside drafts. Where nothing can be stored, nothing is remembered. */
-
-/** @param {string} key */
-export function wasOpen(key) {
-  try {
-    return localStorage.getItem(key) === "open";
-  } catch {
-    return false;
-  }
-}
+/* What this tab remembers beside drafts. Where nothing can be stored, nothing is remembered. */
 
 /** @param {string} key @returns {any[]} */
 export function recall(key) {
