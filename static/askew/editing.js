@@ -25,8 +25,7 @@ export class Editing extends Changing {
     const rows = () => grid.idsIn(grid.area()).rows;
     const removed = () => rows().length > 0 && rows().every((id) => grid.isRemoved(id));
     return [
-      { name: "undo", label: t("Undo"), keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
-      { name: "redo", label: t("Redo"), keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
+      ...this.steps,
       ...(grid.may("remove_row") ? [{ name: "remove", label: () => this.removalWords("row", rows(), removed()), keys: "Alt Del", act: () => this.removeRows(), off: () => !rows().length }] : []),
       ...(grid.may("insert_row") ? [{ name: "insert", label: t("Insert row below"), keys: "Alt Enter", act: () => this.insertRow() }] : []),
       ...(grid.may("remove_column") && grid.allowed ? [{ name: "remove-column", label: () => {
@@ -96,13 +95,10 @@ export class Editing extends Changing {
     const place = grid.here;
     const refusal = place && this.#refusal(place.row, place.column);
     if (!place || this.#editor) return; // two quick taps are a double click as well
-    if (refusal) {
-      grid.say(refusal, { shown: true });
-      return;
-    }
+    if (refusal) return grid.say(refusal, { shown: true });
     grid.dropRange();
     grid.focusCell();
-    this.#editor = new Editor(grid.cellAt(place), place, {
+    this.#editor = new Editor(/** @type {HTMLElement} */ (grid.painting.cell(place.row, place.column)), place, {
       text,
       typing,
       label: grid.placeInWords(place.row, place.column),
@@ -224,10 +220,7 @@ export class Editing extends Changing {
   paste(data) {
     const { grid } = this;
     const lines = take(data);
-    if (!lines) {
-      grid.say(t("Nothing changed."), { shown: true });
-      return;
-    }
+    if (!lines) return grid.say(t("Nothing changed."), { shown: true });
     const fills = lines.length === 1 && lines[0].length === 1;
     const area = fills ? this.#body(grid.area()) : grid.area();
     if (!area) return;
@@ -288,10 +281,7 @@ export class Editing extends Changing {
 
   insertRow() {
     const { grid } = this;
-    if (!grid.may("insert_row")) {
-      grid.say(t("Rows cannot be added here."), { shown: true });
-      return;
-    }
+    if (!grid.may("insert_row")) return grid.say(t("Rows cannot be added here."), { shown: true });
     const { rows } = grid.edits.state;
     let index = grid.here ? grid.edits.rowPlaces.get(grid.here.row) ?? -1 : rows.length - 1;
     while (index >= 0 && rows[index].removed) index -= 1;

@@ -13,16 +13,7 @@ for (const menu of document.querySelectorAll("details.figure-menu")) {
     status.textContent = "";
     if (menu.open) place(menu.querySelector(".popped"));
   });
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    menu.open = false;
-    menu.querySelector("summary").focus();
-  });
 }
-
-addEventListener("click", ({ target }) => {
-  for (const menu of document.querySelectorAll("details.figure-menu[open]")) if (!menu.contains(/** @type {Node} */ (target))) menu.open = false;
-});
 
 /* Above its button where there is no room below; where there is none above either, the page moves. */
 /** @param {HTMLElement} popped */

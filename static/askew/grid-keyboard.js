@@ -47,7 +47,7 @@ export class GridKeyboard {
     if (control) return null;
     if (key === "/" && !this.grid.behaviour.type && (cell || event.target === this.grid.painting.sheet)) return () => this.grid.openFind();
     if (key === "F3" && this.grid.finding.find.isOpen) return () => this.grid.finding.find.step(event.shiftKey ? -1 : 1);
-    if (key === "n" && this.grid.modeName === "compare") return () => this.grid.behaviour.next(event.shiftKey ? -1 : 1);
+    if (key === "n" && this.grid.mode === "compare") return () => this.grid.behaviour.next(event.shiftKey ? -1 : 1);
     return null;
   }
 

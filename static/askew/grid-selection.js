@@ -20,7 +20,7 @@ export class GridSelection extends HTMLElement {
   chosen = { rows: new Set(), columns: new Set() };
   /** @type {GridMode} */
   behaviour = /** @type {GridMode} */ (/** @type {unknown} */ (null));
-  modeName = "read";
+  mode = "read";
   /** @type {import("./painting.js").Painting} */
   painting = /** @type {import("./painting.js").Painting} */ (/** @type {unknown} */ (null));
   /** @type {GridCell | null} */
@@ -42,10 +42,6 @@ export class GridSelection extends HTMLElement {
   telling = null;
   /** @type {import("./whole-cell.js").WholeCell | null} */
   beside = null;
-
-  get mode() {
-    return this.modeName;
-  }
 
   /* Whether people change something in it. */
   get editing() {
@@ -100,10 +96,7 @@ export class GridSelection extends HTMLElement {
 
   focusCell() {
     const cell = this.behaviour?.isGrid && this.here ? this.painting.cell(this.here.row, this.here.column) : null;
-    if (!cell) {
-      this.painting?.sheet.focus();
-      return;
-    }
+    if (!cell) return this.painting?.sheet.focus();
     cell.focus({ preventScroll: true });
     cell.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
@@ -134,11 +127,6 @@ export class GridSelection extends HTMLElement {
   /** @param {number} place */
   rowId(place) {
     return place < 0 ? this.edits.base.header_id : this.edits.state.rows[place]?.id;
-  }
-
-  /** @param {Position} place */
-  cellAt({ row, column }) {
-    return /** @type {HTMLElement} */ (this.painting.cell(row, column));
   }
 
   /** @param {string} row @param {string | null} column */
@@ -333,10 +321,7 @@ export class GridSelection extends HTMLElement {
   /* aria-selected follows when the keys rest: a range may hold thousands of cells. Marked cells carry their own. */
   /** @param {Area | null} area */
   #tellSelected(area) {
-    if (this.modeName === "select") {
-      this.tellHead();
-      return;
-    }
+    if (this.mode === "select") return this.tellHead();
     for (const cell of this.selected) cell.removeAttribute("aria-selected");
     this.selected = [];
     const choose = (/** @type {HTMLElement | null} */ cell) => {

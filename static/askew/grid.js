@@ -29,7 +29,7 @@ import { GridPointing } from "./grid-pointing.js";
 import { clamp, GridSelection } from "./grid-selection.js";
 import { GridSigns } from "./grid-signs.js";
 import { Guard } from "./guard.js";
-import { History } from "./history.js";
+import { History, same } from "./history.js";
 import { t } from "./language.js";
 import { MODES } from "./modes.js";
 import { Painting } from "./painting.js";
@@ -79,8 +79,8 @@ export class AskewGrid extends GridSelection {
     this.painting?.stop();
     clearTimeout(this.timer);
     clearTimeout(this.telling); // a range of the table before is selected in this one no more
-    this.modeName = options.mode ?? "read";
-    if (!(this.modeName in MODES)) throw new Error(`<askew-grid> has no mode ${this.modeName}; it has ${Object.keys(MODES).join(", ")}`);
+    this.mode = options.mode ?? "read";
+    if (!(this.mode in MODES)) throw new Error(`<askew-grid> has no mode ${this.mode}; it has ${Object.keys(MODES).join(", ")}`);
     const fits = this.#take(table, operations, options);
     const { base, state } = this.edits;
     this.marked = Cells.of(options.cells ?? []);
@@ -100,7 +100,7 @@ export class AskewGrid extends GridSelection {
     this.finding.hits = new Map();
     this.finding.hit = null;
     this.pairing = null;
-    this.behaviour = /** @type {GridMode} */ (/** @type {unknown} */ (new MODES[this.modeName](this, options)));
+    this.behaviour = /** @type {GridMode} */ (/** @type {unknown} */ (new MODES[this.mode](this, options)));
     this.odd = this.behaviour.isGrid && this.cellFormat !== "ignore" ? this.edits.odd() : new Map();
     const [row] = state.rows;
     const [column] = state.columns;
@@ -134,7 +134,7 @@ export class AskewGrid extends GridSelection {
     if (variants) return variants.fits;
     const fits = this.edits.begin(operations);
     const last = this.edits.operations.findLastIndex(({ op }) => op === "transpose");
-    if (this.modeName === "compare" && last >= 0) {
+    if (this.mode === "compare" && last >= 0) {
       const rest = this.edits.operations.slice(last + 1);
       this.edits.become(this.edits.operations.slice(0, last + 1));
       const turned = this.edits.edited;
@@ -275,7 +275,7 @@ export class AskewGrid extends GridSelection {
     const rows = Cells.between(this.marked, cells);
     this.marked = cells;
     this.painting.refresh(rows);
-    if (this.modeName === "select") this.tellHead();
+    if (this.mode === "select") this.tellHead();
     this.refreshTools();
     this.emit("grid-change", { typing: false });
   }
@@ -304,10 +304,7 @@ export class AskewGrid extends GridSelection {
   #travel(way, word, nothing) {
     this.behaviour.keep?.();
     const step = /** @type {GridStep | null} */ (this.history[way](this.#step()));
-    if (!step) {
-      this.say(nothing);
-      return;
-    }
+    if (!step) return this.say(nothing);
     const focused = this.painting.table.contains(document.activeElement);
     this.anchor = null;
     this.rangeSpan = "cells";
@@ -362,7 +359,7 @@ export class AskewGrid extends GridSelection {
     this.painting?.stop();
     this.painting = new Painting(base, state, {
       grid: mode.isGrid,
-      choosing: this.modeName === "select",
+      choosing: this.mode === "select",
       removing: mode.removing ?? null,
       label: this.#label || t("Table"),
       flags: (row) => this.signs.flags(row),
@@ -379,7 +376,7 @@ export class AskewGrid extends GridSelection {
       table.setAttribute("aria-multiselectable", "true");
       if (!mode.writes) table.setAttribute("aria-readonly", "true");
       table.setAttribute("aria-describedby", help.id);
-      table.classList.add("pointed", this.modeName);
+      table.classList.add("pointed", this.mode);
     }
     this.#listen();
     this.finding.find ??= new FindBar({
@@ -394,8 +391,7 @@ export class AskewGrid extends GridSelection {
       after: (byMouse) => byMouse && mode.isGrid && !this.finding.find.bar.contains(document.activeElement) && this.focusCell(),
     });
     this.classList.toggle("to-read", !mode.isGrid);
-    const bar = element("div", { className: "grid-state" });
-    bar.append(this.signs.legend, this.announcement);
+    const bar = element("div", { className: "grid-state" }, this.signs.legend, this.announcement);
     this.signs.drawLegend();
     write(this.announcement, "");
     this.replaceChildren(this.tools.bar, this.finding.find.bar, sheet, bar, ...(mode.help ? [help] : []), this.status);
@@ -443,8 +439,6 @@ export class AskewGrid extends GridSelection {
   }
 }
 
-/** @param {unknown} one @param {unknown} other */
-const same = (one, other) => one === other || JSON.stringify(one) === JSON.stringify(other);
 /** @param {Map<string, string> | undefined} one @param {Map<string, string> | undefined} other */
 const equalMaps = (one, other) => one === other || (one?.size === other?.size && [...one ?? []].every(([key, value]) => other?.get(key) === value));
 /** @param {string} text */

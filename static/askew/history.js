@@ -43,7 +43,7 @@ export class History {
 /** @param {CutStep[]} from @param {CutStep[]} to @param {Step} now @returns {Step | null} */
 function travel(from, to, now) {
   if (!from.length) return null;
-const { start, cut, end, rest } = from.pop();
+  const { start, cut, end, rest } = from.pop();
   const after = now.operations;
   const isSame = !cut.length && start + end === after.length;
   const operations = isSame ? after : [...after.slice(0, start), ...cut, ...after.slice(after.length - end)];
@@ -63,4 +63,4 @@ function apart({ operations, ...rest }, after) {
 }
 
 /** @param {unknown} one @param {unknown} other */
-const same = (one, other) => one === other || JSON.stringify(one) === JSON.stringify(other);
+export const same = (one, other) => one === other || JSON.stringify(one) === JSON.stringify(other);

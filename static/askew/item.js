@@ -119,43 +119,28 @@ export class Item {
   #act(effect) {
     const { request, id, revision, response } = effect;
     switch (effect.do) {
-      case "rest":
-        clearTimeout(this.#timer);
-        break;
+      case "rest": return clearTimeout(this.#timer);
       case "wait":
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => this.hear({ type: effect.next }), effect.ms);
-        break;
-      case "keep":
-        keep(id, { ...effect.copy, at: Date.now() });
-        break;
-      case "forget":
-        forget(id);
-        break;
+        return;
+      case "keep": return keep(id, { ...effect.copy, at: Date.now() });
+      case "forget": return forget(id);
       case "put":
-        this.#answer(send("PUT", this.#page.urlOf(id, "draft"), { revision, response }, { part: "revision" }),
+        return this.#answer(send("PUT", this.#page.urlOf(id, "draft"), { revision, response }, { part: "revision" }),
           (reply) => ({ type: "saved", request, reply }), (problem) => ({ type: "saveFailed", request, problem }));
-        break;
-      case "lastPut":
-        this.#putLast(id, { revision, response });
-        break;
-      case "check":
-        this.#check(effect);
-        break;
+      case "lastPut": return this.#putLast(id, { revision, response });
+      case "check": return this.#check(effect);
       case "end":
-        this.#answer(this.#page.end(effect.action, id, effect.body),
+        return this.#answer(this.#page.end(effect.action, id, effect.body),
           (reply) => ({ type: "ended", request, reply }), (problem) => ({ type: "endFailed", request, problem }));
-        break;
       case "withdraw":
-        this.#answer(this.#page.withdraw(id),
+        return this.#answer(this.#page.withdraw(id),
           (draft) => ({ type: "withdrawn", request, draft }), (problem) => ({ type: "withdrawFailed", request, problem }));
-        break;
       case "fetch":
-        this.#answer(this.#page.fetchNext(id),
+        return this.#answer(this.#page.fetchNext(id),
           (assignment) => ({ type: "fetched", request, assignment }), () => ({ type: "fetched", request, assignment: null }));
-        break;
-      default:
-        this.#page.tell[effect.what](effect);
+      default: return this.#page.tell[effect.what](effect);
     }
   }
 

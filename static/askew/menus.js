@@ -1,7 +1,7 @@
-/* A menu (<details class="menu">, and those of the explorer) closes with Escape, with a click elsewhere, and when the focus leaves it. */
+/* A menu (<details class="menu">, and those of the explorer and beside figures) closes with Escape, with a click elsewhere, and when the focus leaves it. */
 
 /** @returns {NodeListOf<HTMLDetailsElement>} */
-const open = () => document.querySelectorAll("details.menu[open], .explorer details.pop[open], .saved-views > details[open]");
+const open = () => document.querySelectorAll("details.menu[open], details.figure-menu[open], .explorer details.pop[open], .saved-views > details[open]");
 
 document.addEventListener("click", ({ target }) => {
   for (const menu of open()) if (!menu.contains(target)) menu.open = false;

@@ -21,15 +21,20 @@ export class Mode {
   }
 
   /** @returns {Tool[]} */
-  tools() {
-    return [];
+  tools() { return []; }
+
+  /** @returns {Tool[]} */
+  get steps() {
+    const { grid } = this;
+    return [
+      { name: "undo", label: t("Undo"), keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
+      { name: "redo", label: t("Redo"), keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
+    ];
   }
 
   /* What a key does in a cell: a function, or null. */
   /** @param {string} _key @param {boolean} _control @param {KeyPress} _event @returns {(() => void) | "type" | null} */
-  key(_key, _control, _event) {
-    return null;
-  }
+  key(_key, _control, _event) { return null; }
 
   /* A cell, row number (column null) or header was pressed; `again` if it was the current cell already. */
   /** @param {Pressed} _place @param {PressedHow} _how */

@@ -85,41 +85,29 @@ export class Panels {
   async skip() {
     const chosen = new FormData(document.querySelector("form[data-action=skip]"));
     const reason = String(chosen.get("skip_other") ?? "").trim() || String(chosen.get("skip_reason") ?? "");
-    if (!reason) {
-      this.page.status.notice(t("Choose or write a reason for skipping this item."), "problem", "submit");
-      return;
-    }
+    if (!reason) return this.page.status.notice(t("Choose or write a reason for skipping this item."), "problem", "submit");
     if (!this.page.isSending) this.page.item.hear({ type: "skip", reason });
   }
 
-  async flag() {
-    const field = this.#field("flag_note");
-    const note = field.value.trim();
-    if (!note) {
-      this.page.status.notice(t("Enter what the managers should check."), "problem", "submit");
-      return;
-    }
-    await this.page.guard(async () => {
-      await send("POST", this.page.url("flag"), { note });
-      field.value = "";
-      this.closePanels();
-      this.page.status.notice(t("Flagged. The managers of this project can read your note. The item stays with you."), "note", "submit");
-      this.toActions();
-    });
+  flag() {
+    return this.#tell("flag", "note", t("Enter what the managers should check."), t("Flagged. The managers of this project can read your note. The item stays with you."));
   }
 
-  async ask() {
-    const field = this.#field("ask_text");
+  ask() {
+    return this.#tell("ask", "text", t("Enter a question."), t("Question sent. The answer will appear here and on “My work”. The item stays with you."));
+  }
+
+  /* Send what is written in the panel of an action to the managers. */
+  /** @param {string} action @param {string} part @param {string} missing @param {string} sent */
+  async #tell(action, part, missing, sent) {
+    const field = this.#field(`${action}_${part}`);
     const text = field.value.trim();
-    if (!text) {
-      this.page.status.notice(t("Enter a question."), "problem", "submit");
-      return;
-    }
+    if (!text) return this.page.status.notice(missing, "problem", "submit");
     await this.page.guard(async () => {
-      await send("POST", this.page.url("ask"), { text });
+      await send("POST", this.page.url(action), { [part]: text });
       field.value = "";
       this.closePanels();
-      this.page.status.notice(t("Question sent. The answer will appear here and on “My work”. The item stays with you."), "note", "submit");
+      this.page.status.notice(sent, "note", "submit");
       this.toActions();
     });
   }

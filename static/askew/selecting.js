@@ -11,11 +11,9 @@ export class Selecting extends Pointed {
   help = t("Space marks the cell, on a header its column, on a row number its row. Shift with the arrow keys selects several cells. Escape leaves the table.");
 
   tools() {
-    const { grid } = this;
     return [
       { name: "mark", label: t("Mark"), keys: "Space", act: () => this.toggle() },
-      { name: "undo", label: t("Undo"), keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
-      { name: "redo", label: t("Redo"), keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
+      ...this.steps,
     ];
   }
 

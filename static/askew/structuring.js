@@ -23,10 +23,8 @@ export class Structuring extends Changing {
   }
 
   tools() {
-    const { grid } = this;
     return [
-      { name: "undo", label: t("Undo"), keys: "Ctrl Z", act: () => grid.undo(), off: () => !grid.history.canUndo },
-      { name: "redo", label: t("Redo"), keys: "Ctrl Y", act: () => grid.redo(), off: () => !grid.history.canRedo },
+      ...this.steps,
       { name: "remove", label: () => this.#removeWords(), keys: "X", act: () => this.removeChosen(), off: () => this.only === "rows" && !this.#goal().rows.length },
       { name: "keep", label: t("Keep only these"), keys: "K", act: () => this.keepChosen() },
       { name: "restore", label: t("Undo all"), act: () => this.putAllBack(), off: () => !this.#anythingRemoved() },
@@ -69,10 +67,7 @@ export class Structuring extends Changing {
   /** @param {"rows" | "columns"} what */
   choose(what) {
     const { grid } = this;
-    if (this.only && what !== this.only) {
-      grid.say((what === "rows" ? t("Rows cannot be removed here.") : t("Columns cannot be removed here.")), { shown: true });
-      return;
-    }
+    if (this.only && what !== this.only) return grid.say((what === "rows" ? t("Rows cannot be removed here.") : t("Columns cannot be removed here.")), { shown: true });
     const { rows, columns } = grid.idsIn(grid.area(what));
     const chosen = grid.chosen[what];
     const ids = what === "rows" ? rows.filter((id) => id !== grid.edits.base.header_id) : columns;

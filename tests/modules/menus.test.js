@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { openPage } from "./page.js";
 
 const MENUS = { scripts: ["askew/menus.js"] };
-const FIGURES = { scripts: ["askew/figure-menu.js"] };
+const FIGURES = { scripts: ["askew/menus.js", "askew/figure-menu.js"] };
 const FILE = "\\toprule";
 
 /* A clipboard that takes what is written, or fails. */
