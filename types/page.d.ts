@@ -337,8 +337,8 @@ interface PointerPress {
   done?: boolean;
 }
 
-/* An element with some of its properties. */
-type Make = <K extends keyof HTMLElementTagNameMap>(name: K, properties?: Partial<HTMLElementTagNameMap[K]>) => HTMLElementTagNameMap[K];
+/* Some properties of an element, and entries of its dataset. */
+type Properties<E> = Omit<Partial<E>, "dataset"> & { dataset?: Record<string, unknown> };
 
 /* What a checklist says of a response: annotate.js. */
 interface FormState {

@@ -8,6 +8,7 @@
 import { draftOf, forgetDraft, keepDraft, sweepDrafts, WRITTEN } from "./adjudication-draft.js";
 import { PAUSE } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
+import { element } from "./elements.js";
 import { t } from "./language.js";
 import { Keys, outside, writes } from "./keys.js";
 
@@ -57,10 +58,7 @@ class AskewAdjudicate extends HTMLElement {
   /* What Keys calls for a letter or a digit. */
   /** @param {readonly Required<KeyAction>[]} actions @param {string} key */
   choose([{ input }], key) {
-    if (input.matches("button")) {
-      this.#press(`[data-key="${CSS.escape(input.dataset.key ?? "")}"]`, input);
-      return;
-    }
+    if (input.matches("button")) return this.#press(`[data-key="${CSS.escape(input.dataset.key ?? "")}"]`, input);
     const replaces = this.#isRestored || (!input.checked && this.#form.hasAttribute("data-single-outcome"));
     if (replaces) for (const other of outside(this, "input[name=choose]")) other.checked = other === input;
     else input.checked = !input.checked;
@@ -232,10 +230,7 @@ class AskewAdjudicate extends HTMLElement {
       this.#notice(t("Not decided yet. Choose a response with its letter, or exclude the item with X."));
       return;
     }
-    if (submitter?.name === "listed_reason" && !this.#chosen().length) {
-      this.#notice(t("Choose a response first, then the reason."));
-      return;
-    }
+    if (submitter?.name === "listed_reason" && !this.#chosen().length) return this.#notice(t("Choose a response first, then the reason."));
     const note = this.querySelector("[data-note][data-required] textarea");
     if ((submitter?.value === "decide" || submitter?.name === "listed_reason") && note && !note.value.trim()) {
       this.#notice(t("This batch requires a note. Write why you decide this way."));
@@ -338,9 +333,7 @@ class AskewAdjudicate extends HTMLElement {
 
   /** @param {string} text */
   #notice(text) {
-    const place = this.querySelector("[data-notices]");
-    const notice = Object.assign(document.createElement("p"), { className: "notice problem", textContent: text });
-    place.replaceChildren(...(text ? [notice] : []));
+    this.querySelector("[data-notices]").replaceChildren(...(text ? [element("p", { className: "notice problem", textContent: text })] : []));
   }
 
   /** @param {string} text */

@@ -1,6 +1,7 @@
 /* What stands in the list of keys: every action with its key, which can be changed here, and the tables of keys that the
    page has besides. keys.js opens the list and fetches this. */
 
+import { element } from "./elements.js";
 import { t } from "./language.js";
 
 export class AllKeys {
@@ -30,27 +31,20 @@ export class AllKeys {
   /** @param {string | null} focus @param {string} refusal */
   fill(focus = null, refusal = "") {
     const rows = this.#keys.table().map((action) => {
-      const button = make("button", { type: "button", className: "quiet" });
-      button.dataset.change = action.name;
       const waiting = this.#listening === action.name;
-      button.textContent = waiting ? t("Press a key…") : t("Change");
-      button.setAttribute("aria-label", waiting ? t`Press the new key for ${action.label}` : t`Change the shortcut for ${action.label}`);
-      return row([this.#keys.shown(action.key)], action.label, button);
+      const ariaLabel = waiting ? t`Press the new key for ${action.label}` : t`Change the shortcut for ${action.label}`;
+      const words = waiting ? t("Press a key…") : t("Change");
+      return row([this.#keys.shown(action.key)], action.label, element("button", { type: "button", className: "quiet", ariaLabel, dataset: { change: action.name } }, words));
     });
-    const off = make("label", { className: "switch" });
-    const box = make("input", { type: "checkbox", checked: !this.#keys.off, role: "switch" });
-    box.dataset.off = "";
-    off.append(box, t(" Use single-key shortcuts on this page"));
-    const reset = make("button", { type: "button", className: "quiet", textContent: t("Reset shortcuts") });
-    reset.dataset.reset = "";
-    const own = make("p", { className: "row" });
-    own.append(off, reset);
+    const box = element("input", { type: "checkbox", checked: !this.#keys.off, role: "switch", dataset: { off: "" } });
+    const off = element("label", { className: "switch" }, box, t(" Use single-key shortcuts on this page"));
+    const reset = element("button", { type: "button", className: "quiet", textContent: t("Reset shortcuts"), dataset: { reset: "" } });
     this.#body.replaceChildren(
-      own,
-      ...(refusal ? [make("p", { className: "notice problem", role: "alert", textContent: refusal })] : []),
+      element("p", { className: "row" }, off, reset),
+      ...(refusal ? [element("p", { className: "notice problem", role: "alert", textContent: refusal })] : []),
       section(t("On this page, outside the table and text fields"), rows),
       ...this.#sections.map(({ title, rows: lines }) => section(title, lines.map(([keys, text]) => row(keys, text)))),
-      make("p", { className: "soft", textContent: t("Keys with a dashed border wait while you are in the table or a text field: press Esc first. Ctrl Enter submits from a text field. Your shortcuts are stored in this browser.") }),
+      element("p", { className: "soft", textContent: t("Keys with a dashed border wait while you are in the table or a text field: press Esc first. Ctrl Enter submits from a text field. Your shortcuts are stored in this browser.") }),
     );
     if (focus) this.#body.querySelector(`[data-change="${CSS.escape(focus)}"]`)?.focus();
   }
@@ -99,23 +93,11 @@ export class AllKeys {
 
 /** @param {string} title @param {readonly HTMLElement[]} rows */
 function section(title, rows) {
-  const table = make("table", { className: "keys" });
-  table.append(make("caption", { textContent: title }), make("tbody"));
-  table.tBodies[0].append(...rows);
-  return table;
+  return element("table", { className: "keys" }, element("caption", { textContent: title }), element("tbody", {}, ...rows));
 }
 
 /** @param {readonly string[]} keys @param {string} text @param {HTMLElement | null} extra */
 function row(keys, text, extra = null) {
-  const tr = make("tr");
-  const th = make("th", { scope: "row" });
-  keys.forEach((key) => th.append(make("kbd", { textContent: key }), " "));
-  tr.append(th, make("td", { textContent: text }));
-  const last = make("td");
-  if (extra) last.append(extra);
-  tr.append(last);
-  return tr;
+  const th = element("th", { scope: "row" }, ...keys.flatMap((key) => [element("kbd", { textContent: key }), " "]));
+  return element("tr", {}, th, element("td", { textContent: text }), element("td", {}, extra ?? ""));
 }
-
-/** @type {Make} */
-const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);

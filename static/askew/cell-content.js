@@ -14,10 +14,7 @@ export const content = (flag) => (flag ? ["withheld", "evidence"].filter((name) 
 /** @param {HTMLElement} td @param {string} text @param {string | Versions | undefined} old @param {string} flag */
 export function fill(td, text, old, flag) {
   const kept = content(flag);
-  if (kept.includes("withheld")) {
-    td.replaceChildren(element("span", { className: "withheld", textContent: t("hidden") }));
-    return;
-  }
+  if (kept.includes("withheld")) return td.replaceChildren(element("span", { className: "withheld", textContent: t("hidden") }));
   if (old !== undefined) td.replaceChildren(...clipped(versions(old, text), td.role === "gridcell"));
   else if (isLong(text)) td.replaceChildren(...clipped([element("span", { textContent: text })], td.role === "gridcell"));
   else td.textContent = text;
@@ -38,17 +35,13 @@ export const isLong = (text) => text.length > LONG || lines(text) > TALL;
 /** @param {boolean} inGrid */
 export function wholeButton(inGrid) {
   const words = t("Read the whole text");
-  const button = element("button", { type: "button", className: "whole", tabIndex: inGrid ? -1 : 0, ariaLabel: words, title: inGrid ? `${words} (Alt ↓)` : words });
-  button.dataset.readWhole = "";
-  button.append(/** @type {Node} */ (icon("read")));
-  return button;
+  const title = inGrid ? `${words} (Alt ↓)` : words;
+  return element("button", { type: "button", className: "whole", tabIndex: inGrid ? -1 : 0, ariaLabel: words, title, dataset: { readWhole: "" } }, /** @type {Node} */ (icon("read")));
 }
 
 /** @param {string} text */
 function was(text) {
-  const del = element("del");
-  del.append(element("span", { className: "sr", textContent: t("was ") }), text === "" ? t("(empty)") : text);
-  return del;
+  return element("del", {}, element("span", { className: "sr", textContent: t("was ") }), text === "" ? t("(empty)") : text);
 }
 
 /** @param {string} text */
@@ -70,19 +63,13 @@ export function versions(old, text) {
 /* The letters of variants, as a sign. */
 /** @param {Owners} owners @param {string} words */
 export function who({ by, all }, words) {
-  const letters = element("b", { className: all ? "who all" : "who" });
-  letters.append(element("span", { className: "sr", textContent: words }), by);
-  return letters;
+  return element("b", { className: all ? "who all" : "who" }, element("span", { className: "sr", textContent: words }), by);
 }
 
 /** @param {readonly LineNote[] | undefined} several @param {string} single */
 export function notes(several, single) {
   if (!several) return single ? [element("small", { textContent: single })] : [];
-  return several.map(({ what, by, all }) => {
-    const note = element("small", { textContent: `${what} ` });
-    note.append(who({ by, all }, ""));
-    return note;
-  });
+  return several.map(({ what, by, all }) => element("small", {}, `${what} `, who({ by, all }, "")));
 }
 
 /* A button in the header of a row or column that removes it or puts it back. Keys reach the header, which does the same, so
@@ -93,10 +80,8 @@ export function offerRemoval(th, what, name, removed) {
   const words = removed
     ? (rows ? t`Restore row ${name}` : t`Restore column ${name}`)
     : (rows ? t`Remove row ${name}` : t`Remove column ${name}`);
-  const button = element("button", { type: "button", className: removed ? "cut back" : "cut", tabIndex: -1, ariaLabel: words, title: words });
-  button.dataset.remove = what;
-  button.append(/** @type {Node} */ (icon(removed ? "restore" : "close")));
-  th.prepend(button);
+  const sign = /** @type {Node} */ (icon(removed ? "restore" : "close"));
+  th.prepend(element("button", { type: "button", className: removed ? "cut back" : "cut", tabIndex: -1, ariaLabel: words, title: words, dataset: { remove: what } }, sign));
   th.classList.add("removable");
   th.querySelector("small")?.classList.add("sr");
   th.ariaLabel = removed ? t`${name}, removed` : name;

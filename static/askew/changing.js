@@ -16,15 +16,9 @@ export class Changing extends Pointed {
     const columnsHere = columns.map((id) => state.columns[grid.edits.columnPlaces.get(id)]).filter(Boolean);
     const parts = [...rowsHere, ...columnsHere];
     if (!parts.length) return;
-    if (parts.every(({ removed }) => removed)) {
-      this.putBack(rowsHere, columnsHere);
-      return;
-    }
+    if (parts.every(({ removed }) => removed)) return this.putBack(rowsHere, columnsHere);
     const forbidden = [rowsHere.length && !grid.may("remove_row") && t("Rows"), columnsHere.length && !grid.may("remove_column") && t("Columns")].filter(Boolean);
-    if (forbidden.length) {
-      grid.say(t`${forbidden.join(t(" and "))} cannot be removed here.`, { shown: true });
-      return;
-    }
+    if (forbidden.length) return grid.say(t`${forbidden.join(t(" and "))} cannot be removed here.`, { shown: true });
     this.removeAllowed(rowsHere.filter(({ removed }) => !removed), columnsHere.filter(({ removed }) => !removed));
   }
 
@@ -38,10 +32,7 @@ export class Changing extends Pointed {
     const reasons = stay.filter(Boolean).length ? this.#whyTheyStay(rows, columns) : "";
     const gone = [named(going.map(({ id }) => grid.edits.rowName(id)), "row"), named(leaving.map(({ id }) => columnWords(grid, id)), "column")].filter(Boolean);
     const said = [kept || (gone.length ? t`${sentence(gone.join(t(" and ")))} removed.` : ""), reasons].filter(Boolean).join(" ");
-    if (!gone.length) {
-      grid.say(said || t("Nothing to remove."), { shown: true });
-      return;
-    }
+    if (!gone.length) return grid.say(said || t("Nothing to remove."), { shown: true });
     const operations = grid.edits.without(going.map(({ id }) => id), leaving.map(({ id }) => id));
     grid.change(operations, said, { shown: Boolean(reasons) });
   }

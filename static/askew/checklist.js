@@ -6,6 +6,7 @@
    so that the list does not jump. That the table is unchanged is no fault until it was changed once or a submission was
    tried. */
 
+import { element } from "./elements.js";
 import { t } from "./language.js";
 
 /** @type {Record<string, string>} */
@@ -133,12 +134,9 @@ export class Checklist {
 
   /** @param {Field} field */
   #line(field) {
-    const line = Object.assign(document.createElement("li"), { className: "required" });
-    const link = Object.assign(document.createElement("button"), { type: "button", className: "link" });
+    const link = element("button", { type: "button", className: "link" });
     link.addEventListener("click", () => this.#go(field));
-    line.dataset.state = "open";
-    line.append(link);
-    return line;
+    return element("li", { className: "required", dataset: { state: "open" } }, link);
   }
 }
 

@@ -67,10 +67,7 @@ export class ColumnWidths {
      too wide is squeezed into the page, a much wider one scrolls. */
   /** @param {number} room */
   lockWidths(room) {
-    if (this.painting.pair) {
-      this.painting.pair.lockPair();
-      return;
-    }
+    if (this.painting.pair) return this.painting.pair.lockPair();
     const { table } = this.painting;
     const widest = this.widestTexts();
     if (widest) table.append(widest);
@@ -144,10 +141,7 @@ export class ColumnWidths {
   /** @param {readonly string[]} rowIds */
   makeRoom(rowIds) {
     if (!this.widths || this.painting.pair) return;
-    if (this.#withChanges && this.#isCheap && !hasChanges(this.painting.state)) {
-      this.#measureAgain(this.#room);
-      return;
-    }
+    if (this.#withChanges && this.#isCheap && !hasChanges(this.painting.state)) return this.#measureAgain(this.#room);
     this.#measureNew(rowIds);
     this.#share();
   }

@@ -66,21 +66,15 @@ export class ColumnList extends HTMLElement {
      what became of it, `column` the id of a column of the table that the line is about, `act` [label, name] of the button
      that does what Space does, `own` a label for the button of its own (F2), `key` the digit that acts on it. */
   /** @returns {readonly ColumnLine[]} */
-  lines() {
-    return [];
-  }
+  lines() { return []; }
 
   /* A choice of a line was taken. True goes on to the next line when a digit took it. */
   /** @param {ColumnLine} _line @param {ColumnChoice} _choice @returns {boolean} */
-  take(_line, _choice) {
-    return false;
-  }
+  take(_line, _choice) { return false; }
 
   /* Whether a choice is taken already: Enter on it submits. */
   /** @param {ColumnLine} _line @param {ColumnChoice} _choice @returns {boolean} */
-  taken(_line, _choice) {
-    return false;
-  }
+  taken(_line, _choice) { return false; }
 
   /* None of a line's choices fits. */
   /** @param {ColumnLine} _line */
@@ -114,9 +108,7 @@ export class ColumnList extends HTMLElement {
 
   /* The text that the line's field begins with, null where there is none; and what becomes of the text. */
   /** @param {ColumnLine} _line @param {ColumnChoice | null} _choice @returns {string | null} */
-  text(_line, _choice) {
-    return null;
-  }
+  text(_line, _choice) { return null; }
 
   /** @param {ColumnLine} _line @param {string} _text @param {ColumnChoice | null} _choice */
   keep(_line, _text, _choice) {}
@@ -129,9 +121,7 @@ export class ColumnList extends HTMLElement {
 
   /* A sentence under the list once all suggestions are there, "" for none. */
   /** @param {readonly ColumnLine[]} _lines @returns {string} */
-  advice(_lines) {
-    return "";
-  }
+  advice(_lines) { return ""; }
 
   /* Another item is on screen: what belonged to the last one goes. */
   begin() {}
@@ -142,9 +132,7 @@ export class ColumnList extends HTMLElement {
 
   /* What the keys do, as the page's list of keys shows it: [[keys], words]. */
   /** @returns {KeyRow[]} */
-  keyRows() {
-    return [];
-  }
+  keyRows() { return []; }
 
   get keyTable() {
     const rows = [
@@ -260,11 +248,8 @@ export class ColumnList extends HTMLElement {
 
   /** @param {ColumnLine} line @param {boolean} open */
   #line(line, open) {
-    const row = element("div", { className: "line", role: "row" });
-    row.dataset.line = line.id;
-    row.classList.toggle("open", open);
-    if (line.state) row.dataset.state = line.state;
-    row.append(this.#head(line, open));
+    const dataset = { line: line.id, ...(line.state ? { state: line.state } : {}) };
+    const row = element("div", { className: open ? "line open" : "line", role: "row", dataset }, this.#head(line, open));
     if (!open) return row;
     (line.choices ?? []).forEach((choice, index) => row.append(this.#choice(choice, index)));
     if (line.details?.length || line.own || line.choices?.length) row.append(this.#foot(line));
@@ -284,27 +269,22 @@ export class ColumnList extends HTMLElement {
     if (line.note) text.append(" ", element("small", { textContent: line.note }));
     if (line.act) {
       const [label, called] = line.act;
-      const button = element("button", { type: "button", className: "small", tabIndex: -1, textContent: label, ariaLabel: called });
-      button.dataset.does = "act";
-      head.append(" ", button);
+      head.append(" ", element("button", { type: "button", className: "small", tabIndex: -1, textContent: label, ariaLabel: called, dataset: { does: "act" } }));
     }
     return head;
   }
 
   /** @param {ColumnChoice} choice @param {number} index */
   #choice(choice, index) {
-    const place = cell("choice", this.here.choice === index);
-    place.dataset.choice = String(index);
-    if (choice.state) place.dataset.state = choice.state;
+    const place = cell("choice", this.here.choice === index, { choice: index, ...(choice.state ? { state: choice.state } : {}) });
     if (index < 9) place.append(element("kbd", { ariaHidden: "true", textContent: String(index + 1) }));
     place.append(element("span", { className: "text", textContent: choice.text, dir: "auto" }));
     if (choice.state) place.append(element("span", { className: "sr", textContent: ` (${STATES[choice.state]})` }));
     if (choice.rejectable) {
-      const button = element("button", { type: "button", className: "quiet small", tabIndex: -1, textContent: choice.state === "rejected" ? "↺" : "✕" });
-      button.dataset.reject = String(index);
-      button.ariaLabel = choice.state === "rejected" ? t`Undo rejection of “${choice.text}”` : t`Reject “${choice.text}”`;
-      button.title = choice.state === "rejected" ? t("Undo rejection") : t("Reject");
-      place.append(button);
+      const [textContent, ariaLabel, title] = choice.state === "rejected"
+        ? ["↺", t`Undo rejection of “${choice.text}”`, t("Undo rejection")]
+        : ["✕", t`Reject “${choice.text}”`, t("Reject")];
+      place.append(element("button", { type: "button", className: "quiet small", tabIndex: -1, textContent, ariaLabel, title, dataset: { reject: index } }));
     }
     const why = [choice.by, choice.why].filter(Boolean).join(": ");
     if (why) place.append(element("small", { textContent: why, dir: "auto" }));
@@ -323,10 +303,7 @@ export class ColumnList extends HTMLElement {
 
   /** @param {string} does @param {string} label @param {string} key */
   #button(does, label, key) {
-    const button = element("button", { type: "button", className: "small", tabIndex: -1, textContent: label });
-    button.dataset.does = does;
-    button.title = t`Key: ${key}`;
-    return button;
+    return element("button", { type: "button", className: "small", tabIndex: -1, textContent: label, title: t`Key: ${key}`, dataset: { does } });
   }
 
   /* Mark the column that the current line is about in the head of the table. */
@@ -494,7 +471,7 @@ function name(text, changed) {
   return element(changed ? "del" : "span", { className: "name", textContent: text, dir: "auto" });
 }
 
-/** @param {string} className @param {boolean} current */
-function cell(className, current) {
-  return element("div", { className, role: "gridcell", tabIndex: current ? 0 : -1 });
+/** @param {string} className @param {boolean} current @param {Record<string, unknown>} dataset */
+function cell(className, current, dataset = {}) {
+  return element("div", { className, role: "gridcell", tabIndex: current ? 0 : -1, dataset });
 }

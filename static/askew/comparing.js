@@ -55,10 +55,7 @@ export class Comparing extends Mode {
   /** @param {number} by */
   next(by) {
     const { grid, changes } = this;
-    if (!changes.length) {
-      grid.say(t("No changes."), { shown: true });
-      return;
-    }
+    if (!changes.length) return grid.say(t("No changes."), { shown: true });
     this.#at = this.#at < 0 && by < 0 ? changes.length - 1 : (this.#at + by + changes.length) % changes.length;
     const { row, column, words } = changes[this.#at];
     grid.point({ row, column });

@@ -95,11 +95,9 @@ class AskewComparison extends HTMLElement {
     const { table, marks } = this.#data;
     const grids = pair.map(() => element("askew-grid"));
     this.replaceChildren(...pair.map(({ letter, name }, at) => {
-      const side = element("section", { className: "variant" });
       const title = element("h2", { textContent: name });
       if (letter && !name.endsWith(letter)) title.prepend(element("b", { className: "who", textContent: letter, ariaHidden: "true" }), " ");
-      side.append(title, grids[at]);
-      return side;
+      return element("section", { className: "variant" }, title, grids[at]);
     }));
     const tools = this.#pairs.length > 1 || this.#single ? [this.#tool(this.#single && pair === this.#pairs.at(-1) ? t("One table") : t("Next pair"))] : [];
     pair.forEach(({ name, operations = [], cells = [] }, at) => {

@@ -3,6 +3,7 @@
    A field that is not asked is hidden, with its keys; what was entered in it stays until the item is submitted, and the
    server leaves it out (`tasks.shared.form_fields.Condition`). */
 
+import { element } from "./elements.js";
 import { t } from "./language.js";
 
 /** @type {Record<string, (value: string | readonly string[], wanted: string) => boolean>} */
@@ -61,11 +62,8 @@ export function offerRanks(field, answers) {
   const choose = field.dataset.choose ??= field.querySelector("option")?.textContent ?? "";
   for (const label of field.querySelectorAll("label")) label.remove();
   options.forEach((_, place) => {
-    const select = Object.assign(document.createElement("select"), { name: field.dataset.field });
-    select.append(new Option(choose, ""), ...options.map((answer) => new Option(answer, answer)));
-    const label = document.createElement("label");
-    label.append(Object.assign(document.createElement("span"), { textContent: `${place + 1}.` }), select);
-    field.append(label);
+    const select = element("select", { name: field.dataset.field }, new Option(choose, ""), ...options.map((answer) => new Option(answer, answer)));
+    field.append(element("label", {}, element("span", { textContent: `${place + 1}.` }), select));
   });
 }
 
@@ -78,18 +76,15 @@ export function offerAnswers(field, answers) {
   [...new Set(answers ?? [])].forEach((answer, place) => {
     const number = String(place + 1);
     const type = kind === "choice" ? "radio" : "checkbox";
-    const input = Object.assign(document.createElement("input"), { type, name, value: number });
-    input.required = kind === "choice" && Boolean(required) && !field.dataset.when;
-    const title = Object.assign(document.createElement("span"), { textContent: t`Answer ${number}` });
-    title.dataset.name = "";
-    const label = document.createElement("label");
-    label.dataset.answer = "";
-    input.dataset.key = number;
-    input.setAttribute("aria-keyshortcuts", number);
-    const key = Object.assign(document.createElement("kbd"), { ariaHidden: "true", className: "with-scripts", textContent: number });
-    key.dataset.shortcut = `${name}:${number}`;
-    label.append(input, title, key, Object.assign(document.createElement("small"), { dir: "auto", textContent: answer }));
-    field.insertBefore(label, own);
+    const isRequired = kind === "choice" && Boolean(required) && !field.dataset.when;
+    const input = element("input", { type, name, value: number, required: isRequired, ariaKeyShortcuts: number, dataset: { key: number } });
+    field.insertBefore(element(
+      "label", { dataset: { answer: "" } },
+      input,
+      element("span", { textContent: t`Answer ${number}`, dataset: { name: "" } }),
+      element("kbd", { ariaHidden: "true", className: "with-scripts", textContent: number, dataset: { shortcut: `${name}:${number}` } }),
+      element("small", { dir: "auto", textContent: answer }),
+    ), own);
   });
 }
 

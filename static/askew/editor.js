@@ -33,8 +33,7 @@ export class Editor {
     this.#area = element("textarea", { className: "editor", value: text, ariaLabel: label, rows: 1, spellcheck: false, dir: "auto" });
     this.#area.setAttribute("aria-describedby", this.#note.id);
     this.#opened = typing ? null : this.#area.value;
-    this.#box = element("div", { className: "writing" });
-    this.#box.append(this.#area, this.#note);
+    this.#box = element("div", { className: "writing" }, this.#area, this.#note);
     this.#area.addEventListener("keydown", (event) => this.#onKey(event));
     this.#area.addEventListener("input", () => this.#onInput());
     this.#area.addEventListener("blur", (event) => leaves(event) && handlers.keep({}));

@@ -35,24 +35,17 @@ export class Exercise {
       const verdicts = new Map([[true, t("Correct")], [false, t("Not correct")], [null, unjudged]]);
       const verdict = element("p", { className: "verdict", textContent: verdicts.get(right) });
       place.replaceChildren(verdict, ...words.map((/** @type {string} */ text) => element("p", { textContent: text, dir: "auto" })));
-      if (why) {
-        const reason = element("p", { dir: "auto" });
-        reason.append(element("strong", { textContent: t("Why:") }), ` ${why}`);
-        place.append(reason);
-      }
+      if (why) place.append(element("p", { dir: "auto" }, element("strong", { textContent: t("Why:") }), ` ${why}`));
       place.dataset.state = right === null ? "open" : right ? "yes" : "no";
       place.hidden = false;
-      const go = element("button", { type: "button", className: "primary", textContent: next ? onward : end });
-      go.append(element("kbd", { ariaHidden: "true", textContent: t("Enter") }));
+      const go = element("button", { type: "button", className: "primary" }, next ? onward : end, element("kbd", { ariaHidden: "true", textContent: t("Enter") }));
       go.addEventListener("click", () => {
         if (!next) return location.assign(this.page.dataset.done ?? "");
         place.hidden = true;
         this.page.number = number + 1;
         this.page.show({ ...this.page.current, ...next, draft: null, progress: { submitted: number, total: this.page.status.progress.total } });
       });
-      const last = element("p");
-      last.append(go);
-      place.append(last);
+      place.append(element("p", {}, go));
       this.page.status.announce([...place.children].slice(0, -1).map(({ textContent }) => textContent).join(" "));
       go.focus();
     }, (problem) => {

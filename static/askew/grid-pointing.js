@@ -14,10 +14,7 @@ export class GridPointing {
   settleOn({ row, column }, extend) {
     this.grid.behaviour.keep?.();
     const { base } = this.grid.edits;
-    if (row === null) {
-      this.grid.selectAll();
-      return;
-    }
+    if (row === null) return this.grid.selectAll();
     const head = row === base.header_id;
     const across = column === null ? "rows" : head ? "columns" : "cells";
     const goal = /** @type {GridCell} */ ({

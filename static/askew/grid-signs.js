@@ -22,11 +22,9 @@ export class GridSigns {
   drawLegend() {
     const present = LEGEND.filter(([name]) => (name === "evidence" ? this.grid.evidence.size && !this.grid.marksHidden : this.grid[name]?.size));
     const marks = present.length && this.grid.behaviour?.isGrid ? [["here", t("current cell")], ["focus", t("keys act here")], ...present] : present;
-    this.legend.replaceChildren(...marks.map(([name, words]) => {
-      const item = element("li", { className: name === "focus" ? "key-hint" : "" });
-      item.append(element("span", { className: `sign ${name}`, ariaHidden: "true" }), words);
-      return item;
-    }));
+    this.legend.replaceChildren(...marks.map(([name, words]) => (
+      element("li", { className: name === "focus" ? "key-hint" : "" }, element("span", { className: `sign ${name}`, ariaHidden: "true" }), words)
+    )));
   }
 
   /** @param {string} row */

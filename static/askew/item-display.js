@@ -62,11 +62,7 @@ export const SHOW = {
   evidence: (place, evidence) => { place.textContent = evidence?.from ?? ""; },
   answers: (place, answers, { alternatives = [] } = {}) => {
     place.replaceChildren(...(answers ?? []).map((/** @type {string} */ text) => element("li", { textContent: text, dir: "auto" })));
-    for (const other of alternatives) {
-      const item = element("li", { dir: "auto" });
-      item.append(element("span", { className: "soft", textContent: t("or") }), ` ${other.join(" | ")}`);
-      place.append(item);
-    }
+    place.append(...alternatives.map((other) => element("li", { dir: "auto" }, element("span", { className: "soft", textContent: t("or") }), ` ${other.join(" | ")}`)));
   },
   context: (place, context) => {
     const facts = [[t("Unit"), context?.unit], [t("Scale"), context?.scale]].filter(([, value]) => value);
@@ -76,10 +72,8 @@ export const SHOW = {
     );
   },
   history: (place, turns) => {
-    place.replaceChildren(...(turns ?? []).map((/** @type {{question: string, answers: readonly string[]}} */ { question, answers }) => {
-      const item = element("li", { dir: "auto", textContent: question });
-      item.append(" ", element("span", { className: "soft", textContent: answers.join(" | ") }));
-      return item;
-    }));
+    place.replaceChildren(...(turns ?? []).map((/** @type {{question: string, answers: readonly string[]}} */ { question, answers }) => (
+      element("li", { dir: "auto" }, `${question} `, element("span", { className: "soft", textContent: answers.join(" | ") }))
+    )));
   },
 };

@@ -228,10 +228,7 @@ const ON = {
   withdrawFailed(item, { request, problem }, act) {
     if (item.withdrawal !== request) return;
     item.withdrawal = null;
-    if (problem.passing) {
-      act({ do: "tell", what: "failing", problem, seconds: secondsAfter(0) });
-      return;
-    }
+    if (problem.passing) return act({ do: "tell", what: "failing", problem, seconds: secondsAfter(0) });
     Object.assign(item, { stage: "open", unanswered: null, ending: null });
     if (SLOT_GONE.has(problem.code)) lose(item, "refused", problem, act);
     else act({ do: "tell", what: "notEnded", problem });

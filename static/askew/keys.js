@@ -4,7 +4,8 @@
    page (submit, skip, ...) and from inputs that carry data-key (the choices of a form). Each can be moved to another
    key, and all can be switched off (WCAG 2.1.4); both are kept in this browser. */
 
-import { keep } from "./browser-storage.js";
+import { keep, recallJson } from "./browser-storage.js";
+import { element, openDialog } from "./elements.js";
 import { t } from "./language.js";
 import { styled } from "./later.js";
 
@@ -15,10 +16,6 @@ const NUMBER = /^-?\d+$/u;
 export class Keys {
   /** @type {readonly KeyAction[]} */
   #actions;
-  /** @type {HTMLDialogElement | null} */
-  #dialog = null;
-  /** @type {Promise<{ fill(): void }> | null} */
-  #list = null; // a promise, once somebody has asked for it
   /** @type {TypedNumber | null} */
   typed = null; // {text, group, input}: digits that may begin a longer key, set by the page's choose()
 
@@ -29,7 +26,7 @@ export class Keys {
     this.page = page;
     this.sections = sections;
     this.#actions = actions;
-    this.own = read();
+    this.own = recallJson(STORE) ?? {};
     document.addEventListener("keydown", (event) => this.#onKey(event));
     this.label();
   }
@@ -85,8 +82,7 @@ export class Keys {
   #leaveOutOfName(place) {
     place.ariaHidden = "true";
     const control = place.closest("label")?.control ?? place.closest("button, a, summary");
-    if (this.off) control?.removeAttribute("aria-keyshortcuts");
-    else control?.setAttribute("aria-keyshortcuts", place.textContent);
+    if (control) control.ariaKeyShortcuts = this.off ? null : place.textContent;
   }
 
   /* Controls that are not pressed per item show no key; a pointer over them and a screen reader tell it. */
@@ -95,14 +91,20 @@ export class Keys {
     const title = place.dataset.title ??= place.title;
     const words = key && !this.off ? t`Key: ${shown(key)}` : "";
     place.title = [title, words].filter(Boolean).join(" ");
-    if (key && words) place.setAttribute("aria-keyshortcuts", shown(key));
-    else place.removeAttribute("aria-keyshortcuts");
+    place.ariaKeyShortcuts = key && words ? shown(key) : null;
   }
 
-  help() {
-    this.#dialog ??= this.#build();
-    this.#dialog.showModal();
-    this.#fill();
+  /* A dialog with all keys. It is there at once and takes the keys; what stands in it is fetched then (all-keys.js). */
+  async help() {
+    const body = element("div", { className: "help-body" });
+    const dialog = openDialog("all-keys", t("Keyboard shortcuts"), body);
+    try {
+      const { AllKeys } = await styled(() => import("./all-keys.js"));
+      new AllKeys(this, dialog, body, await this.sections()).fill();
+    } catch (problem) {
+      body.replaceChildren(element("p", { className: "notice problem", textContent: t("The server cannot be reached.") }));
+      throw problem;
+    }
   }
 
   /** @param {KeyPress} event */
@@ -139,40 +141,6 @@ export class Keys {
     return { found: numbers.length ? numbers : table.filter((action) => action.key.toLowerCase() === key.toLowerCase()) };
   }
 
-  // --- the dialog --------------------------------------------------------------------------------------------------
-
-  /* The dialog is there at once and takes the keys; what stands in it is fetched the first time (all-keys.js). */
-  #build() {
-    const dialog = make("dialog", { className: "all-keys" });
-    dialog.setAttribute("aria-labelledby", "help-title");
-    const head = make("header");
-    head.append(make("h2", { id: "help-title", textContent: t("Keyboard shortcuts") }));
-    const close = make("button", { type: "button", className: "quiet", textContent: t("Close") });
-    close.append(make("kbd", { ariaHidden: "true", textContent: t("Esc") }));
-    close.addEventListener("click", () => dialog.close());
-    head.append(close);
-    dialog.append(head, make("div", { className: "help-body" }));
-    document.body.append(dialog);
-    return dialog;
-  }
-
-  async #fill() {
-    const body = /** @type {HTMLElement} */ (this.#dialog?.lastElementChild);
-    try {
-      (await (this.#list ??= this.#fetch(body))).fill();
-    } catch (problem) {
-      this.#list = null; // the next time it is asked for again
-      body.replaceChildren(make("p", { className: "notice problem", textContent: t("The server cannot be reached.") }));
-      throw problem;
-    }
-  }
-
-  /** @param {HTMLElement} body */
-  async #fetch(body) {
-    const { AllKeys } = await styled(() => import("./all-keys.js"));
-    return new AllKeys(this, /** @type {HTMLDialogElement} */ (this.#dialog), body, await this.sections());
-  }
-
   /** @param {OwnKeys} own */
   keep(own) {
     this.own = own;
@@ -206,15 +174,3 @@ export function writes(target) {
 const NAMES = { " ": "Space", ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" };
 /** @param {string} key */
 const shown = (key) => NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key);
-
-/** @returns {OwnKeys} */
-function read() {
-  try {
-    return JSON.parse(localStorage.getItem(STORE)) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-/** @type {Make} */
-const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);

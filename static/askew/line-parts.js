@@ -15,8 +15,8 @@ export function reveal(th) {
 /* Why something is offered, on demand; its keys are its own. */
 /** @param {ColumnLine} line */
 export function reasonsOf({ reasons }) {
-  const details = element("details", { className: "small" });
-  details.append(element("summary", { textContent: t("Why offered?") }), ...(reasons ?? []).map((text) => element("p", { textContent: text, dir: "auto" })));
+  const texts = (reasons ?? []).map((textContent) => element("p", { textContent, dir: "auto" }));
+  const details = element("details", { className: "small" }, element("summary", { textContent: t("Why offered?") }), ...texts);
   details.addEventListener("keydown", (event) => ["Enter", " "].includes(event.key) && event.stopPropagation());
   return details;
 }

@@ -26,10 +26,7 @@ export class Outlines {
     this.painting.state.columns.forEach(({ id }, index) => {
       const inside = this.#areas.some(({ top, left, right }) => top < 0 && left <= index && index <= right);
       const th = this.painting.header.headCells.get(id);
-      if (inside !== (th.dataset.inside !== undefined)) {
-        if (inside) th.dataset.inside = "";
-        else delete th.dataset.inside;
-      }
+      th.toggleAttribute("data-inside", inside);
     });
     if (!this.painting.columnWidths.widths) return;
     let start = 0;
@@ -47,10 +44,7 @@ export class Outlines {
   /** @param {HTMLTableSectionElement} body @param {readonly AreaPart[]} parts */
   #drawIn(body, parts) {
     const present = body.firstElementChild?.classList.contains("areas") ? /** @type {HTMLElement} */ (body.firstElementChild) : null;
-    if (!parts.length) {
-      present?.remove();
-      return;
-    }
+    if (!parts.length) return present?.remove();
     const rows = body.rows;
     const boxes = parts.map((part) => ({
       ...part,
@@ -64,8 +58,7 @@ export class Outlines {
     const pinned = this.painting.table.classList.contains("pinned");
     layer.replaceChildren(...boxes.flatMap((box) => {
       if (!pinned || box.left > 0) return [this.#box(box, box.left, box.right)];
-      const first = element("div", { className: "beside" }); // stays with the column that stays in sight
-      first.append(this.#box(box, 0, 0));
+      const first = element("div", { className: "beside" }, this.#box(box, 0, 0)); // stays with the column that stays in sight
       return [first, ...(box.right > 0 ? [this.#box({ ...box, joined: true }, 1, box.right)] : [])];
     }));
     if (!present) body.prepend(layer);

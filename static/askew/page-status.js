@@ -30,8 +30,7 @@ export class PageStatus {
     this.notice(words, "problem", "connection", retry, t("Try now"));
     const button = this.page.noticeList.querySelector("[data-topic=connection] > button");
     const before = /** @type {HTMLElement} */ (button.previousElementSibling);
-    const place = before.matches("[data-seconds]") ? before : element("span", { ariaHidden: "true" });
-    place.dataset.seconds = "";
+    const place = before.matches("[data-seconds]") ? before : element("span", { ariaHidden: "true", dataset: { seconds: "" } });
     button.before(place, " ");
     let left = seconds;
     const tell = () => { place.textContent = left ? t`Retrying in ${left} s` : ""; };
@@ -132,9 +131,7 @@ export class PageStatus {
     const present = this.page.noticeList.querySelector(`[data-topic="${topic}"]`);
     if (present?.firstChild?.textContent === words) return;
     present?.remove();
-    const notice = element("p", { className: `notice ${kind}` });
-    notice.dataset.topic = topic;
-    notice.append(element("span", { textContent: words }));
+    const notice = element("p", { className: `notice ${kind}`, dataset: { topic } }, element("span", { textContent: words }));
     if (act) {
       const button = element("button", { type: "button", className: "quiet", textContent: label });
       button.addEventListener("click", act);

@@ -183,15 +183,10 @@ export class Painting {
 
   #emptyRow() {
     const { grid, choosing } = this.options;
-    const tr = element("tr", { role: "row" });
-    tr.append(element("th", { className: "number", scope: "row", role: "rowheader" }));
-    this.state.columns.forEach(({ id }, index) => {
-      const td = element("td", { role: grid ? "gridcell" : "cell", dir: "auto", className: this.numeric[index] ? "n" : "" });
-      td.dataset.column = id;
-      if (choosing) td.setAttribute("aria-selected", "false");
-      tr.append(td);
-    });
-    return tr;
+    const cells = this.state.columns.map(({ id }, index) => element("td", {
+      role: grid ? "gridcell" : "cell", dir: "auto", className: this.numeric[index] ? "n" : "", ariaSelected: choosing ? "false" : null, dataset: { column: id },
+    }));
+    return element("tr", { role: "row" }, element("th", { className: "number", scope: "row", role: "rowheader" }), ...cells);
   }
 
   /** @param {ShownRow} row */
@@ -208,13 +203,11 @@ export class Painting {
   /* One row that stands for rows without changes, and opens them. */
   /** @param {ShownRow} row */
   #leftOut(row) {
-    const tr = element("tr", { className: "left-out", role: "row" });
-    tr.dataset.row = row.id;
-    const button = element("button", { type: "button", className: "quiet small", textContent: counted(row.left ?? 0, "{0} row without changes", "{0} rows without changes") });
-    button.dataset.openRun = row.id;
-    const td = element("td", { role: "cell", colSpan: this.state.columns.length, ariaColSpan: String(this.state.columns.length) });
-    td.append(button);
-    tr.append(element("th", { className: "number", scope: "row", role: "rowheader", textContent: "⋮" }), td);
+    const words = counted(row.left ?? 0, "{0} row without changes", "{0} rows without changes");
+    const button = element("button", { type: "button", className: "quiet small", textContent: words, dataset: { openRun: row.id } });
+    const number = element("th", { className: "number", scope: "row", role: "rowheader", textContent: "⋮" });
+    const td = element("td", { role: "cell", colSpan: this.state.columns.length, ariaColSpan: String(this.state.columns.length) }, button);
+    const tr = element("tr", { className: "left-out", role: "row", dataset: { row: row.id } }, number, td);
     const entry = { tr, row, flags: null, columns: this.#columnsKey };
     this.entries.set(row.id, entry);
     return entry;

@@ -6,7 +6,8 @@
 
    `lookback.home` of the page (annotate.js) is the current item meanwhile. */
 
-import { keep, recall } from "./browser-storage.js";
+import { isKeptOpen, keep } from "./browser-storage.js";
+import { element } from "./elements.js";
 import { t } from "./language.js";
 import { Problem, send } from "./api.js";
 import { clock } from "./page-status.js";
@@ -140,10 +141,7 @@ export class Past {
     const { annotation, can_change: can } = this.#items?.[this.#at] ?? {};
     if (!can) return;
     const problem = await this.reopen(/** @type {string} */ (annotation));
-    if (problem) {
-      this.#say(problem.message);
-      return;
-    }
+    if (problem) return this.#say(problem.message);
     this.#at = -1;
     this.#mark();
     this.changed();
@@ -213,10 +211,7 @@ export class Past {
   /* Which item is shown, when it was submitted, and what can be done about it. */
   /** @param {PastItem | null} item */
   #mark(item = null) {
-    for (const [index, line] of [...this.list.querySelectorAll("button")].entries()) {
-      if (index === this.#at) line.setAttribute("aria-current", "true");
-      else line.removeAttribute("aria-current");
-    }
+    this.list.querySelectorAll("button").forEach((line, index) => { line.ariaCurrent = index === this.#at ? "true" : null; });
     this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     this.strip.toggleAttribute("data-looking", this.looking);
     if (!item) return this.#say("");
@@ -260,20 +255,16 @@ export class Past {
   }
 
   #draw() {
-    this.list.replaceChildren(...(this.#items ?? []).map(({ id, question, summary, unsure }) => {
-      const line = make("button", { type: "button", className: "quiet small", title: question });
-      line.dataset.item = id;
-      line.append(make("span", { textContent: summary || t("No response"), dir: "auto" }));
-      if (unsure) line.append(make("span", { className: "unsure", textContent: t("not sure") }));
-      const entry = make("li");
-      entry.append(line);
-      return entry;
-    }));
+    this.list.replaceChildren(...(this.#items ?? []).map(({ id, question, summary, unsure }) => element("li", {}, element(
+      "button", { type: "button", className: "quiet small", title: question, dataset: { item: id } },
+      element("span", { textContent: summary || t("No response"), dir: "auto" }),
+      ...(unsure ? [element("span", { className: "unsure", textContent: t("not sure") })] : []),
+    ))));
     this.#say(this.#items?.length ? "" : t("You have not submitted an item in this batch yet."));
   }
 
   get #leftOpen() {
-    return recall(this.#store) === "open";
+    return isKeptOpen(this.#store);
   }
 
   /** @param {KeyPress} event */
@@ -307,6 +298,3 @@ function asPast(item, home) {
     draft: { revision: 0, response: /** @type {ResponseBody} */ ({ data, unsure: item.unsure }), saved_at: item.ended_at },
   };
 }
-
-/** @type {Make} */
-const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);

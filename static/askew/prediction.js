@@ -15,6 +15,7 @@
    they open.
    For other elements: `wants` (there is something that was not tried yet), `away` and `check()`. */
 
+import { element, write } from "./elements.js";
 import { counted, t } from "./language.js";
 import { Problem, send } from "./api.js";
 
@@ -323,7 +324,7 @@ export class AskewPrediction extends HTMLElement {
     this.#panel = { of, flight: new AbortController() };
     const { signal } = this.#panel.flight;
     this.parts.panel.querySelector("ul").replaceChildren(...names.map((name) => {
-      const line = Object.assign(document.createElement("li"), { textContent: `${name}: …`, dir: "auto" });
+      const line = element("li", { textContent: `${name}: …`, dir: "auto" });
       this.#askOfPanel(name, of, line, signal);
       return line;
     }));
@@ -456,11 +457,9 @@ function after(pause, signal) {
 
 /** @param {HTMLElement} place @param {readonly VerdictPart[]} parts */
 function spans(place, parts) {
-  /** @param {string} className @param {string} textContent */
-  const span = (className, textContent) => Object.assign(document.createElement("span"), { className, textContent });
   place.replaceChildren(...parts.flatMap(([kind, words, short], number) => {
-    const part = Object.assign(span(kind, short ? "" : words), { dir: "auto", title: words });
-    if (short) part.append(span("in-full", words), span("in-short", short));
+    const both = [element("span", { className: "in-full" }, words), element("span", { className: "in-short" }, short ?? "")];
+    const part = element("span", { className: kind, dir: "auto", title: words }, ...(short ? both : [words]));
     return [...(number ? [" "] : []), part];
   }));
 }
@@ -509,7 +508,7 @@ function look(place, said, isVerified = true) {
 /** @param {HTMLElement} place @param {readonly string[]} texts */
 function list(place, texts) {
   place.hidden = !texts.length;
-  place.querySelector("ul").replaceChildren(...texts.map((text) => Object.assign(document.createElement("li"), { textContent: text, dir: "auto" })));
+  place.querySelector("ul").replaceChildren(...texts.map((text) => element("li", { textContent: text, dir: "auto" })));
 }
 
 /** @param {ModelAnswer} said */
@@ -517,11 +516,6 @@ function facts({ score, confidence, next_best: others, rows_seen: seen, rows_tot
   const sure = score === null ? "" : `${confidence} (${Math.round(score * 100)} %)`;
   const rows = seen < total ? t`rows 1–${seen} of ${total}` : "";
   return [sure, others, rows];
-}
-
-/** @param {HTMLElement} place @param {string} words */
-function write(place, words) {
-  if (place.textContent !== words) place.textContent = words;
 }
 
 customElements.define("askew-prediction", AskewPrediction);

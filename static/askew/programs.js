@@ -14,6 +14,8 @@
    have a choice where there is something to choose. */
 
 import { PAUSE } from "./commits.js";
+import { same as alike } from "./draft.js";
+import { element } from "./elements.js";
 import { t } from "./language.js";
 import { equal } from "./tables.js";
 import { count } from "./words.js";
@@ -58,10 +60,13 @@ export class AskewPrograms extends HTMLElement {
     if (this.#list) return;
     this.page = this.closest("askew-annotate");
     this.querySelector("[data-offered]")?.remove(); // what a page without scripts was given
-    this.#list = this.appendChild(make("div", { className: "choices programs", role: "radiogroup", tabIndex: -1, ariaLabel: this.dataset.label }));
-    this.#more = this.#list.appendChild(moreButton());
-    this.#said = this.appendChild(make("p", { className: "soft small" }));
-    this.#line = this.appendChild(make("p", { className: "computed", ariaLive: "polite" }));
+    this.#list = this.appendChild(element("div", { className: "choices programs", role: "radiogroup", tabIndex: -1, ariaLabel: this.dataset.label }));
+    this.#more = this.#list.appendChild(element("button", {
+      type: "button", className: "quiet small more-programs", name: "programs", hidden: true,
+      dataset: { key: "m", label: t("Show all programs"), keyTip: "programs" },
+    }, ""));
+    this.#said = this.appendChild(element("p", { className: "soft small" }));
+    this.#line = this.appendChild(element("p", { className: "computed", ariaLive: "polite" }));
     this.addEventListener("item-shown", ({ detail }) => this.#begin(detail.assignment));
     this.addEventListener("item-suggested", ({ detail }) => this.#take(detail));
     this.addEventListener("draft-checked", ({ detail }) => this.#compute(detail.answer));
@@ -254,15 +259,10 @@ export class AskewPrograms extends HTMLElement {
 
   /** @param {Program} program @param {string} words @param {string} key @param {Program | null} value */
   #choice(program, words, key, value) {
-    const label = make("label");
     const text = JSON.stringify(program);
-    const input = make("input", { type: "radio", name: "program", value: text, checked: value !== null && alike(program, value) });
-    Object.assign(input.dataset, { key, label: words });
-    input.setAttribute("aria-keyshortcuts", key.toUpperCase());
-    const shortcut = make("kbd", { ariaHidden: "true", textContent: key.toUpperCase() });
-    shortcut.dataset.shortcut = `program:${text}`;
-    label.append(input, make("span", { textContent: words, title: words, dir: "auto" }), shortcut);
-    return label;
+    const input = element("input", { type: "radio", name: "program", value: text, checked: value !== null && alike(program, value), ariaKeyShortcuts: key.toUpperCase(), dataset: { key, label: words } });
+    const shortcut = element("kbd", { ariaHidden: "true", textContent: key.toUpperCase(), dataset: { shortcut: `program:${text}` } });
+    return element("label", {}, input, element("span", { textContent: words, title: words, dir: "auto" }), shortcut);
   }
 
   #say() {
@@ -279,13 +279,12 @@ export class AskewPrograms extends HTMLElement {
     const alternatives = this.#disagreement(answer.alternatives ?? [], differs);
     const computed = alternatives.length ? null : answer.computed ?? null;
     const words = this.#line;
-    if (problem) words.replaceChildren(make("span", { className: "problem", textContent: problem }));
+    if (problem) words.replaceChildren(element("span", { className: "problem", textContent: problem }));
     else if (computed) {
       const [old, now] = [before.join(" | "), computed.join(" | ")];
-      const seen = make("span", { ariaHidden: "true" });
-      seen.append(bidi(old), " → ", make("strong", { textContent: now, dir: "auto" }));
+      const seen = element("span", { ariaHidden: "true" }, element("bdi", { textContent: old }), " → ", element("strong", { textContent: now, dir: "auto" }));
       const heard = equal(before, computed) ? t`The program still gives ${now}.` : t`The program gave ${old} and now gives ${now}.`;
-      words.replaceChildren(seen, make("span", { className: "sr", textContent: heard }));
+      words.replaceChildren(seen, element("span", { className: "sr", textContent: heard }));
     } else words.replaceChildren();
     this.#tellComputed({ ...answer, computed, alternatives });
   }
@@ -311,33 +310,9 @@ export class AskewPrograms extends HTMLElement {
   }
 }
 
-/* Whether two pieces of JSON say the same, in whatever order their fields stand. */
-/** @param {any} one @param {any} other @returns {boolean} */
-function alike(one, other) {
-  if (Array.isArray(one) || Array.isArray(other)) {
-    return Array.isArray(one) && Array.isArray(other) && one.length === other.length && one.every((part, at) => alike(part, other[at]));
-  }
-  if (!one || !other || typeof one !== "object" || typeof other !== "object") return one === other;
-  const names = Object.keys(one);
-  return equal(names.sort(), Object.keys(other).sort()) && names.every((name) => alike(one[name], other[name]));
-}
-
 /** @param {Alternative} alternative @param {Program | null} value */
 const gives = ({ programs }, value) => programs.some(({ program }) => alike(program, value));
 /** @param {readonly Alternative[]} alternatives */
 const programsOf = (alternatives) => alternatives.flatMap(({ programs }) => programs.map(({ program }) => program));
-
-function moreButton() {
-  const button = make("button", { type: "button", className: "quiet small more-programs", name: "programs", hidden: true });
-  Object.assign(button.dataset, { key: "m", label: t("Show all programs") });
-  button.append("");
-  button.dataset.keyTip = "programs";
-  return button;
-}
-
-/** @param {string} text */
-const bidi = (text) => make("bdi", { textContent: text });
-/** @type {Make} */
-const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);
 
 customElements.define("askew-programs", AskewPrograms);

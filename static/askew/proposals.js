@@ -7,8 +7,10 @@
 
    Whose a response is, the server decides: what is told from here is only what was done with which proposal. */
 
-import { t } from "./language.js";
 import { Problem, send } from "./api.js";
+import { same } from "./draft.js";
+import { element } from "./elements.js";
+import { t } from "./language.js";
 
 /** @type {Record<string, [words: string, kind: string]>} */
 const VERDICTS = {
@@ -191,10 +193,7 @@ class AskewProposals extends HTMLElement {
 
   /** @param {Proposal} one */
   #use(one) {
-    if (this.#inForm?.id === one.id) {
-      this.page.submit();
-      return;
-    }
+    if (this.#inForm?.id === one.id) return this.page.submit();
     this.#take(one);
     this.#focus(one);
   }
@@ -239,38 +238,32 @@ class AskewProposals extends HTMLElement {
 
   /** @param {Proposal} one */
   #item(one) {
-    const item = make("li");
     const inForm = this.#inForm?.id === one.id;
-    item.dataset.state = inForm ? "took" : one.state === "rejected" ? "rejected" : "";
+    const isRejected = one.state === "rejected";
     const [first, ...more] = one.words;
-    const button = make("button", { type: "button", className: "proposal" });
-    button.append(make("span", { className: "text", textContent: first, dir: "auto" }));
-    for (const line of more) button.append(make("small", { textContent: line, dir: "auto" }));
-    if (one.why) button.append(make("small", { textContent: one.why, dir: "auto" }));
     const [words, kind] = VERDICTS[one.verdict ?? ""] ?? [];
-    if (words) {
-      const state = make("span", { className: "state", textContent: words });
-      state.dataset.kind = kind;
-      button.append(state);
-    }
-    const said = inForm ? t("In the form.") : one.state === "rejected" ? t("Rejected.") : "";
-    button.append(make("small", { className: "now", textContent: said }));
-    const acts = make("div", { className: "acts" });
-    acts.append(act(inForm ? t("Submit it") : t("Use it"), "Enter", {}), act(t("Edit"), "E", { edit: "" }));
-    const wrong = make("span", { className: "wrong" });
-    wrong.append(make("span", { className: "soft small", textContent: t("Reject: ") }), ...this.errors.map(([key, text], place) => act(text, String(place + 1), { error: key })));
-    if (one.state !== "rejected") acts.append(wrong);
-    item.append(button, acts);
-    return item;
+    const reasons = this.errors.map(([key, text], place) => act(text, String(place + 1), { error: key }));
+    const wrong = element("span", { className: "wrong" }, element("span", { className: "soft small", textContent: t("Reject: ") }), ...reasons);
+    return element(
+      "li", { dataset: { state: inForm ? "took" : isRejected ? "rejected" : "" } },
+      element(
+        "button", { type: "button", className: "proposal" },
+        element("span", { className: "text", textContent: first, dir: "auto" }),
+        ...[...more, ...(one.why ? [one.why] : [])].map((textContent) => element("small", { textContent, dir: "auto" })),
+        ...(words ? [element("span", { className: "state", textContent: words, dataset: { kind } })] : []),
+        element("small", { className: "now", textContent: inForm ? t("In the form.") : isRejected ? t("Rejected.") : "" }),
+      ),
+      element(
+        "div", { className: "acts" },
+        act(inForm ? t("Submit it") : t("Use it"), "Enter", {}), act(t("Edit"), "E", { edit: "" }), ...(isRejected ? [] : [wrong]),
+      ),
+    );
   }
 }
 
-/** @param {string} text @param {string} key @param {Record<string, string>} data */
-function act(text, key, data) {
-  const button = make("button", { type: "button", className: "quiet", textContent: text, tabIndex: -1 });
-  Object.assign(button.dataset, data);
-  button.append(make("kbd", { ariaHidden: "true", textContent: key }));
-  return button;
+/** @param {string} text @param {string} key @param {Record<string, string>} dataset */
+function act(text, key, dataset) {
+  return element("button", { type: "button", className: "quiet", tabIndex: -1, dataset }, text, element("kbd", { ariaHidden: "true", textContent: key }));
 }
 
 /* Whether there is nothing more to say: it arrived, or the server will not have it. */
@@ -287,9 +280,5 @@ async function once(url, body) {
 
 /** @param {number} wait */
 const later = (wait) => new Promise((resolve) => { setTimeout(resolve, wait); });
-/** @param {unknown} one @param {unknown} other */
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
-/** @type {Make} */
-const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);
 
 customElements.define("askew-proposals", AskewProposals);

@@ -91,10 +91,7 @@ class AskewRenames extends ColumnList {
 
   /** @param {ColumnLine} line @param {ColumnChoice & SuggestedName} choice */
   reject(line, choice) {
-    if (choice.state === "taken") {
-      this.clear(line);
-      return;
-    }
+    if (choice.state === "taken") return this.clear(line);
     const one = [line.id, choice.text, choice.source];
     const others = this.#stored("rejected").filter((other) => keyOf(other) !== keyOf(one));
     const back = choice.state === "rejected";

@@ -154,16 +154,9 @@ export class Requirements {
     if (summary) summary.textContent = count(operations.length, "change") + (Number.isInteger(limit) ? t`, at most ${limit}` : "");
     if (same(words, [...list.children].map((item) => item.firstChild?.textContent))) return;
     list.replaceChildren(...words.map((text, index) => {
-      const item = element("li");
-      if (index === LISTED) {
-        item.append(element("span", { className: "soft", textContent: text }));
-        return item;
-      }
-      const back = element("button", { type: "button", className: "quiet small", textContent: t("Revert") });
-      back.dataset.takeBack = String(index);
-      back.setAttribute("aria-label", t`Revert: ${text}`);
-      item.append(element("span", { textContent: text, dir: "auto" }), " ", back);
-      return item;
+      if (index === LISTED) return element("li", {}, element("span", { className: "soft", textContent: text }));
+      const back = element("button", { type: "button", className: "quiet small", textContent: t("Revert"), ariaLabel: t`Revert: ${text}`, dataset: { takeBack: index } });
+      return element("li", {}, element("span", { textContent: text, dir: "auto" }), " ", back);
     }));
   }
 

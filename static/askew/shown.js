@@ -36,9 +36,7 @@ export class Shown {
 
   /* Take over operations as they were stored: there are none. */
   /** @param {readonly Operation[]} operations */
-  begin(operations) {
-    return !operations.length;
-  }
+  begin(operations) { return !operations.length; }
 
   /* The cells of a row as they are now, or undefined for one that is removed. */
   /** @param {string} id */
@@ -55,14 +53,10 @@ export class Shown {
   }
 
   /** @param {Contract} _contract @param {readonly Operation[]} _operations @returns {Violation[]} */
-  violations(_contract, _operations) {
-    return [];
-  }
+  violations(_contract, _operations) { return []; }
 
   /** @returns {Map<string, Map<string, string>>} */
-  odd() {
-    return new Map();
-  }
+  odd() { return new Map(); }
 
   /** @param {string} id */
   rowName(id) {

@@ -29,10 +29,7 @@ export class Steps {
     }
     const visible = this.#steps.filter(({ part }) => !part.closest("[hidden]"));
     for (const [index, { part }] of visible.entries()) part.querySelector(HEADING)?.setAttribute("data-number", String(index + 1));
-    for (const { part } of this.#steps) {
-      if (part === current) part.setAttribute("aria-current", "step");
-      else part.removeAttribute("aria-current");
-    }
+    for (const { part } of this.#steps) part.ariaCurrent = part === current ? "step" : null;
     if (current !== this.#current && document.activeElement?.matches(".panel textarea")) document.activeElement.scrollIntoView({ block: "nearest" });
     this.#current = current;
   }

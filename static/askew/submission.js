@@ -28,10 +28,7 @@ export class Submission {
     const unfinished = await this.#settle();
     if (this.page.item.isLost) return;
     if (this.page.changing) this.page.changed(); // by what was waited for
-    if (unfinished) {
-      this.page.status.notice(t`Not submitted yet. ${unfinished}`, "problem", "submit");
-      return;
-    }
+    if (unfinished) return this.page.status.notice(t`Not submitted yet. ${unfinished}`, "problem", "submit");
     const blocking = this.page.requirements.structure().filter(({ level }) => level !== "warning");
     const [missing] = this.page.values.missing();
     if (blocking.length || missing) {
@@ -92,10 +89,7 @@ export class Submission {
 
   async undo() {
     const last = this.done.at(-1);
-    if (!last) {
-      this.page.status.notice(t("You have no submission to undo in this batch."), "note", "submit");
-      return;
-    }
+    if (!last) return this.page.status.notice(t("You have no submission to undo in this batch."), "note", "submit");
     await this.page.guard(async () => {
       await this.page.item.flush();
       const assignment = await send("POST", `${this.page.dataset.api}annotations/${last}/undo/`, {});

@@ -21,14 +21,11 @@ export class TableHead {
     const { grid } = this.painting.options;
     if (anew) {
       const above = this.painting.base.header_rows.map((cells, row) => this.#above(cells, row));
-      const tr = element("tr", { role: "row", ariaRowIndex: String(above.length + 1) });
-      const corner = element("th", { className: "number", scope: "col", role: "columnheader" });
-      corner.append(element("span", { className: "sr", textContent: t("Row") }));
-      tr.append(corner);
+      const corner = element("th", { className: "number", scope: "col", role: "columnheader" }, element("span", { className: "sr", textContent: t("Row") }));
+      const tr = element("tr", { role: "row", ariaRowIndex: String(above.length + 1) }, corner);
       this.headCells.clear();
       for (const { id } of this.painting.state.columns) {
-        const th = element("th", { scope: "col", role: "columnheader", dir: "auto" });
-        th.dataset.column = id;
+        const th = element("th", { scope: "col", role: "columnheader", dir: "auto", dataset: { column: id } });
         this.headCells.set(id, th);
         tr.append(th);
       }
@@ -43,8 +40,8 @@ export class TableHead {
   /* A further header row: the cells that the source had merged in it are one. */
   /** @param {readonly string[]} cells @param {number} row */
   #above(cells, row) {
-    const tr = element("tr", { className: "above", role: "row", ariaRowIndex: String(row + 1) });
-    tr.append(element("td", { className: "number", role: this.painting.options.grid ? "gridcell" : "cell" }));
+    const number = element("td", { className: "number", role: this.painting.options.grid ? "gridcell" : "cell" });
+    const tr = element("tr", { className: "above", role: "row", ariaRowIndex: String(row + 1) }, number);
     const { columns: shown } = this.painting.state;
     const spans = this.painting.base.spans ?? [];
     for (let index = 0; index < shown.length;) {

@@ -79,9 +79,7 @@ export class Tools {
 
   /** @param {string} name @param {string} words @param {() => void} act */
   #button(name, words, act) {
-    const button = element("button", { type: "button", className: "quiet" });
-    button.dataset.tool = name;
-    button.append(element("span", { textContent: words }));
+    const button = element("button", { type: "button", className: "quiet", dataset: { tool: name } }, element("span", { textContent: words }));
     button.addEventListener("click", (/** @type {MouseEvent} */ event) => {
       this.before();
       if (button.getAttribute("aria-disabled") === "true") return;
@@ -112,9 +110,8 @@ export class Tools {
       menu.append(line);
       this.#buttons.set(name, [...this.#buttons.get(name) ?? [], line]);
     }
-    const opener = element("button", { type: "button", className: "quiet icon-only", title: t("More tools") });
-    opener.popoverTargetElement = menu;
-    opener.append(/** @type {Node} */ (icon("more")), element("span", { textContent: t("More tools") }));
+    const contents = [/** @type {Node} */ (icon("more")), element("span", { textContent: t("More tools") })];
+    const opener = element("button", { type: "button", className: "quiet icon-only", title: t("More tools"), popoverTargetElement: menu }, ...contents);
     menu.addEventListener("beforetoggle", (/** @type {ToggleEvent} */ { newState }) => newState === "open" && this.#place(menu, opener));
     this.bar.append(opener, menu);
   }

@@ -1,6 +1,7 @@
 /* Files of an import in slices, with progress: after a cut connection, or another visit, a file continues where it was. */
 
 import { Problem, send } from "./api.js";
+import { element } from "./elements.js";
 import { t } from "./language.js";
 
 const PATIENCE = 120_000; // ms for a slice
@@ -82,14 +83,9 @@ async function begun(key, file) {
 
 function progressBar() {
   form.querySelector(".sending")?.remove();
-  const line = document.createElement("div");
-  line.className = "sending";
-  line.setAttribute("role", "status");
-  const bar = document.createElement("progress");
-  bar.setAttribute("aria-label", t("Upload"));
-  const words = document.createElement("p");
-  line.append(bar, words);
-  form.append(line);
+  const bar = element("progress", { ariaLabel: t("Upload") });
+  const words = element("p");
+  form.append(element("div", { className: "sending", role: "status" }, bar, words));
   return {
     /** @param {number} sent @param {number} total */
     show(sent, total) {
@@ -112,7 +108,5 @@ const megabytes = (bytes) => decimal.format(bytes / 2 ** 20);
 
 /** @param {string} name @param {string} value */
 function hidden(name, value) {
-  const input = Object.assign(document.createElement("input"), { type: "hidden", name, value });
-  input.dataset.uploaded = "";
-  form.append(input);
+  form.append(element("input", { type: "hidden", name, value, dataset: { uploaded: "" } }));
 }

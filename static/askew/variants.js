@@ -48,14 +48,10 @@ export class Variants {
   }
 
   /** @returns {Map<string, Map<string, string>>} */
-  odd() {
-    return new Map();
-  }
+  odd() { return new Map(); }
 
   /** @returns {Violation[]} */
-  violations() {
-    return [];
-  }
+  violations() { return []; }
 
   /* A header or cell of the base, or of the variant that added it. */
   /** @param {string} row @param {string} column */

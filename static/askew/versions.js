@@ -1,8 +1,9 @@
 /* The dialog in which a person chooses between two versions of a response: the tables merged into one (comparison.js), the
    other fields in words, in two columns. */
 
-import { t } from "./language.js";
 import { same } from "./draft.js";
+import { element } from "./elements.js";
+import { t } from "./language.js";
 import { describe } from "./words.js";
 
 const MAX_LISTED = 20; // entries of one field (changes, marked cells) that are listed one by one
@@ -14,26 +15,21 @@ const LETTERS = ["A", "B"]; // of this page's version and the other one
 /** @param {{ fields: Field[], grid: GridElement, mine: ResponseData, other: ResponseData, savedAt: string }} versions @returns {Promise<"mine" | "other">} */
 export function chooseVersion({ fields, grid, mine, other, savedAt }) {
   const before = /** @type {HTMLElement | null} */ (document.activeElement);
-  const dialog = make("dialog", { className: "versions" });
-  dialog.setAttribute("aria-labelledby", "versions-title");
-  const title = make("h2", { id: "versions-title", textContent: t("Two versions of your work"), tabIndex: -1, autofocus: true });
-  const table = make("table");
-  const heads = make("tr");
+  const title = element("h2", { id: "versions-title", textContent: t("Two versions of your work"), tabIndex: -1, autofocus: true });
   const names = [t("On this page"), t("In the other window")];
-  heads.append(...names.map((textContent) => make("th", { scope: "col", textContent })));
-  table.appendChild(make("thead")).append(heads);
+  const heads = names.map((textContent) => element("th", { scope: "col", textContent }));
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)));
   for (const field of fields) {
     const [here, there] = [mine, other].map((data) => inWords(field, data[field.dataset.field], grid));
     if (!here.length && !there.length) continue;
-    const group = comparison(field, here, there, same(mine[field.dataset.field], other[field.dataset.field]));
-    group.dataset.kind = field.dataset.kind;
-    table.append(group);
+    table.append(comparison(field, here, there, same(mine[field.dataset.field], other[field.dataset.field])));
   }
-  const keepMine = make("button", { type: "button", className: "primary", textContent: t("Keep this version") });
-  const keepOther = make("button", { type: "button", textContent: t("Keep the other version") });
-  table.appendChild(make("tfoot")).append(row(keepMine, keepOther));
-  const explanation = make("p", { textContent: t`You also changed this item in another window. That version was saved at ${savedAt}. Which one do you want to keep?` });
-  dialog.append(title, explanation, table);
+  const keepMine = element("button", { type: "button", className: "primary", textContent: t("Keep this version") });
+  const keepOther = element("button", { type: "button", textContent: t("Keep the other version") });
+  table.append(element("tfoot", {}, row(keepMine, keepOther)));
+  const explanation = element("p", { textContent: t`You also changed this item in another window. That version was saved at ${savedAt}. Which one do you want to keep?` });
+  const dialog = element("dialog", { className: "versions" }, title, explanation, table);
+  dialog.setAttribute("aria-labelledby", "versions-title");
   document.body.append(dialog);
   dialog.showModal(); // focus on the title: a key that was meant for the table chooses nothing
   if (table.querySelector(IN_TABLE.map((kind) => `[data-kind=${kind}]`).join())) {
@@ -64,16 +60,16 @@ async function showTable(dialog, fields, table, variants) {
   if (!dialog.isConnected) return;
   for (const group of fields.querySelectorAll(IN_TABLE.map((kind) => `tbody[data-kind=${kind}]`).join())) group.remove();
   fields.querySelectorAll("thead th").forEach((head, at) => {
-    head.prepend(make("b", { className: "who", textContent: LETTERS[at] }), " ");
+    head.prepend(element("b", { className: "who", textContent: LETTERS[at] }), " ");
   });
-  const element = make("askew-comparison");
-  fields.before(element);
-  element.compare({ table, variants });
+  const merged = element("askew-comparison");
+  fields.before(merged);
+  merged.compare({ table, variants });
   dialog.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
     const key = event.key.toLowerCase();
-    if (key === "n") element.next(event.shiftKey ? -1 : 1);
-    else if (key === "v") element.turn();
+    if (key === "n") merged.next(event.shiftKey ? -1 : 1);
+    else if (key === "v") merged.turn();
   });
 }
 
@@ -88,39 +84,23 @@ function versionOf(fields, data, letter, name) {
 /* One field as a group of rows: its name, then both versions. Entries that only one version has come first, marked. */
 /** @param {Field} field @param {readonly string[]} here @param {readonly string[]} there @param {boolean} equal */
 function comparison(field, here, there, equal) {
-  const name = make("th", { scope: "rowgroup", colSpan: 2, textContent: `${field.dataset.label ?? field.dataset.field} ` });
-  const state = make("span", { className: "state", textContent: equal ? t("the same") : t("different") });
-  if (!equal) state.dataset.kind = "look";
-  name.append(state);
-  const head = make("tr");
-  head.append(name);
-  const body = make("tbody");
-  body.append(head, row(list(here, there), list(there, here)));
-  return body;
+  const state = element("span", { className: "state", textContent: equal ? t("the same") : t("different"), dataset: equal ? {} : { kind: "look" } });
+  const name = element("th", { scope: "rowgroup", colSpan: 2 }, `${field.dataset.label ?? field.dataset.field} `, state);
+  return element("tbody", { dataset: { kind: field.dataset.kind } }, element("tr", {}, name), row(list(here, there), list(there, here)));
 }
 
 /** @param {readonly string[]} entries @param {readonly string[]} others */
 function list(entries, others) {
-  if (!entries.length) return make("span", { className: "soft", textContent: t("Nothing entered") });
+  if (!entries.length) return element("span", { className: "soft", textContent: t("Nothing entered") });
   const known = new Set(others);
   const sorted = [...entries.filter((text) => !known.has(text)), ...entries.filter((text) => known.has(text))];
-  const items = sorted.slice(0, MAX_LISTED).map((text) => make("li", { className: known.has(text) ? "" : "only", textContent: text, dir: "auto" }));
-  if (sorted.length > MAX_LISTED) items.push(make("li", { className: "soft", textContent: t`and ${sorted.length - MAX_LISTED} more` }));
-  const place = make("ul");
-  place.append(...items);
-  return place;
+  const items = sorted.slice(0, MAX_LISTED).map((text) => element("li", { className: known.has(text) ? "" : "only", textContent: text, dir: "auto" }));
+  if (sorted.length > MAX_LISTED) items.push(element("li", { className: "soft", textContent: t`and ${sorted.length - MAX_LISTED} more` }));
+  return element("ul", {}, ...items);
 }
 
 /** @param {...Node} parts */
-function row(...parts) {
-  const tr = make("tr");
-  tr.append(...parts.map((part) => {
-    const td = make("td");
-    td.append(part);
-    return td;
-  }));
-  return tr;
-}
+const row = (...parts) => element("tr", {}, ...parts.map((part) => element("td", {}, part)));
 
 /* What a field holds, as a list of texts; an empty one where nothing was entered. */
 /** @param {Field} field @param {any} value @param {GridElement} grid @returns {string[]} */
@@ -144,6 +124,3 @@ function labelOf(field, value) {
   const input = [...field.querySelectorAll("input")].find((one) => one.value === String(value));
   return input?.closest("label")?.querySelector("[data-name], span")?.firstChild?.textContent ?? String(value);
 }
-
-/** @type {Make} */
-const make = (name, properties = {}) => Object.assign(document.createElement(name), properties);

@@ -1,5 +1,7 @@
 /* What changed between two wordings of a text, word by word. Blanks between words belong to the word before them. */
 
+import { element } from "./elements.js";
+
 const WORD = /[\p{L}\p{M}\p{N}_]+(?:['’.,-][\p{L}\p{M}\p{N}_]+)*\s*|[^\s\p{L}\p{M}\p{N}_]\s*|\s+/gu;
 const MOST = 400_000; // comparisons; texts beyond that are shown as replaced as a whole
 
@@ -30,13 +32,10 @@ export function changesOfWords(before, after) {
 /* Draw a wording into a place: what is gone struck through, what is new marked. As text, like everything. */
 /** @param {HTMLElement} place @param {string} before @param {string} after */
 export function drawWording(place, before, after) {
-  place.replaceChildren(...changesOfWords(before, after).map(({ kind, text }) => {
-    if (kind === "same") return document.createTextNode(text);
-    const part = document.createElement(kind === "removed" ? "del" : "ins");
-    part.textContent = text.trimEnd();
-    const both = document.createDocumentFragment();
-    both.append(part, text.slice(part.textContent.length));
-    return both;
+  place.replaceChildren(...changesOfWords(before, after).flatMap(({ kind, text }) => {
+    if (kind === "same") return [text];
+    const word = text.trimEnd();
+    return [element(kind === "removed" ? "del" : "ins", { textContent: word }), text.slice(word.length)];
   }));
 }
 

@@ -173,36 +173,28 @@ class AskewAdding extends ColumnList {
 
   /** @param {InsertColumn} operation @param {boolean} open */
   #part({ column, header, after, cells }, open) {
-    const part = make("fieldset", { className: "tool" });
-    part.append(make("legend", { textContent: t`Added: ${header}`, dir: "auto" }));
-    const row = make("div", { className: "apply" });
-    const field = make("input", { type: "text", value: header.replace(/\s+/g, " "), autocomplete: "off", maxLength: 2000, dir: "auto" });
-    field.dataset.does = "name";
-    const place = make("select");
-    place.dataset.does = "place";
-    place.append(new Option(t("first"), "", after === null, after === null));
+    const field = make("input", { type: "text", value: header.replace(/\s+/g, " "), autocomplete: "off", maxLength: 2000, dir: "auto", dataset: { does: "name" } });
+    const place = make("select", { dataset: { does: "place" } }, new Option(t("first"), "", after === null, after === null));
     for (const id of this.grid.edited.column_ids) {
       if (id !== column) place.append(new Option(t`after ${columnName(this.grid.edited, id)}`, id, id === after, id === after));
     }
-    row.append(labelled(t("Name"), field), labelled(t("Position"), place));
     const empty = cells.filter((cell) => !cell.trim()).length;
-    const details = make("details", { open });
-    details.dataset.column = column;
-    details.append(make("summary", { textContent: empty ? t`Cells: ${empty} of ${cells.length} rows are empty` : t`Cells: all ${cells.length} rows are filled` }));
-    const list = make("ol", { className: "cuts" });
+    const summary = make("summary", { textContent: empty ? t`Cells: ${empty} of ${cells.length} rows are empty` : t`Cells: all ${cells.length} rows are filled` });
     const places = cells.map((_, at) => at).sort((one, other) => Number(Boolean(cells[one].trim())) - Number(Boolean(cells[other].trim())) || one - other);
-    list.append(...places.slice(0, ROWS).map((at) => {
-      const item = make("li");
-      const input = make("input", { type: "text", value: cells[at], ariaLabel: t`${header}, row ${at + 1}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
-      Object.assign(input.dataset, { does: "cell", row: at });
-      item.append(make("span", { className: "soft small", textContent: t`Row ${at + 1}: ` }), make("span", { textContent: this.#about(at), dir: "auto" }), input);
-      return item;
-    }));
-    details.append(list);
+    const items = places.slice(0, ROWS).map((at) => make(
+      "li", {},
+      make("span", { className: "soft small", textContent: t`Row ${at + 1}: ` }),
+      make("span", { textContent: this.#about(at), dir: "auto" }),
+      make("input", { type: "text", value: cells[at], ariaLabel: t`${header}, row ${at + 1}`, autocomplete: "off", maxLength: 2000, dir: "auto", dataset: { does: "cell", row: at } }),
+    ));
+    const details = make("details", { open, dataset: { column } }, summary, make("ol", { className: "cuts" }, ...items));
     if (places.length > ROWS) details.append(make("p", { className: "soft small", textContent: t`The first ${ROWS} are shown, empty cells first.` }));
-    part.append(row, details);
-    part.dataset.column = column;
-    return part;
+    return make(
+      "fieldset", { className: "tool", dataset: { column } },
+      make("legend", { textContent: t`Added: ${header}`, dir: "auto" }),
+      make("div", { className: "apply" }, labelled(t("Name"), field), labelled(t("Position"), place)),
+      details,
+    );
   }
 
   /* What a row is about: its first cells. */
@@ -252,9 +244,7 @@ function alignedInWords({ aligned, rows }) {
 
 /** @param {string} words @param {HTMLElement} field */
 function labelled(words, field) {
-  const label = make("label");
-  label.append(make("span", { textContent: words }), field);
-  return label;
+  return make("label", {}, make("span", { textContent: words }), field);
 }
 
 customElements.define("askew-adding", AskewAdding);

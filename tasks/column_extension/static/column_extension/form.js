@@ -144,10 +144,7 @@ class AskewExtension extends ColumnList {
     try {
       const { answer } = await send("POST", `${this.page.dataset.api}task-types/column_extension/work-out/`, { question });
       if (asked !== this.#asked || work !== this.#work) return;
-      if (answer.problem) {
-        this.#fault(answer.problem);
-        return;
-      }
+      if (answer.problem) return this.#fault(answer.problem);
       if (!work.given || work.names.length !== answer.number) work.names = answer.names;
       work.odd = new Set(answer.unsplit);
       work.rows = work.cells.map((cell, row) => {
@@ -208,7 +205,7 @@ class AskewExtension extends ColumnList {
       how: make("select", { name: "way" }),
       text: make("input", { type: "text", name: "way-text", autocomplete: "off", spellcheck: false, maxLength: 200 }),
       at: make("select", { name: "way-at" }),
-      number: make("input", { type: "number", name: "way-number", min: 2, max: MOST_PARTS }),
+      number: make("input", { type: "number", name: "way-number", min: "2", max: String(MOST_PARTS) }),
       status: make("p", { className: "soft small", role: "status" }),
       names: make("div", { className: "names" }),
       rows: make("ol", { className: "cuts" }),
@@ -217,17 +214,11 @@ class AskewExtension extends ColumnList {
     });
     how.append(...WAYS.map(([value, words]) => new Option(words, value)));
     at.append(new Option(t("at every position"), "every"), new Option(t("only the first"), "first"), new Option(t("only the last"), "last"));
-    const row = make("div", { className: "apply" });
-    row.append(labelled(t("How"), how), labelled(t("Where"), at), labelled(t("Parts"), number), labelled("", text, "whole"));
-    const apply = make("button", { type: "button", className: "primary", textContent: t("Split") });
-    apply.append(make("kbd", { ariaHidden: "true", textContent: t("Enter") }));
-    const cancel = make("button", { type: "button", textContent: t("Cancel") });
-    cancel.append(make("kbd", { ariaHidden: "true", textContent: t("Esc") }));
-    const buttons = make("div", { className: "row" });
-    buttons.append(apply, cancel);
-    const every = make("label", { className: "every" });
-    every.append(all, t(" Show all rows"));
-    this.#tool.append(legend, row, status, names, every, rows, more, buttons);
+    const row = make("div", { className: "apply" }, labelled(t("How"), how), labelled(t("Where"), at), labelled(t("Parts"), number), labelled("", text, "whole"));
+    const apply = make("button", { type: "button", className: "primary" }, t("Split"), make("kbd", { ariaHidden: "true", textContent: t("Enter") }));
+    const cancel = make("button", { type: "button" }, t("Cancel"), make("kbd", { ariaHidden: "true", textContent: t("Esc") }));
+    const every = make("label", { className: "every" }, all, t(" Show all rows"));
+    this.#tool.append(legend, row, status, names, every, rows, more, make("div", { className: "row" }, apply, cancel));
     how.addEventListener("change", () => this.#rewayed());
     at.addEventListener("change", () => this.#rewayed());
     number.addEventListener("change", () => this.#rewayed());
@@ -339,11 +330,7 @@ class AskewExtension extends ColumnList {
     names.hidden = !ready;
     all.closest("label").hidden = !ready || how.value === "hand";
     if (ready && !names.contains(document.activeElement)) {
-      names.replaceChildren(...work.names.map((value, part) => {
-        const input = make("input", { type: "text", value, ariaLabel: t`Name of part ${part + 1}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
-        input.dataset.part = String(part);
-        return input;
-      }));
+      names.replaceChildren(...work.names.map((value, part) => partField(value, t`Name of part ${part + 1}`, { part })));
     }
     this.#drawRows(ROWS);
   }
@@ -354,17 +341,10 @@ class AskewExtension extends ColumnList {
     const { rows, odd, cells, names } = this.#work;
     const shown = rows.length ? cells.map((_, row) => row).filter((row) => all.checked || how.value === "hand" || odd.has(row)) : [];
     list.replaceChildren(...shown.slice(0, most).map((row) => {
-      const item = make("li", { className: odd.has(row) ? "odd" : "" });
-      const whole = make("div");
-      whole.append(make("span", { className: "soft small", textContent: t`Row ${row + 1}: ` }), make("span", { textContent: cells[row] || t("(empty)"), dir: "auto" }));
-      const fields = make("div", { className: "names" });
-      fields.append(...rows[row].map((value, part) => {
-        const input = make("input", { type: "text", value, ariaLabel: t`Row ${row + 1}, ${names[part]}`, autocomplete: "off", maxLength: 2000, dir: "auto" });
-        Object.assign(input.dataset, { row, part });
-        return input;
-      }));
-      item.append(whole, fields);
-      return item;
+      const number = make("span", { className: "soft small", textContent: t`Row ${row + 1}: ` });
+      const whole = make("div", {}, number, make("span", { textContent: cells[row] || t("(empty)"), dir: "auto" }));
+      const fields = rows[row].map((value, part) => partField(value, t`Row ${row + 1}, ${names[part]}`, { row, part }));
+      return make("li", { className: odd.has(row) ? "odd" : "" }, whole, make("div", { className: "names" }, ...fields));
     }));
     more.hidden = shown.length <= most;
   }
@@ -385,9 +365,12 @@ function numbered({ name, names }) {
 
 /** @param {string} words @param {HTMLElement} field @param {string} className */
 function labelled(words, field, className = "") {
-  const label = make("label", { className });
-  label.append(make("span", { textContent: words }), field);
-  return label;
+  return make("label", { className }, make("span", { textContent: words }), field);
+}
+
+/** @param {string} value @param {string} ariaLabel @param {Record<string, number>} dataset */
+function partField(value, ariaLabel, dataset) {
+  return make("input", { type: "text", value, ariaLabel, autocomplete: "off", maxLength: 2000, dir: "auto", dataset });
 }
 
 customElements.define("askew-extension", AskewExtension);

@@ -1,5 +1,6 @@
 /* <askew-said>: what the suggesters say of the question on screen, with reasons, where the batch shows it before the answer. */
 
+import { element } from "../askew/elements.js";
 import { t } from "../askew/language.js";
 
 class AskewSaid extends HTMLElement {
@@ -10,12 +11,7 @@ class AskewSaid extends HTMLElement {
 
   /** @param {readonly SuggestedLabel[]} said */
   #show(said) {
-    const lines = said.map(({ by, label, why }) => {
-      const line = document.createElement("li");
-      line.append(`${by}: `, Object.assign(document.createElement("strong"), { textContent: label ?? t("nothing") }));
-      line.append(Object.assign(document.createElement("small"), { textContent: why }));
-      return line;
-    });
+    const lines = said.map(({ by, label, why }) => element("li", {}, `${by}: `, element("strong", {}, label ?? t("nothing")), element("small", {}, why)));
     this.hidden = !lines.length;
     this.querySelector("ul").replaceChildren(...lines);
   }

@@ -1,5 +1,6 @@
 /* <askew-marked-cells>: the cells that are marked in the table so far, row by row, as text. */
 
+import { element } from "../askew/elements.js";
 import { counted, t } from "../askew/language.js";
 
 const MOST_ROWS = 8;
@@ -30,14 +31,9 @@ class AskewMarkedCells extends HTMLElement {
       return item(t`Row ${at + 1}. ${texts.join("; ")}`);
     });
     if (rows.size > MOST_ROWS) lines.push(item(counted(rows.size - MOST_ROWS, "and cells in {0} more row", "and cells in {0} more rows")));
-    const list = document.createElement("ul");
-    list.className = "marked-cells";
-    list.append(...lines);
-    const none = document.createElement("p");
-    none.className = "soft small";
-    const byKey = Object.assign(document.createElement("span"), { className: "key-hint", textContent: t("With the keyboard: arrow keys and Space.") });
-    none.append(t("None yet. Press a cell to mark it."), " ", byKey);
-    this.replaceChildren(cells.length ? list : none);
+    const byKey = element("span", { className: "key-hint", textContent: t("With the keyboard: arrow keys and Space.") });
+    const none = element("p", { className: "soft small" }, t("None yet. Press a cell to mark it."), " ", byKey);
+    this.replaceChildren(cells.length ? element("ul", { className: "marked-cells" }, ...lines) : none);
   }
 }
 
@@ -53,8 +49,6 @@ function short(text) {
 }
 
 /** @param {string} text */
-function item(text) {
-  return Object.assign(document.createElement("li"), { textContent: text, dir: "auto" });
-}
+const item = (text) => element("li", { textContent: text, dir: "auto" });
 
 customElements.define("askew-marked-cells", AskewMarkedCells);

@@ -2,6 +2,7 @@
    is asked why. */
 
 import { linesOf, writeAnswers } from "../askew/answers.js";
+import { element } from "../askew/elements.js";
 import { t } from "../askew/language.js";
 import "../askew/programs.js";
 import "../askew/shown-if.js";
@@ -103,7 +104,7 @@ class AskewFilledAnswer extends HTMLElement {
     if (this.#computed === null || (this.#byHand && text === this.#computed)) this.replaceChildren();
     else if (text === this.#computed) this.#say(t("Filled in by the program. You can edit it."));
     else if (text) {
-      const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet small", textContent: t("Use the computed answer") });
+      const button = element("button", { type: "button", className: "quiet small", textContent: t("Use the computed answer") });
       button.addEventListener("click", () => {
         this.#put();
         this.#write();
@@ -114,9 +115,7 @@ class AskewFilledAnswer extends HTMLElement {
 
   /** @param {string} text @param {...Node} more */
   #say(text, ...more) {
-    const line = Object.assign(document.createElement("p"), { className: "soft small" });
-    line.append(text, ...more);
-    this.replaceChildren(line);
+    this.replaceChildren(element("p", { className: "soft small" }, text, ...more));
   }
 }
 
@@ -141,7 +140,7 @@ class AskewDisagreement extends HTMLElement {
     const focused = this.contains(document.activeElement);
     if (this.field) this.field.dataset.required = alternatives.length ? t("Choose an answer, or write one.") : this.required ?? "";
     if (alternatives.length) {
-      const question = Object.assign(document.createElement("p"), { className: "asks", textContent: this.dataset.question });
+      const question = element("p", { className: "asks", textContent: this.dataset.question });
       const isNew = !this.firstChild;
       const before = this.#answers;
       this.replaceChildren(question, ...alternatives.map((alternative, at) => this.#button(alternative, String(at + 1))));
@@ -166,16 +165,14 @@ class AskewDisagreement extends HTMLElement {
   /** @param {Alternative} alternative @param {string} key */
   #button(alternative, key) {
     const answer = alternative.answers.join(" | ");
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "alternative", name: `alternative-${key}` });
-    Object.assign(button.dataset, { key, label: answer });
-    const shortcut = document.createElement("kbd");
-    shortcut.textContent = key;
-    shortcut.ariaHidden = "true";
-    button.setAttribute("aria-keyshortcuts", key);
-    shortcut.dataset.shortcut = button.name;
-    const strong = Object.assign(document.createElement("strong"), { textContent: answer, dir: "auto" });
-    const small = Object.assign(document.createElement("small"), { textContent: alternative.programs[0].words, title: alternative.programs[0].words, dir: "auto" });
-    button.append(strong, " ", shortcut, small);
+    const name = `alternative-${key}`;
+    const { words } = alternative.programs[0];
+    const button = element(
+      "button", { type: "button", className: "alternative", name, ariaKeyShortcuts: key, dataset: { key, label: answer } },
+      element("strong", { textContent: answer, dir: "auto" }), " ",
+      element("kbd", { textContent: key, ariaHidden: "true", dataset: { shortcut: name } }),
+      element("small", { textContent: words, title: words, dir: "auto" }),
+    );
     button.addEventListener("click", () => {
       this.page.querySelector("askew-programs").decide(alternative);
       this.page.grid.focusCell();
