@@ -59,6 +59,10 @@ ACTIONS: Final = {
 }
 
 
+CORRECTING: Final = ("exclude", "adjudicate", "send_back")
+"""Actions that correct an item whose decision a release contains."""
+
+
 @dataclass(frozen=True)
 class Facts:
     """What a decision about an item needs to know.
@@ -69,7 +73,8 @@ class Facts:
     is_closed      its batch is closed
     submitted      number of responses
     by_person      a person decided it
-    release        name of a release that holds its decision
+    release        name of the first release that holds its decision
+    is_being_released   a release with its decision is being written
     user           name of the batch whose work rests on its decision; "" where it is something else; None: nothing does
     is_hidden      its state is hidden from the person, who annotates in its open batch
     is_pinned      it is a guideline example
@@ -84,6 +89,7 @@ class Facts:
     submitted: int = 0
     by_person: bool = False
     release: str = ""
+    is_being_released: bool = False
     user: str | None = None
     released_response: bool = False
     author_gone: bool = False
@@ -128,21 +134,21 @@ def _adjudicate(item: Facts) -> Refusal | None:
         return Refusal("waiting")
     if item.state == "open" or not item.submitted:
         return Refusal("incomplete")
-    if item.is_decided and item.by_person:
+    if item.is_decided and item.by_person and not item.release:
         return Refusal("by_person")
     return _rests(item)
 
 
 def _send_back(item: Facts) -> Refusal | None:
-    if item.is_decided:
+    if item.is_decided and not item.release:
         return Refusal("decided")
     if item.is_closed:
         return Refusal("closed")
     if not item.submitted:
         return Refusal("unanswered")
-    if item.released_response:
+    if item.released_response and not item.is_decided:
         return Refusal("released_response")
-    return Refusal("author_gone") if item.author_gone else None
+    return Refusal("author_gone") if item.author_gone else _rests(item)
 
 
 def _example(item: Facts) -> Refusal | None:
@@ -161,8 +167,8 @@ def _rests(item: Facts) -> Refusal | None:
     """What rests on the decision that would have to be taken back."""
     if not item.is_decided:
         return None
-    if item.release:
-        return Refusal("released", item.release)
+    if item.is_being_released:
+        return Refusal("being_released")
     if item.user is not None:
         return Refusal("used", item.user) if item.user else Refusal("used_elsewhere")
     return None
@@ -184,7 +190,7 @@ def refused_in_words(refused: Refusal, count: int) -> str:
         "unanswered": gettext("no responses yet"),
         "released_response": gettext("a release contains a response"),
         "author_gone": gettext("an author is no longer an annotator here"),
-        "released": gettext("in release {name}").format(name=refused.name),
+        "being_released": gettext("a release is being written. Try again when it is ready"),
         "used": gettext("used in batch {name}").format(name=refused.name),
         "used_elsewhere": gettext("used by other items, examples or models"),
         "unaccepted": gettext("not accepted"),
@@ -211,6 +217,18 @@ def done_in_words(action: str, count: int) -> str:
         ),
     }[action]
     return sentence.format(number=f"{count:,}")
+
+
+def corrected_in_words(name: str, count: int) -> str:
+    """That items are corrected which the release `name` contains, as a sentence."""
+    sentence = ngettext(
+        "{number} item is in release {name}, which stays as it is. The next release publishes the correction with "
+        "your reason.",
+        "{number} items are in release {name}, which stays as it is. The next release publishes the corrections with "
+        "your reason.",
+        count,
+    )
+    return sentence.format(number=f"{count:,}", name=name)
 
 
 def planned_in_words(action: str, count: int) -> str:

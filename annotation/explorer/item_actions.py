@@ -24,7 +24,15 @@ from annotation.access.authorization import Actor, acts_on_items, projects_with_
 from annotation.access.roles import Permission
 from annotation.background import jobs
 from annotation.explorer import item_access, querysets, result_pages
-from annotation.explorer.action_rules import ACTIONS, LONGEST_NOTE, MOST_ITEMS, Facts, Refusal, refusal
+from annotation.explorer.action_rules import (
+    ACTIONS,
+    CORRECTING,
+    LONGEST_NOTE,
+    MOST_ITEMS,
+    Facts,
+    Refusal,
+    refusal,
+)
 from annotation.explorer.item_access import Reader
 from annotation.explorer.selection import Selection
 from annotation.models import (
@@ -65,6 +73,8 @@ class Preview:
 
     changes: list[int] = field(default_factory=list)
     refused: dict[Refusal, list[int]] = field(default_factory=dict)
+    corrected: dict[str, int] = field(default_factory=dict)
+    """Number of the items whose decision a release contains, by its name."""
 
 
 @dataclass
@@ -99,6 +109,8 @@ def preview(who: Reader, action: str, keys: Sequence[int]) -> Preview:
         refused = refusal(action, facts_by_key[key], tells_gold=who.leads) if key in facts_by_key else CHANGED
         if refused is None:
             result.changes.append(key)
+            if action in CORRECTING and (name := facts_by_key[key].release):
+                result.corrected[name] = result.corrected.get(name, 0) + 1
         else:
             result.refused.setdefault(refused, []).append(key)
     return result
@@ -333,16 +345,15 @@ def facts(who: Reader, keys: Sequence[int]) -> dict[int, Facts]:
     submissions = Assignment.objects.filter(item__in=keys).submitted()
     for key, person, event in submissions.values_list("item_id", "person_id", "annotation__event_id"):
         responses.setdefault(key, []).append((person, event))
-    releases = Release.objects.kept().filter(project=who.project).order_by("watermark", "pk")
-    watermarks = list(releases.values_list("watermark", "name"))
+    releases = list(Release.objects.kept().filter(project=who.project).order_by("watermark", "pk"))
     annotators = allocation.annotator_ids(who.project.pk)
     used = _users(rows)
     facts_by_key: dict[int, Facts] = {}
     for item in rows:
         decision = getattr(item, "decision", None)
         people = responses.get(item.pk, [])
-        holding = [name for mark, name in watermarks if decision is not None and mark >= decision.event_id]
-        last = watermarks[-1][0] if watermarks else -1
+        holding = [row for row in releases if decision is not None and row.watermark >= decision.event_id]
+        last = releases[-1].watermark if releases else -1
         facts_by_key[item.pk] = Facts(
             state=_state(item),
             is_own=item.pk not in adjudicable,
@@ -350,7 +361,8 @@ def facts(who: Reader, keys: Sequence[int]) -> dict[int, Facts]:
             is_closed=item.batch.closed_at is not None,
             submitted=len(people),
             by_person=decision is not None and decision.made_by_id is not None,
-            release=holding[0] if holding else "",
+            release=holding[0].name if holding else "",
+            is_being_released=any(row.ready_at is None for row in holding),
             user=used.get(item.pk),
             is_hidden=item.batch_id in who.hidden,
             is_pinned=hasattr(item, "pinned"),
@@ -430,7 +442,7 @@ def _load_items(keys: Sequence[int]) -> list[Item]:
 def _exclude(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
     before: dict[str, Any] = {"state": state, **_waiting(item)}
     if state == "accepted":
-        before["decision"] = _take_back(item, by, note, "reopened", now)
+        before["decision"] = _take_back(item, by, note, "reopened", now, corrects=True)
         state = "reopened"
     else:
         leased = Assignment.objects.filter(item=item, state=Assignment.State.LEASED).select_related("batch")
@@ -462,7 +474,7 @@ def _include(item: Item, action: ItemAction, before: Mapping[str, Any], by: Pers
 def _adjudicate(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
     before: dict[str, Any] = {"state": state, "asked_at": now.isoformat()}
     if state in Decision.Kind.values:
-        before["decision"] = _take_back(item, by, note, "adjudication", now)
+        before["decision"] = _take_back(item, by, note, "adjudication", now, corrects=True)
     adjudication.ask_adjudicator(item=item, by=by, reason=note, before=state, now=now)
     return before
 
@@ -491,7 +503,9 @@ def _settle(item: Item, action: ItemAction, before: Mapping[str, Any], by: Perso
 
 
 def _send_back(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
-    before = {"state": state, **_waiting(item)}
+    before: dict[str, Any] = {"state": state, **_waiting(item)}
+    if state in Decision.Kind.values:
+        before["decision"] = _take_back(item, by, note, "sent back", now, corrects=True)
     annotations = adjudication.send_all_back(item=item, by=by, note=note, before=state, now=now)
     return {**before, "annotations": annotations}
 
@@ -500,6 +514,11 @@ def _keep(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person,
     if getattr(item, "decision", None) is not None or item.batch.closed_at is not None:
         raise _conflict_refusal()
     adjudication.reinstate_responses(item=item, annotations=before["annotations"], by=by, now=now)
+    if "decision" in before:
+        adjudication.restore(
+            item=item, undone_decision=before["decision"], by=by, before="sent back", now=now
+        )
+        return
     _restore_waiting(item, before, now)
 
 
@@ -525,10 +544,14 @@ def _unpin(item: Item, action: ItemAction, before: Mapping[str, Any], by: Person
         raise _conflict_refusal()
 
 
-def _take_back(item: Item, by: Person, reason: str, after: str, now: datetime) -> dict[str, Any]:
+def _take_back(
+    item: Item, by: Person, reason: str, after: str, now: datetime, *, corrects: bool = False
+) -> dict[str, Any]:
     decision = item.decision
     decision.item = item
-    return adjudication.take_back(decision=decision, by=by, reason=reason, after=after, now=now)
+    return adjudication.take_back(
+        decision=decision, by=by, reason=reason, after=after, now=now, corrects=corrects
+    )
 
 
 def _waiting(item: Item) -> dict[str, Any]:

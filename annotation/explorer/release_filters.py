@@ -44,6 +44,7 @@ def _of_release(who: Reader, release: Release, part: str) -> Q:
         return Q(among("pk", who.contradicted[release.pk]))
     batches = Q(batch__public_id__in=[batch["id"] for batch in release.manifest["batches"]])
     decided = Q(Exists(Decision.objects.filter(item=OuterRef("pk"), event_id__lte=release.watermark)))
+    decided |= Q(Exists(release.corrections.filter(item=OuterRef("pk"))))
     if not part:
         return batches & decided
     if part == "outcomes":

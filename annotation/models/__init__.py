@@ -5,7 +5,14 @@ from annotation.models.crowd_entry import CrowdEntry, CrowdLink, ListedParticipa
 from annotation.models.events import Event
 from annotation.models.item_actions import ItemAction, ItemChange
 from annotation.models.jobs import Job, Upload
-from annotation.models.outcomes import Adjudication, AdjudicationRequest, Decision, Outcome, Release
+from annotation.models.outcomes import (
+    Adjudication,
+    AdjudicationRequest,
+    Correction,
+    Decision,
+    Outcome,
+    Release,
+)
 from annotation.models.people import ApiToken, Invitation, Membership, Person, Project
 from annotation.models.predictions import Try, Verdict
 from annotation.models.proposals import (

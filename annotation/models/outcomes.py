@@ -178,3 +178,23 @@ class Release(models.Model):
     def formats(self) -> list[str]:
         """All formats of the release, in the order of `benchmark_files.FORMATS`."""
         return [self.format, *self.more_formats]
+
+    @property
+    def batch_ids(self) -> set[str]:
+        """The batches (public ids) whose records the release contains."""
+        return {batch["id"] for batch in self.manifest.get("batches", ())}
+
+
+class Correction(models.Model):
+    """A decision that was taken back although releases contain it. The next release names it in its errata.
+
+    `event` is that of taking it back, with the reason. `examples` are the ids of the examples that the decision had made.
+    """
+
+    item = models.ForeignKey(Item, models.PROTECT, related_name="corrections")
+    event = models.OneToOneField(Event, models.PROTECT, related_name="correction")
+    releases = models.ManyToManyField(Release, related_name="corrections")
+    examples = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"correction of {self.item_id}"

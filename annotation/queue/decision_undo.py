@@ -13,6 +13,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from annotation.models import (
     Assignment,
     Batch,
+    Correction,
     Decision,
     Example,
     Exclusion,
@@ -30,14 +31,23 @@ from annotation.platform.refusals import refuse
 from annotation.queue import dependent_runs, resolutions
 
 
-def retract(decision: Decision) -> None:
+def retract(decision: Decision, *, event: int, corrects: bool = False) -> None:
     """Delete a decision and what followed from it. The caller holds the lock of the item, in a transaction.
 
-    Raises ActionRefused (decided): a release contains the decision, or somebody has begun work that rests on it.
+    event     key of the event that takes it back
+    corrects  also a decision that releases contain, which becomes a `Correction`
+
+    Raises ActionRefused (decided): a release contains the decision or is being written, or work rests on the decision.
     """
     batch = decision.item.batch
-    if Release.objects.kept().filter(project=batch.project_id, watermark__gte=decision.event_id).exists():
-        refuse("decided", "This decision has been released and cannot be undone.")
+    releases = list(Release.objects.kept().filter(project=batch.project_id, watermark__gte=decision.event_id))
+    if releases and not corrects:
+        refuse(
+            "decided",
+            "This decision has been released. To correct it, move the item to adjudication in the explorer.",
+        )
+    if any(release.ready_at is None for release in releases):
+        refuse("decided", "A release with this decision is being written. Try again when it is ready.")
     outcomes = list(decision.outcomes.select_related("example"))
     followers, runs = _lock_followers(batch, outcomes), dependent_runs.lock(decision)
     automatic = dependent_runs.made_only_by({decision.pk: runs}, [decision]).get(decision.pk, [])
@@ -51,6 +61,12 @@ def retract(decision: Decision) -> None:
         )
     if user is not None:
         refuse("decided", "A model or another example rests on this decision, so it cannot be undone.")
+    # A batch that was set aside then is not in a release.
+    holding = [row for row in releases if batch.public_id in row.batch_ids]
+    if holding:
+        made_ids = sorted(example.external_id for example in examples)
+        correction = Correction.objects.create(item=decision.item, event_id=event, examples=made_ids)
+        correction.releases.set(holding)
     _delete_items(followers)
     counted = "accepted_count" if decision.kind == Decision.Kind.ACCEPTED else "excluded_count"
     Batch.objects.filter(pk=batch.pk).update(**{counted: F(counted) - 1})

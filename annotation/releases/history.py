@@ -1,16 +1,17 @@
 """Releases of one project in their order: the predecessor of a release, what changed since, and errata.
 
-An erratum is an example of an earlier release whose answer people contradicted later. Releases carry the errata of those
-before them in `errata.jsonl`.
+An erratum is an example of an earlier release whose answer people contradicted later, or an item whose decision was
+corrected. Releases carry the errata of those before them in `errata.jsonl`.
 """
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
+from django.utils.translation import gettext_noop
 
-from annotation.models import Event, PerturbationRun, Project, Release
+from annotation.models import Correction, Event, PerturbationRun, Project, Release
 from annotation.releases import raw_records, release_diff
 from annotation.releases.benchmark_files import ERRATA, RECORDS
 from annotation.releases.manifest import Manifest
@@ -20,6 +21,14 @@ from tableqa.releases.record_files import records
 
 Record = dict[str, Any]
 ERRATUM = {"release", "source", "id", "reason"}
+CORRECTION = {"releases", "source", "id", "item", "fault", "reason", "examples"}
+"""The fields of an erratum by contradiction, and by correction."""
+FAULTS = {
+    "reopened": gettext_noop("excluded"),
+    "adjudication": gettext_noop("decided again"),
+    "sent back": gettext_noop("sent back"),
+}
+"""The state to which a correction brought its item -> the fault that its erratum names."""
 
 
 def next_number(project: Project, name: str) -> int:
@@ -94,11 +103,37 @@ def errata(before: Path, described: Mapping[str, Any], raw: Raw) -> Iterator[Rec
             yield {"release": dict(described), **{name: entry[name] for name in ("source", "id", "reason")}}
 
 
+def new_corrections(release: Release, after: int) -> QuerySet[Correction]:
+    """The corrections that were made up to the release and after an event: those that it names first."""
+    return Correction.objects.filter(
+        item__batch__project=release.project_id, event__gt=after, event__lte=release.watermark
+    )
+
+
+def corrections(rows: QuerySet[Correction]) -> list[Record]:
+    """Corrections as errata, in their order."""
+    return [
+        {
+            "releases": [describe(release) for release in row.releases.order_by("number")],
+            "source": row.item.example.source.name,
+            "id": row.item.example.external_id,
+            "item": row.item.public_id,
+            "fault": FAULTS[row.event.after],
+            "reason": str((row.event.detail or {})["reason"]),
+            "examples": row.examples,
+        }
+        for row in rows.select_related("event", "item__example__source").order_by("event")
+    ]
+
+
 def faults(folder: Path, manifest: Manifest) -> Iterator[str]:
     """What is wrong with the errata of a release: a form that is not theirs, or a release that is not an earlier one."""
     path = folder / ERRATA
     for index, erratum in enumerate(records(path) if path.is_file() else (), start=1):
-        if erratum.keys() != ERRATUM:
-            yield f"{ERRATA}, line {index}: an erratum has the fields {', '.join(sorted(ERRATUM))}"
-        elif not erratum["release"]["number"] < manifest.number:
-            yield f"{ERRATA}, line {index}: release {erratum['release']['name']!r} is not an earlier one"
+        if set(erratum) not in (ERRATUM, CORRECTION):
+            fields = " or ".join(", ".join(sorted(names)) for names in (ERRATUM, CORRECTION))
+            yield f"{ERRATA}, line {index}: an erratum has the fields {fields}"
+            continue
+        for release in erratum.get("releases") or [erratum["release"]]:
+            if not release["number"] < manifest.number:
+                yield f"{ERRATA}, line {index}: release {release['name']!r} is not an earlier one"

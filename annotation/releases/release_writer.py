@@ -102,7 +102,7 @@ def write_files(
     tried = model_checks.records(batches, watermark=release.watermark, names=_pseudonyms(release.project))
     if (first := next(tried, None)) is not None:
         release_files.write_records(out / benchmark_files.TRIES, itertools.chain([first], tried))
-    predecessor, changes = _history(raw, out, before)
+    predecessor, changes = _history(release, raw, out, before)
     contents = Contents(
         release=release,
         raw=raw,
@@ -124,21 +124,26 @@ def write_files(
 
 
 def _history(
-    raw: raw_records.Raw, out: Path, before: tuple[Release, Path] | None
+    release: Release, raw: raw_records.Raw, out: Path, before: tuple[Release, Path] | None
 ) -> tuple[Record | None, Record]:
     """The predecessor and what changed since, as the manifest has them; errata are written.
 
-    Without the predecessor's files, nothing is known of changes and errata, and its record says so.
+    Without the predecessor's files, nothing is known of changes and contradictions, and its record says so.
     """
     if before is None:
         return None, {}
     predecessor, folder = history.describe(before[0]), before[1]
-    if not (folder / release_records.MANIFEST).is_file():
-        return {**predecessor, "files": "missing"}, {}
-    changes = history.changes(folder, out)
-    errata = history.errata(folder, predecessor, raw)
+    is_missing = not (folder / release_records.MANIFEST).is_file()
+    new = history.new_corrections(release, after=0 if is_missing else before[0].watermark)
+    corrections = history.corrections(new)
+    errata = itertools.chain(() if is_missing else history.errata(folder, predecessor, raw), corrections)
     if (first := next(errata, None)) is not None:
         release_files.write_records(out / benchmark_files.ERRATA, itertools.chain([first], errata))
+    if is_missing:
+        return {**predecessor, "files": "missing"}, {}
+    changes = history.changes(folder, out)
+    if corrections:
+        changes[benchmark_files.ERRATA] = {"added": len(corrections), "removed": 0, "changed": 0}
     return predecessor, changes
 
 

@@ -20,6 +20,7 @@ from annotation.models import (
     Annotation,
     Assignment,
     Batch,
+    Correction,
     Decision,
     Draft,
     Event,
@@ -240,7 +241,7 @@ def send_back(
                 "batch_closed",
                 "The batch is closed, so responses cannot be sent back. Decide or exclude the item.",
             )
-        if Release.objects.holding(annotation).exists():
+        if Release.objects.holding(annotation).exists() and not item.corrections.exists():
             refuse("decided", "This response has been released and cannot be changed.")
         if annotation.assignment.person_id not in allocation.annotator_ids(item.batch.project_id):
             refuse(
@@ -278,7 +279,8 @@ def send_all_back(*, item: Item, by: Person, note: str, before: str, now: dateti
     annotations = candidates.annotations(item)
     for annotation in annotations:
         _withdraw(annotation, item, by, note, now)
-    audit_log.log(item, before, "sent back", by=by, now=now)
+    if before not in Decision.Kind.values:  # else the event of the decision that was taken back tells it
+        audit_log.log(item, before, "sent back", by=by, now=now)
     return [annotation.pk for annotation in annotations]
 
 
@@ -299,9 +301,12 @@ def reinstate_responses(*, item: Item, annotations: Sequence[int], by: Person, n
         revisions.reinstate(assignment, row.annotation, reason=NOT_SENT_BACK.format(), by=by, now=now)
 
 
-def take_back(*, decision: Decision, by: Person, reason: str, after: str, now: datetime) -> dict[str, Any]:
+def take_back(
+    *, decision: Decision, by: Person, reason: str, after: str, now: datetime, corrects: bool = False
+) -> dict[str, Any]:
     """Take back a decision on which nothing rests. Returns what `restore` needs. The caller holds the lock of its item.
 
+    With `corrects`, also one that releases contain: they keep it, and the next one names the correction with its reason.
     Raises ActionRefused (decided) as `decision_undo.retract`.
     """
     outcomes = decision.outcomes.order_by("number").prefetch_related("annotations")
@@ -320,7 +325,7 @@ def take_back(*, decision: Decision, by: Person, reason: str, after: str, now: d
     detail = {"reason": reason, "undone": undone}
     based_on = (decision.event.detail or {}).get("based_on", [])
     event = audit_log.log(decision.item, decision.kind, after, by=by, now=now, detail=detail)
-    decision_undo.retract(decision)
+    decision_undo.retract(decision, event=event, corrects=corrects)
     return {
         "event": event,
         "reason": decision.reason,
@@ -334,11 +339,24 @@ def take_back(*, decision: Decision, by: Person, reason: str, after: str, now: d
 def restore(
     *, item: Item, undone_decision: Mapping[str, Any], by: Person, before: str, now: datetime
 ) -> Decision:
-    """Decide an item again as it was before `take_back`. The caller holds its lock and knows that it is undecided."""
+    """Decide an item again as it was before `take_back`. The caller holds its lock and knows that it is undecided.
+
+    Raises ActionRefused (decided): a release names the correction.
+    """
+    correction = Correction.objects.filter(event=undone_decision["event"])
+    project = item.batch.project_id
+    if correction.exists() and Release.objects.kept().filter(
+        project=project, watermark__gte=undone_decision["event"]
+    ):
+        refuse("decided", "A release names this correction, so it cannot be undone.")
+    correction.delete()
     undone = (Event.objects.get(pk=undone_decision["event"]).detail or {})["undone"]
     task = item.batch.task()
     annotations = candidates.annotations(item)
-    positions = {annotation.public_id: index for index, annotation in enumerate(annotations)}
+    indices = {annotation.assignment_id: index for index, annotation in enumerate(annotations)}
+    # Of all revisions: a response that was sent back and counts again has a new one.
+    rows = Annotation.objects.filter(assignment__in=indices).values_list("public_id", "assignment_id")
+    positions = {public_id: indices[assignment] for public_id, assignment in rows}
     outcomes = tuple(
         Resolved(
             compared_responses.restore_response(task, outcome["response"]),
@@ -365,10 +383,12 @@ def restore(
 
 def returnable(item: Item, responses: Sequence[Candidate]) -> list[str]:
     """The letters of the responses that may go back to their authors: none of a closed batch, and none that a release
-    holds; what is in a release stays as it is (docs/decisions/0001), whether or not its item is decided.
+    holds, unless its item is corrected.
     """
     if item.batch.closed_at is not None:
         return []
+    if item.corrections.exists():
+        return [candidate.letter for candidate in responses]
     released = Release.objects.latest_watermarks([item.batch.project_id]).get(item.batch.project_id, 0)
     return [candidate.letter for candidate in responses if candidate.annotation.event_id > released]
 

@@ -20,7 +20,7 @@ from annotation.models import Assignment, Batch, Item, Job, Person, Project, Rel
 from annotation.platform.public_ids import new_public_id
 from annotation.platform.refusals import ActionRefused
 from annotation.queue.candidates import letters
-from annotation.releases import creation
+from annotation.releases import creation, history
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.manifest import Manifest
 from annotation.releases.model_evaluation import runs
@@ -181,11 +181,23 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
             "unfinished": release_gaps.unfinished_of(release),
             "may_evaluate": may_evaluate,
             "undownloadable": _refusal(visibility.require_nothing_to_judge, request.user, release),
+            "corrections": _corrections(release),
             "has_runs": may_evaluate and runs.finished_runs(release).exists(),
             "earlier": next((other for other in earlier_first(release) if other.pk < release.pk), None),
         }
         return render(request, "releasing/release.html", context)
     return redirect("releases", release.project.slug)
+
+
+def _corrections(release: Release) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The corrections of the release since, and those of earlier releases that it names, each under a heading."""
+    before = history.predecessor(release)
+    named = history.new_corrections(release, after=before.watermark if before else 0)
+    parts = [
+        (gettext("Corrected after this release"), history.corrections(release.corrections.all())),
+        (gettext("Corrections of earlier releases"), history.corrections(named)),
+    ]
+    return [(heading, rows) for heading, rows in parts if rows]
 
 
 def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
