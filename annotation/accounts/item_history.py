@@ -231,6 +231,8 @@ BATCH_VERBS: Final = {
     ("paused", "open"): gettext_noop("resumed the batch"),
     ("open", "closed"): gettext_noop("closed the batch"),
     ("paused", "closed"): gettext_noop("closed the batch"),
+    ("closed", "open"): gettext_noop("reopened the batch"),
+    ("closed", "paused"): gettext_noop("reopened the batch"),
 }
 WORDS: Final = {
     "caps": gettext_noop("limits per person"),

@@ -5,7 +5,9 @@ from datetime import datetime
 
 from django.db.models import F, Q, QuerySet
 
-from annotation.models import Adjudication, AdjudicationRequest, Batch, Item, Project
+from annotation.access import audit_log
+from annotation.models import Adjudication, AdjudicationRequest, Batch, Item, Person, Project
+from annotation.queue import slots
 
 
 def mark(items: Iterable[int], resolution: str) -> None:
@@ -26,6 +28,16 @@ def reopen(items: Sequence[int]) -> None:
     )
     waiting.delete()
     mark(items, Item.Resolution.NONE)
+
+
+def return_to_annotators(waiting: QuerySet[Item], *, by: Person | None, now: datetime) -> int:
+    """`reopen` with an event for each item. Returns how many."""
+    items = list(waiting.select_related("batch").order_by("pk"))
+    for some in slots.key_chunks(item.pk for item in items):
+        reopen(some)
+    for item in items:
+        audit_log.log(item, "adjudication", "open", by=by, now=now)
+    return len(items)
 
 
 def request_adjudication(

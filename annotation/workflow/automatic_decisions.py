@@ -228,12 +228,7 @@ def reopen_waiting(*, batch: Batch, overlap: int, by: Person, now: datetime) -> 
     For a batch whose overlap is raised: on these items people disagree, so more responses are wanted there most. In the
     caller's transaction, before `slots.set_overlap` adds the slots.
     """
-    items = list(slots.waiting_below(batch, overlap).select_related("batch").order_by("pk"))
-    for some in slots.key_chunks(item.pk for item in items):
-        resolutions.reopen(some)
-    for item in items:
-        audit_log.log(item, "adjudication", "open", by=by, now=now)
-    return len(items)
+    return resolutions.return_to_annotators(slots.waiting_below(batch, overlap), by=by, now=now)
 
 
 def _installed(batch: str = "") -> Q:

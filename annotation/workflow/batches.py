@@ -7,16 +7,20 @@ from functools import partial
 from typing import Any, NoReturn
 
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.access import audit_log
+from annotation.access.roles import Permission, permissions
 from annotation.assistance import impressions, loop_fit, model_accuracy
 from annotation.background import jobs
 from annotation.background.staged_pages import HiddenPages
 from annotation.models import (
     Batch,
+    Exclusion,
     Job,
+    Membership,
     Person,
     Project,
     TaskTypeDefinition,
@@ -30,6 +34,7 @@ from annotation.queue import (
     orphaned_slots,
     person_counts,
     reservations,
+    resolutions,
     resources,
     revisions,
     sampling,
@@ -336,6 +341,38 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
         end_leases()  # of people who got their first item at this moment
 
 
+def reopen_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
+    """Serve a closed batch again. Decisions stay; undecided items that lack responses leave adjudication.
+
+    Annotators who may also read responses do not get the items with responses. Reopening twice is reopening once. Raises
+    ActionRefused (invalid_request) for a qualification and a calibration, whose results are final.
+    """
+    if batch.purpose != Batch.Purpose.WORK:
+        refuse("invalid_request", "{name} has results that are final. Create another batch.", name=batch.name)
+    with transaction.atomic():
+        slots.lock_items([batch.pk])
+        if not Batch.objects.filter(pk=batch.pk, closed_at__isnull=False).update(closed_at=None):
+            return
+        batch.closed_at = None
+        lacking = resolutions.waiting(batch).filter(submitted_count__lt=F("slots_count"))
+        resolutions.return_to_annotators(lacking, by=by, now=now)
+        _exclude_readers(batch, now)
+        audit_log.log(batch, "closed", batch.state, by=by, now=now)
+
+
+def _exclude_readers(batch: Batch, now: datetime) -> None:
+    """Keep the undecided items that have responses from annotators who could read these while the batch was closed."""
+    members = Membership.objects.filter(project=batch.project_id, removed_at__isnull=True)
+    readers = [
+        person
+        for person, roles in members.values_list("person_id", "roles")
+        if {Permission.ANNOTATE, Permission.SEE_PROGRESS} <= permissions(roles)
+    ]
+    items = slots.undecided(batch).filter(submitted_count__gt=0) if readers else ()
+    rows = [Exclusion(item=item, person_id=person, read_at=now) for item in items for person in readers]
+    Exclusion.objects.bulk_create(rows, batch_size=slots.AT_ONCE, ignore_conflicts=True)
+
+
 def pause_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     """No items are served until it is resumed; assignments in progress may be finished. Idempotent."""
     _set_paused(batch, "open", "paused", by=by, now=now)
@@ -362,7 +399,7 @@ def _set_paused(batch: Batch, before: str, after: str, *, by: Person | None, now
 
 def _require_not_closed(batch: Batch) -> None:
     if batch.closed_at is not None:
-        refuse("batch_closed", "The batch {name} is closed and cannot be reopened.", name=batch.name)
+        refuse("batch_closed", "The batch {name} is closed. Reopen it first.", name=batch.name)
 
 
 @dataclass(frozen=True)
@@ -380,6 +417,7 @@ ACTIONS = {
     "pause": Action("Pause", "paused", ("open",), pause_batch),
     "resume": Action("Resume", "open again", ("paused",), resume_batch),
     "close": Action("Close", "closed", ("open", "paused"), close_batch),
+    "reopen": Action("Reopen", "open again", ("closed",), reopen_batch),
 }
 
 

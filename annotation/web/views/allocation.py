@@ -260,7 +260,7 @@ def _moved_in_words(moved: queue_allocation.MoveResult) -> str:
 
 @page("POST")
 def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
-    """Open, pause, resume or close the batches that are ticked: said first, then done."""
+    """Open, pause, resume, close or reopen the batches that are ticked: said first, then done."""
     project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
     form = BatchesForm(request.POST, project=project)
     if not form.is_valid():
@@ -310,6 +310,7 @@ QUESTIONS = {
     "pause": gettext_noop("Pause {which}?"),
     "resume": gettext_noop("Resume {which}?"),
     "close": gettext_noop("Close {which}?"),
+    "reopen": gettext_noop("Reopen {which}?"),
 }
 MEANING = {
     "open": gettext_noop("Annotators can get items. Settings are frozen."),
@@ -318,8 +319,12 @@ MEANING = {
     ),
     "resume": gettext_noop("Annotators get items again."),
     "close": gettext_noop(
-        "A closed batch cannot be reopened and accepts no responses. Items in progress "
-        "can no longer be submitted; drafts are kept. Complete items are resolved."
+        "A closed batch accepts no responses. Items in progress can no longer be submitted; drafts are kept. "
+        "Complete items are resolved."
+    ),
+    "reopen": gettext_noop(
+        "Annotators get items again. Decisions stay. Items with too few responses leave adjudication. Annotators who "
+        "may also read responses do not get items that have some."
     ),
 }
 
@@ -351,6 +356,9 @@ def _effects_on_batches(action: str, batches: Sequence[Batch], *, hidden: Collec
             ),
             "close": gettext("{found} in progress, {found_2} complete, {found_3} incomplete").format(
                 found=n["leased"], found_2=n["complete"], found_3=n["open"]
+            ),
+            "reopen": ngettext("{found} free slot", "{found} free slots", by_action["free"]).format(
+                found=n["free"]
             ),
         }
         effects.append(f"{batch.name}: {about[action]}.")
