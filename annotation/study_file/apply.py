@@ -206,6 +206,24 @@ def apply(
     return applied
 
 
+def copy_setup(
+    original: Project, *, slug: str, name: str, time_zone: str, by: Person, now: datetime
+) -> Project:
+    """A new project with what was set up in another one: limits, pay, consent, statement, own task types, guidelines.
+
+    Sources, people, batches and perturbations are not copied: the study file of the original has them. All or nothing.
+    Raises ActionRefused as `projects.create_project`.
+    """
+    state = current_state.of_project(original, now=now, derived=False, with_remaining=False)
+    nothing: dict[str, Any] = dict.fromkeys(("people", "sources", "runs", "batches"), ())
+    study = replace(state.study, slug=slug, name=name, time_zone=time_zone, **nothing)
+    with transaction.atomic():
+        applied = apply(study, project=None, by=by, now=now)
+        if applied.failed is not None:
+            refuse("invalid_request", "{name}: {why}", name=applied.failed.name, why=applied.why)
+    return applied.project
+
+
 def apply_whole(plan: Plan, *, project: Project, by: Person, now: datetime) -> None:
     """Make every change of a plan in one transaction. Perturbations run in the background afterwards.
 

@@ -119,9 +119,21 @@ class BatchForm(TermsForm):
         "fed": ("feeds_from", "also_sources"),
     }
 
-    def __init__(self, *args: Any, task: TaskType, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, terms=TERMS.values(), task=task, project=project, **kwargs)
-        self.project = project
+    def __init__(
+        self,
+        *args: Any,
+        task: TaskType,
+        project: Project,
+        copied: Batch | None = None,
+        initial: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        values = {name: getattr(copied, name) for name in TERMS} if copied else None
+        initial = {**(_sample_fields(copied) if copied else {}), **(initial or {})}
+        super().__init__(
+            *args, terms=TERMS.values(), task=task, project=project, values=values, initial=initial, **kwargs
+        )
+        self.project, self.copied = project, copied
         sources = Source.objects.ready().filter(project=project).order_by("name", "pk")
         self.fields["sources"].queryset = sources  # type: ignore[attr-defined]
         self.fields["sources"].label_from_instance = source_in_words  # type: ignore[attr-defined]
@@ -197,7 +209,7 @@ class BatchForm(TermsForm):
     def is_open(self, section: str) -> bool:
         """The sections that begin filled in; of a failed form, those that were open, filled in or contain an error."""
         if not self.is_bound:
-            return bool(self.initial.get("only")) and section == "sampling"
+            return self.copied is not None or (bool(self.initial.get("only")) and section == "sampling")
         opened = self.data.getlist("open") if isinstance(self.data, QueryDict) else []
         return section in opened or not {*self.changed_data, *self.errors}.isdisjoint(self.names_in(section))
 
@@ -209,6 +221,17 @@ class BatchForm(TermsForm):
                 gettext("The list sets the number of examples. Leave the sample size empty.")
             )
         return ids or None
+
+
+def _sample_fields(batch: Batch) -> dict[str, Any]:
+    """The fields of the form that say what a batch was drawn from."""
+    sample = sampling.Sample.of_batch(batch)
+    drawn = {each.name: getattr(sample, each.name) for each in fields(sample)}
+    return {
+        **drawn,
+        "feeds_from": batch.feeds_from,
+        "also_sources": bool(batch.feeds_from_id and sample.sources),
+    }
 
 
 def source_in_words(source: Source) -> str:

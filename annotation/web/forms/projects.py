@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_lazy
 
@@ -32,7 +33,7 @@ class ProjectForm(forms.Form):
         empty_value="",
     )
 
-    def __init__(self, *args: Any, time_zone: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, time_zone: str, copyable: QuerySet[Project], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["time_zone"] = TimeZoneField(
             stored=time_zone,
@@ -41,6 +42,15 @@ class ProjectForm(forms.Form):
         if not self.is_bound:
             # static/askew/time-zone.js selects the zone of the browser; without scripts it is that of the account.
             self.fields["time_zone"].widget.attrs["data-of-browser"] = ""
+        self.fields["original"] = forms.ModelChoiceField(
+            copyable,
+            to_field_name="slug",
+            required=False,
+            label=gettext_lazy("Copy the set-up of"),
+            empty_label=gettext_lazy("no other project"),
+            help_text=gettext_lazy("Limits, pay, consent, data statement, own task types and guidelines."),
+            widget=forms.Select if copyable.exists() else forms.HiddenInput,
+        )
         self.fields["release"] = forms.FileField(
             required=False,
             label=gettext_lazy("Release to restore"),
@@ -66,6 +76,10 @@ class ProjectForm(forms.Form):
                     gettext(
                         "No short name can be derived from this name. Write one in small letters and digits."
                     ),
+                )
+            elif cleaned_data.get("original") and cleaned_data.get("release"):
+                self.add_error(
+                    "original", gettext("A restored project has its own set-up. Choose one of both.")
                 )
             elif cleaned_data["slug"] in projects.RESERVED_SLUGS:
                 self.add_error(

@@ -66,11 +66,17 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
     task = chosen.task
     begun = _selected_examples(request, project, task) if "begin" in request.POST else None
     data = request.POST if request.POST and begun is None else None
-    initial: dict[str, Any] = {"name": _free_name(project, chosen)}
+    copied = _copied_batch(request, project, chosen)
+    initial: dict[str, Any] = {"name": _free_name(project, copied.name if copied else chosen.title)}
     if begun is not None:
         initial |= {"sources": list(begun.sources), "only": list(begun.only), "of": begun.of}
-    form = BatchForm(data, task=task, project=project, initial=initial)
-    own = SettingsForm(data, schema=task.settings_schema, prefix="settings")
+    form = BatchForm(data, task=task, project=project, initial=initial, copied=copied)
+    own = SettingsForm(
+        data,
+        schema=task.settings_schema,
+        prefix="settings",
+        initial=copied.settings if copied else None,
+    )
     answers = _ModelAnswers(form, request.POST if data else QueryDict())
     if "ask" in request.POST:  # without scripts; the form comes back as it was filled in
         form.leave_unchecked()
@@ -101,10 +107,17 @@ def _selected_examples(request: PageRequest, project: Project, task: TaskType) -
     return new_batch.examples_of(who, list(items.values_list("pk", flat=True)), task)
 
 
-def _free_name(project: Project, choice: task_type_gallery.Choice) -> str:
-    """A name for the batch that no other batch of the project has: that of its task type, numbered where needed."""
+def _copied_batch(request: PageRequest, project: Project, chosen: task_type_gallery.Choice) -> Batch | None:
+    """The batch of the project that `?copy=` names, if it has this task type and variant."""
+    name = request.GET.get("copy", "").replace("\0", "")
+    rows = Batch.objects.filter(project=project, public_id=name, task_type=chosen.task.key)
+    return rows.filter(variant=chosen.variant).first() if name else None
+
+
+def _free_name(project: Project, title: str) -> str:
+    """A name for the batch that no other batch of the project has: this one, numbered where needed."""
     used_names = set(Batch.objects.filter(project=project).values_list("name", flat=True))
-    names = itertools.chain([choice.title], (f"{choice.title} {suffix}" for suffix in itertools.count(2)))
+    names = itertools.chain([title], (f"{title} {suffix}" for suffix in itertools.count(2)))
     return next(name for name in names if name not in used_names)
 
 

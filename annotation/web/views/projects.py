@@ -15,6 +15,7 @@ from annotation.background import uploads
 from annotation.models import Batch, Job, PersonBatchCounts, Project
 from annotation.queue import availability, entry_requirements
 from annotation.releases import restoration
+from annotation.study_file import apply
 from annotation.web.board import facts
 from annotation.web.forms.projects import ProjectForm, RenameForm
 from annotation.web.views import board
@@ -27,14 +28,23 @@ from tasks.contract import TaskType, task_types
 
 @page("GET", "POST")
 def project_new(request: PageRequest) -> HttpResponse:
-    """A new project, with the person who makes it as its first manager. It is empty, or restored from a release."""
-    authorization.require_may_make_projects(authorization.actor(request))
-    form = ProjectForm(request.POST or None, request.FILES or None, time_zone=request.user.time_zone)
+    """A new project, with the person who makes it as its first manager: empty, set up as another, or from a release."""
+    actor = authorization.actor(request)
+    authorization.require_may_make_projects(actor)
+    copyable = authorization.projects(actor).filter(
+        pk__in=authorization.projects_with_permission(actor, Permission.SET_UP)
+    )
+    form = ProjectForm(
+        request.POST or None, request.FILES or None, time_zone=request.user.time_zone, copyable=copyable
+    )
     if form.is_valid():
         with refusals_on(form):
             cleaned_data = {**form.cleaned_data}
-            release = cleaned_data.pop("release")
-            project = projects.create_project(manager=request.user, now=timezone.now(), **cleaned_data)
+            release, original = cleaned_data.pop("release"), cleaned_data.pop("original")
+            if original is None:
+                project = projects.create_project(manager=request.user, now=timezone.now(), **cleaned_data)
+            else:
+                project = apply.copy_setup(original, by=request.user, now=timezone.now(), **cleaned_data)
             if release:
                 return redirect("job", _start_restore(request, project, release).public_id)
             text = gettext("“{name}” was created. Import its first examples.")
