@@ -134,6 +134,13 @@ def projects(actor: Actor) -> QuerySet[Project]:
     return rows if actor.token is None else rows.filter(pk=actor.token.project_id)
 
 
+def archived_projects(actor: Actor) -> QuerySet[Project]:
+    """Those of the actor's projects that are archived and that they manage."""
+    managed = projects_with_permission(actor, Permission.SET_UP)
+    archived = projects(actor).filter(archived_at__isnull=False)
+    return archived if actor.person.is_administrator else archived.filter(pk__in=managed)
+
+
 def former_memberships(actor: Actor) -> QuerySet[Membership]:
     """The memberships of the actor that ended, newest first: they grant nothing, and explain missing access."""
     rows = Membership.objects.filter(person=actor.person, removed_at__isnull=False)

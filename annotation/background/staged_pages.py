@@ -177,13 +177,13 @@ class HiddenPages(Pages):
             (Person, {"pk__in": persons}),
         ):
             parts: list[tuple[Any, str]]
-            parts = _parts(model) if model in (Item, Batch, PerturbationRun) else [(model, "pk")]
+            parts = dependent_rows(model) if model in (Item, Batch, PerturbationRun) else [(model, "pk")]
             if model is Person:
                 parts.insert(0, (Membership, "person"))  # to know whom to remove
-            yield from _removing(model._base_manager.filter(**rows), parts)
+            yield from remove_rows(model._base_manager.filter(**rows), parts)
 
 
-def _removing(rows: QuerySet[Any], parts: Sequence[tuple[Any, str]]) -> Iterator[None]:
+def remove_rows(rows: QuerySet[Any], parts: Sequence[tuple[Any, str]]) -> Iterator[None]:
     """Remove rows and these parts of them, a short transaction at a time."""
     # The newest first: an example is younger than its parent.
     remaining_keys = rows.order_by("-pk").values_list("pk", flat=True)
@@ -195,7 +195,7 @@ def _removing(rows: QuerySet[Any], parts: Sequence[tuple[Any, str]]) -> Iterator
         yield
 
 
-def _parts(model: type[Model]) -> list[tuple[type[Model], str]]:
+def dependent_rows(model: type[Model]) -> list[tuple[type[Model], str]]:
     """Rows that depend on rows of a table, and these, each with its path to them; dependent rows first."""
     parts, tables = {model: "pk"}, [model]
     for table in tables:  # it grows: the shortest ways first
@@ -263,5 +263,5 @@ def clear_abandoned(of: Job | None = None) -> None:
     source_ids = list(Source.objects.filter(**unready).values_list("pk", flat=True))
     until = time.monotonic() + CLEARING
     for rows in (Example.objects.filter(source__in=source_ids), Source.objects.filter(pk__in=source_ids)):
-        if any(time.monotonic() >= until for _ in _removing(rows, [(rows.model, "pk")])):
+        if any(time.monotonic() >= until for _ in remove_rows(rows, [(rows.model, "pk")])):
             break

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Max, Q
 
@@ -178,6 +180,11 @@ class Release(models.Model):
     def formats(self) -> list[str]:
         """All formats of the release, in the order of `benchmark_files.FORMATS`."""
         return [self.format, *self.more_formats]
+
+    @property
+    def folder(self) -> Path:
+        """Where the files of the release lie."""
+        return Path(settings.MEDIA_ROOT) / "releases" / self.public_id
 
     @property
     def batch_ids(self) -> set[str]:

@@ -100,6 +100,14 @@ class Person(AbstractBaseUser):
         return iter(())
 
 
+class Undeleted(models.Manager[Any]):
+    """The rows that were not deleted. Others are kept for what refers to them: the log, and pay."""
+
+    def get_queryset(self) -> models.QuerySet[Any]:
+        """Without deleted rows."""
+        return super().get_queryset().filter(deleted_at__isnull=True)
+
+
 class Project(models.Model):
     """A study: sources, people, batches and releases that belong together.
 
@@ -109,7 +117,8 @@ class Project(models.Model):
     language models may cost ({"usd", "tokens"}, `annotation.models.batch_options.budget`); `release` is what the next
     release starts with ({"formats", "mix", "purpose", "prompts"}, `annotation.releases.creation.options`); `statement` holds
     what only people can say for the data statement, by the names of `annotation.payments.data_statement`. `restoring_at` is
-    set while a release is restored into the project, which is hidden then (`annotation.background.staged_pages`).
+    set while a release is restored into the project, which is hidden then (`annotation.background.staged_pages`). Of a
+    deleted project only `everything` gives the row (`annotation.workflow.deletion`).
     """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])
@@ -123,7 +132,12 @@ class Project(models.Model):
     release = models.JSONField(default=dict, db_default={})
     statement = models.JSONField(default=dict)
     restoring_at = models.DateTimeField(null=True, editable=False)
+    archived_at = models.DateTimeField(null=True, editable=False)
+    deleted_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects: ClassVar[models.Manager[Project]] = Undeleted()
+    everything: ClassVar[models.Manager[Project]] = models.Manager()
 
     def __str__(self) -> str:
         return self.name

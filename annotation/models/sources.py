@@ -37,6 +37,10 @@ class SourceQuerySet(models.QuerySet["Source"]):
         """Sources that are whole; one that is still being imported, or failed, is invisible."""
         return self.filter(ready_at__isnull=False)
 
+    def current(self) -> SourceQuerySet:
+        """Sources that are whole and not archived: those to choose from."""
+        return self.ready().filter(archived_at__isnull=True)
+
 
 class Source(models.Model):
     """One import of a named collection of examples, with its licence and credit. Invisible until `ready_at`.
@@ -62,6 +66,7 @@ class Source(models.Model):
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     started_at = models.DateTimeField()
     ready_at = models.DateTimeField(null=True)
+    archived_at = models.DateTimeField(null=True, editable=False)
 
     objects = SourceQuerySet.as_manager()
 

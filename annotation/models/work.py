@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db import models
 from django.db.models import F, OuterRef, Q, Subquery, Value
@@ -10,7 +10,7 @@ from django.utils.functional import cached_property
 
 from annotation.models.batch_options import BatchTerms
 from annotation.models.events import Event
-from annotation.models.people import Person, Project
+from annotation.models.people import Person, Project, Undeleted
 from annotation.models.sources import Example
 from annotation.platform.message_fields import MessagesField
 from annotation.platform.public_ids import new_draw_key, new_public_id
@@ -76,6 +76,9 @@ class Batch(BatchTerms):
     A batch with `loop_right_only` gets its items from a job, when its model has answered all questions. `model_accuracy`
     is {} until then, and says how many it answered correctly: {"model", "questions", "right", "wrong", "unjudged",
     "unknown", "drawn_at"}. `opens_when_drawn`: it opens by itself afterwards.
+
+    Of a deleted batch only `everything` gives the row, which keeps {"type", "responses", "people", "reason", "role", "date",
+    "event"} in `deletion` (`annotation.workflow.deletion`).
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
@@ -105,6 +108,12 @@ class Batch(BatchTerms):
     closed_at = models.DateTimeField(null=True)
     set_aside_at = models.DateTimeField(null=True)
     set_aside_because = models.CharField(max_length=500, blank=True)
+    archived_at = models.DateTimeField(null=True, editable=False)
+    deleted_at = models.DateTimeField(null=True, editable=False)
+    deletion = models.JSONField(default=dict, db_default={}, editable=False)
+
+    objects: ClassVar[models.Manager[Batch]] = Undeleted()
+    everything: ClassVar[models.Manager[Batch]] = models.Manager()
 
     class Meta:
         constraints = [

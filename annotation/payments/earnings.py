@@ -147,7 +147,7 @@ ALWAYS = Period()
 
 def shares(project: Project, period: Period = ALWAYS) -> list[Share]:
     """All people's work by batch, person and rate; in four queries. Simulated and external people earn nothing."""
-    return _shares(ledger.PAID, Batch.objects.filter(project=project), *period.ends(project))
+    return _shares(ledger.PAID, Batch.everything.filter(project=project), *period.ends(project))
 
 
 def of_batch(batch: Batch) -> list[Share]:
@@ -162,7 +162,7 @@ def shares_of_person(
 
     The newest batch comes first. Five queries.
     """
-    own_shares = _shares(Q(of_person=person.pk), Batch.objects.filter(project__in=list(projects)), since)
+    own_shares = _shares(Q(of_person=person.pk), Batch.everything.filter(project__in=list(projects)), since)
     return sorted(own_shares, key=lambda share: -share.batch.pk)
 
 

@@ -126,8 +126,38 @@ def within(
     return [row for row in rows if first <= row.stretch <= last]
 
 
-def sum_work(which: Q, **by: Any) -> dict[tuple[Any, ...], tuple[int, int, int]]:
-    """Microseconds, items and rows by batch, person, kind and the expressions `by`; one query."""
+def settle(items: Collection[int]) -> None:
+    """Write what the submissions to items (keys) count for as rows of their own, before these submissions are deleted.
+
+    The caller deletes them in the same transaction: until then they count twice.
+    """
+    sums = sum_work(
+        Q(assignment__item__in=items),
+        only_submissions=True,
+        of_assignment=F("assignment_id"),
+        booked=F("booked_at"),
+    )
+    LedgerEntry.objects.bulk_create(
+        LedgerEntry(
+            assignment_id=assignment,
+            batch_id=batch,
+            person_id=person,
+            kind=kind,
+            seconds=micros / SECOND,
+            items=items_done,
+            at=at,
+        )
+        for (batch, person, kind, assignment, at), (micros, items_done, _) in sorted(sums.items())
+    )
+
+
+def sum_work(
+    which: Q, *, only_submissions: bool = False, **by: Any
+) -> dict[tuple[Any, ...], tuple[int, int, int]]:
+    """Microseconds, items and rows by batch, person, kind and the expressions `by`; one query.
+
+    only_submissions: without the ledger's own rows, but less what these hold of a submission
+    """
     names = ("of_batch", "of_person", "of_kind", *by)
     micros = Cast(
         models.Func(F("spent") * SECOND, function="ROUND", output_field=models.FloatField()),
@@ -140,7 +170,7 @@ def sum_work(which: Q, **by: Any) -> dict[tuple[Any, ...], tuple[int, int, int]]
         .values(*names)
         .annotate(micros=Sum(micros), items_done=Sum("counted"), rows=rows_of)
         .values_list(*names, "micros", "items_done", "rows")
-        for rows, rows_of in _sources()
+        for rows, rows_of in list(_sources())[:: 2 if only_submissions else 1]
     )
     sums: dict[tuple[Any, ...], tuple[int, int, int]] = {}
     for *key, spent, items, rows in first.union(*others, all=True):

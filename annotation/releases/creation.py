@@ -15,7 +15,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn, NotRequired, TypedDict, Unpack
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -430,7 +429,7 @@ def _write_release(
 
 def folder(release: Release) -> Path:
     """Where the files of a release lie."""
-    return Path(settings.MEDIA_ROOT) / "releases" / release.public_id
+    return release.folder
 
 
 def archive(release: Release) -> Path:

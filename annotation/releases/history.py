@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Max, Q, QuerySet
 from django.utils.translation import gettext_noop
 
-from annotation.models import Correction, Event, PerturbationRun, Project, Release
+from annotation.models import Batch, Correction, Event, PerturbationRun, Project, Release
 from annotation.releases import raw_records, release_diff
 from annotation.releases.benchmark_files import ERRATA, RECORDS
 from annotation.releases.manifest import Manifest
@@ -124,6 +124,13 @@ def corrections(rows: QuerySet[Correction]) -> list[Record]:
         }
         for row in rows.select_related("event", "item__example__source").order_by("event")
     ]
+
+
+def deleted_batches(release: Release) -> list[Record]:
+    """The records of the batches that were deleted up to the release."""
+    rows = Batch.everything.filter(project=release.project_id, deletion__event__lte=release.watermark)
+    records = rows.order_by("deleted_at", "pk").values_list("deletion", flat=True)
+    return [{name: value for name, value in record.items() if name != "event"} for record in records]
 
 
 def faults(folder: Path, manifest: Manifest) -> Iterator[str]:

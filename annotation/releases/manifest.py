@@ -65,6 +65,7 @@ class Contents:
     dates: Record
     predecessor: Record | None
     changes: Record
+    deleted: list[Record]
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,13 @@ class Manifest:
         "what changed in the raw records since the predecessor: file → number of records `added`, `removed`, `changed`",
         lambda contents: contents.changes,
         absent={},
+        since=RULES_OF_HISTORY,
+    )
+    deleted: list[Record] = manifest_field(
+        "batches that were deleted before this release: `type`, numbers of `responses` and `people`, `reason`, `role` of "
+        "the person who did it, `date`. Earlier releases keep their records",
+        lambda contents: contents.deleted,
+        absent=[],
         since=RULES_OF_HISTORY,
     )
     sources: list[Record] = manifest_field(

@@ -114,6 +114,7 @@ def write_files(
         dates=history.dates(release, raw),
         predecessor=predecessor,
         changes=changes,
+        deleted=history.deleted_batches(release),
     )
     manifest = Manifest.of_contents(contents)
     release_files.write_beside(raw, manifest)

@@ -283,6 +283,7 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     split with too few people, and a qualification without known responses.
     """
     _require_not_closed(batch)
+    _require_not_archived(batch)
     if batch.waits_for_model:
         refuse(
             "batch_not_open",
@@ -349,6 +350,7 @@ def reopen_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     """
     if batch.purpose != Batch.Purpose.WORK:
         refuse("invalid_request", "{name} has results that are final. Create another batch.", name=batch.name)
+    _require_not_archived(batch)
     with transaction.atomic():
         slots.lock_items([batch.pk])
         if not Batch.objects.filter(pk=batch.pk, closed_at__isnull=False).update(closed_at=None):
@@ -395,6 +397,12 @@ def _set_paused(batch: Batch, before: str, after: str, *, by: Person | None, now
         if in_state.update(paused_at=paused_at):
             batch.paused_at = paused_at
             audit_log.log(batch, before, after, by=by, now=now)
+
+
+def _require_not_archived(batch: Batch) -> None:
+    for thing in (batch, batch.project):
+        if thing.archived_at is not None:
+            refuse("batch_closed", "{name} is archived. Restore it first.", name=thing.name)
 
 
 def _require_not_closed(batch: Batch) -> None:

@@ -286,6 +286,9 @@ PAGES: dict[str, Row] = {
     "project_new": (nothing, MANAGE | {"otto"}, MANAGE | {"otto"}),
     "project": (the_project, MEMBERS, None),
     "project_rename": (the_project, MANAGE, MANAGE),
+    "archive_project": (the_project, MANAGE, MANAGE),
+    "archive_batch": (the_batch, MANAGE, MANAGE),
+    "archive_source": (lambda t: [t.world.source.public_id], MANAGE, MANAGE),
     "practice": (lambda t: [t.world.project.slug, "question_type"], MEMBERS, MEMBERS),
     # Whoever annotates confirms them as read; managers write them.
     "guidelines": (lambda t: [t.world.project.slug, "question_type"], MEMBERS, ANNOTATE | MANAGE),

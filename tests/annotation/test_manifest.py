@@ -53,6 +53,7 @@ def test_the_fields_computed_from_stored_records_are_those_of_the_stored_manifes
         dates={},
         predecessor=None,
         changes={},
+        deleted=[],
     )
 
     with under(raw.rules):

@@ -79,12 +79,12 @@ def load_boards(*, person: Person, rights: Rights, now: datetime) -> dict[int, B
     crew = _permissions_of_members(projects)
     failed = _failed_jobs(projects, now)
     mine = _adjudicable_counts(person, rights, progress, batches)
-    sources = dict(_by_project(Source.objects.ready(), projects))
+    sources = dict(_by_project(Source.objects.current(), projects))
     questions = dict(_by_project(Inquiry.objects.filter(answered_at__isnull=True), projects))
     released = _released_counts(projects)
     boards = {}
     for project in projects:
-        of_project = [batch for batch in batches if batch.project_id == project]
+        of_project = [batch for batch in batches if batch.project_id == project and batch.archived_at is None]
         state = State(
             may=rights[project],
             stages=[stages[batch.pk] for batch in reversed(of_project) if batch.pk in stages],

@@ -134,7 +134,7 @@ class BatchForm(TermsForm):
             *args, terms=TERMS.values(), task=task, project=project, values=values, initial=initial, **kwargs
         )
         self.project, self.copied = project, copied
-        sources = Source.objects.ready().filter(project=project).order_by("name", "pk")
+        sources = Source.objects.current().filter(project=project).order_by("name", "pk")
         self.fields["sources"].queryset = sources  # type: ignore[attr-defined]
         self.fields["sources"].label_from_instance = source_in_words  # type: ignore[attr-defined]
         if len(only := list(sources[:2])) == 1:

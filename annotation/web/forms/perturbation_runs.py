@@ -89,7 +89,7 @@ class PerturbForm(forms.Form):
             )
             for paper in dict.fromkeys(kind.paper for kind in PERTURBATIONS.values())
         ]
-        self.fields["sources"].queryset = Source.objects.ready().filter(project=project).order_by("name")  # type: ignore[attr-defined]
+        self.fields["sources"].queryset = Source.objects.current().filter(project=project).order_by("name")  # type: ignore[attr-defined]
         self.fields["feeds_from"].queryset = Batch.objects.filter(project=project).order_by("name")  # type: ignore[attr-defined]
 
     def clean_seeds(self) -> list[int]:

@@ -92,7 +92,7 @@ def batch_new(request: PageRequest, slug: str) -> HttpResponse:
         "choice": chosen,
         "form": form,
         "settings": own,
-        "has_sources": Source.objects.ready().filter(project=project).exists(),
+        "has_sources": Source.objects.current().filter(project=project).exists(),
         "answers": answers,
         "begun": begun,
     }

@@ -55,12 +55,13 @@ def sources(request: PageRequest, slug: str) -> HttpResponse:
         **figures_of(request, project, page),
         "under_way": list(under_way.order_by("-pk")[:20]),
         "may_import": Permission.IMPORT in authorization.permissions_in(actor, project),
+        "archived": Source.objects.ready().filter(project=project, archived_at__isnull=False).order_by("-pk"),
     }
     return render(request, "importing/sources.html", context)
 
 
 def _ready_sources(project: Project) -> QuerySet[Source]:
-    return Source.objects.ready().filter(project=project).order_by("-pk")
+    return Source.objects.current().filter(project=project).order_by("-pk")
 
 
 def figures_of(
@@ -267,9 +268,11 @@ def import_rest(request: PageRequest, public_id: str) -> HttpResponseBase:
 @page("GET")
 def source(request: PageRequest, public_id: str) -> HttpResponse:
     """Licence, credit and checksum of a source, and its questions."""
-    source = authorization.source(authorization.actor(request), public_id)
-    sight = visibility.visibility_of(authorization.actor(request), source.project)
+    actor = authorization.actor(request)
+    source = authorization.source(actor, public_id)
+    sight = visibility.visibility_of(actor, source.project)
     context = {
+        "may_set_up": Permission.SET_UP in authorization.permissions_in(actor, source.project),
         "project": source.project,
         "source": source,
         "reports": example_import.reports_of(source, sight),

@@ -132,6 +132,7 @@ def _overview(request: PageRequest, project: Project, may: frozenset[Permission]
             "flow": picture,
             "reading_bars": any(stage.decides and stage.state == "open" for stage in read.state.stages),
             "batches": paginate(request, rows),
+            "archived": Batch.objects.filter(project=project, archived_at__isnull=False).order_by("-pk"),
             "ready_for": action if ready else "",
             "table": "table" in request.GET or "page" in request.GET or bool(picture["left_out"]),
             "kinds": [

@@ -29,6 +29,7 @@ from annotation.web.board.needs import leading
 from annotation.web.views import board
 from annotation.web.views.item_actions import result_in_words, undoable_by
 from annotation.web.views.pages import PageRequest, kind_instruction, kind_title, page, paginate, refusals_to
+from annotation.workflow import deletion
 from tableqa.core.translation import translate_stored
 from tableqa.data.typed_json import from_json
 from tableqa.readers.report import Report
@@ -43,7 +44,7 @@ Counts = Mapping[int, int]
 def home(request: PageRequest) -> HttpResponse:
     """The person's projects with what waits for them in each: batches to annotate, and the project's board."""
     actor = authorization.actor(request)
-    projects = paginate(request, authorization.projects(actor))
+    projects = paginate(request, authorization.projects(actor).filter(archived_at__isnull=True))
     rows = _work(actor, list(projects))
     recommended = _recommended(actor, rows)
     read = _boards(actor, list(projects))
@@ -67,6 +68,7 @@ def home(request: PageRequest) -> HttpResponse:
         "recommended": recommended,
         "is_done": not read and not projects.has_other_pages() and _is_done(actor, rows),
         "may_make_projects": authorization.may_make_projects(actor),
+        "archived": authorization.archived_projects(actor),
         "former": authorization.former_memberships(actor)[:5],
     }
     return render(request, "site/home.html", context)
@@ -222,6 +224,7 @@ TITLES = {
     "import_responses": gettext_noop("Importing responses"),
     "import_labels": gettext_noop("Importing labels"),
     "import_gold": gettext_noop("Importing gold answers"),
+    deletion.KIND: gettext_noop("Deleting"),
     item_actions.ACT: gettext_noop("Changing items"),
     item_actions.UNDO: gettext_noop("Undoing changes of items"),
 }
@@ -242,7 +245,7 @@ def _retry_address(job: Job) -> str:
     if job.kind in (item_actions.ACT, item_actions.UNDO):
         return reverse("project_log", args=[job.project.slug])
     if job.kind in AGAIN_OF_BATCH:
-        return reverse(AGAIN_OF_BATCH[job.kind], args=[Batch.objects.get(pk=job.ids["batch"]).public_id])
+        return reverse(AGAIN_OF_BATCH[job.kind], args=[Batch.everything.get(pk=job.ids["batch"]).public_id])
     if "problems" in job.result and job.kind == "import":
         questions = get_object_or_404(Upload, pk=job.ids["questions"])
         tables = Upload.objects.filter(pk=job.ids.get("tables")).first()

@@ -26,7 +26,7 @@ from annotation.web.views.task_type_gallery import Choice
 def study_templates(request: PageRequest, slug: str) -> HttpResponse:
     """The templates; with a template and a source, what it would create; POST creates it."""
     project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
-    sources = Source.objects.ready().filter(project=project).order_by("name", "pk")
+    sources = Source.objects.current().filter(project=project).order_by("name", "pk")
     data = request.POST if request.method == "POST" else request.GET if "template" in request.GET else None
     form = TemplateForm(data, sources=sources, initial={"source": request.GET.get("source")})
     context: dict[str, Any] = {"project": project, "form": form}
@@ -58,7 +58,7 @@ def study_templates(request: PageRequest, slug: str) -> HttpResponse:
 def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
     """The part of the preview of a template that holds its figures; nothing without a template and a source."""
     project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
-    form = TemplateForm(request.GET, sources=Source.objects.ready().filter(project=project))
+    form = TemplateForm(request.GET, sources=Source.objects.current().filter(project=project))
     if not form.is_valid():
         return {}
     draft = study_file_study_templates.draft(
