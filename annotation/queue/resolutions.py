@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Case, F, Q, QuerySet, When
 
 from annotation.access import audit_log
 from annotation.models import Adjudication, AdjudicationRequest, Batch, Item, Person, Project
@@ -61,6 +61,13 @@ def waiting(batch: Batch) -> QuerySet[Item]:
 def waiting_in(project: Project) -> QuerySet[Item]:
     """The same of all batches of a project."""
     return _waiting(Q(batch__project=project))
+
+
+def waiting_from(batch: Batch) -> QuerySet[Item]:
+    """The same of all batches of a project, for a person who adjudicates in this one: its items come first."""
+    items = waiting_in(batch.project)
+    here = Case(When(batch=batch, then=0), default=1)
+    return items.order_by(here, *items.query.order_by)
 
 
 def _waiting(where: Q) -> QuerySet[Item]:

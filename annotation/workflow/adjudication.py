@@ -26,6 +26,7 @@ from annotation.models import (
     Event,
     Item,
     Person,
+    Project,
     Release,
     RevisionRequest,
 )
@@ -175,9 +176,11 @@ def last_undo(item: Item, by: Person) -> dict[str, Any] | None:
     return detail if detail.get("reason") in (UNDONE.format(), UNDONE_SEND_BACK.format()) else None
 
 
-def sitting(batch: Batch, person: Person, now: datetime) -> list[str]:
-    """The items (ids) that the person decided in the batch without a break of 30 minutes until now, newest first."""
-    own_decisions = Decision.objects.filter(item__batch=batch, made_by=person).order_by("-event_id")
+def sitting(project: Project, person: Person, now: datetime) -> list[str]:
+    """The items (ids) that the person decided in the project without a break of 30 minutes until now, newest first."""
+    own_decisions = Decision.objects.filter(item__batch__project=project, made_by=person).order_by(
+        "-event_id"
+    )
     items: list[str] = []
     later = now
     for item, made_at in own_decisions.values_list("item__public_id", "made_at")[:MOST_OF_A_SITTING]:
@@ -200,20 +203,20 @@ class LastAct:
     is_passed_over: bool = False
 
 
-def last_act(batch: Batch, person: Person, now: datetime, decided: str = "") -> LastAct:
-    """The person's last act in the batch, within a sitting: a decision, or a response that they sent back.
+def last_act(project: Project, person: Person, now: datetime, decided: str = "") -> LastAct:
+    """The person's last act in the project, within a sitting: a decision, or a response that they sent back.
 
     decided: the item (id) that they decided last, the first of `sitting`; "" where there is none.
     """
-    sent = RevisionRequest.objects.filter(assignment__batch=batch, made_by=person, made_at__gte=now - SITTING)
-    last = sent.select_related("assignment__item").order_by("-made_at", "-pk").first()
-    if (
-        last is None
-        or Decision.objects.filter(item__batch=batch, made_by=person, made_at__gte=last.made_at).exists()
-    ):
+    sent = RevisionRequest.objects.filter(
+        assignment__batch__project=project, made_by=person, made_at__gte=now - SITTING
+    )
+    last = sent.select_related("assignment__item__batch").order_by("-made_at", "-pk").first()
+    own_decisions = Decision.objects.filter(item__batch__project=project, made_by=person)
+    if last is None or own_decisions.filter(made_at__gte=last.made_at).exists():
         return LastAct(decided)
     item = last.assignment.item
-    if batch.closed_at is None and _is_untouched(_sent_back_by(item, person)):
+    if item.batch.closed_at is None and _is_untouched(_sent_back_by(item, person)):
         return LastAct(item.public_id)
     return LastAct(decided, is_passed_over=True)
 

@@ -300,9 +300,9 @@ def test_a_sitting_ends_with_a_break_of_more_than_half_an_hour(world: World) -> 
         decide(world, item, now=LATER + timedelta(minutes=minutes))
 
     newest = [items[2].public_id, items[1].public_id]
-    assert adjudication.sitting(batch, world.ivo, LATER + timedelta(minutes=61)) == newest
-    assert adjudication.sitting(batch, world.ivo, LATER + timedelta(minutes=91)) == []
-    assert adjudication.sitting(batch, world.rea, LATER + timedelta(minutes=61)) == []
+    assert adjudication.sitting(batch.project, world.ivo, LATER + timedelta(minutes=61)) == newest
+    assert adjudication.sitting(batch.project, world.ivo, LATER + timedelta(minutes=91)) == []
+    assert adjudication.sitting(batch.project, world.rea, LATER + timedelta(minutes=61)) == []
 
 
 def test_the_last_act_is_the_later_of_a_decision_and_sending_back_within_a_sitting(world: World) -> None:
@@ -322,7 +322,9 @@ def test_the_last_act_is_the_later_of_a_decision_and_sending_back_within_a_sitti
 
 
 def last_act(batch: Batch, person: Person, now: datetime) -> LastAct:
-    return adjudication.last_act(batch, person, now, next(iter(adjudication.sitting(batch, person, now)), ""))
+    return adjudication.last_act(
+        batch.project, person, now, next(iter(adjudication.sitting(batch.project, person, now)), "")
+    )
 
 
 def test_sending_back_is_undone_as_if_it_had_never_been(world: World) -> None:
@@ -500,3 +502,32 @@ def test_the_api_lists_reasons_decides_with_one_and_undoes(world: World) -> None
     )
     assert (undone.status_code, undone.json()["item"]) == (200, item.public_id)
     assert not Decision.objects.exists()
+
+
+def test_one_queue_leads_through_all_batches_of_a_project(world: World) -> None:
+    first, second = (waiting(world, name) for name in ("First", "Second"))
+    ivo = Client()
+    ivo.force_login(world.ivo)
+    page = ivo.get(reverse("adjudicate", args=[first.public_id]))
+    assert (page.context["left"], page.context["later"]) == (
+        2,
+        reverse("adjudicate", args=[second.public_id]),
+    )
+
+    answer = ivo.post(reverse("adjudicate", args=[first.public_id]), {"choose": "A", "note": "x"})
+
+    assert answer["Location"] == reverse("adjudicate", args=[second.public_id])
+    page = ivo.get(answer["Location"])
+    assert (page.context["left"], page.context["decided"]) == (1, 1)
+    assert page.context["last"].item == first.public_id
+    undone = ivo.post(reverse("adjudication", args=[second.batch.public_id]), {"undo": first.public_id})
+    assert undone.context["public_id"] == first.public_id
+    assert undone.context["left"] == 2
+
+
+def waiting(world: World, name: str) -> Item:
+    batch = world.batch(name=name, size=1)
+    for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
+        world.label(batch, who, label)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
+    return batch.items.get()

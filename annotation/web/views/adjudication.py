@@ -192,10 +192,13 @@ def _in_one_text(candidates: Sequence[Candidate]) -> str:
 
 
 def _queue_of(person: Person, batch: Batch) -> dict[str, Any]:
-    """How many items wait for the person, which ones are next, and what they decided in this sitting."""
-    waiting = visibility.adjudicable(person, resolutions.waiting(batch))
+    """How many items of the project wait for the person, which ones are next, and what they decided in this sitting.
+
+    Those of the batch come first: the queue goes through the project batch by batch.
+    """
+    waiting = visibility.adjudicable(person, resolutions.waiting_from(batch))
     ids = list(waiting.values_list("public_id", flat=True)[:AHEAD])
-    sitting = workflow_adjudication.sitting(batch, person, timezone.now())
+    sitting = workflow_adjudication.sitting(batch.project, person, timezone.now())
     waiting_count = len(ids) if len(ids) < AHEAD else waiting.count()
     return {
         "ids": ids,
@@ -210,7 +213,7 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
     """Undo a decision, or sending a response back, and show the item again with what had been chosen and written."""
     actor = authorization.actor(request)
     item = authorization.item(actor, request.POST["undo"], Permission.ADJUDICATE)
-    if item.batch_id != batch.pk or not visibility.may_adjudicate(actor.person, item):
+    if item.batch.project_id != batch.project_id or not visibility.may_adjudicate(actor.person, item):
         raise Http404(authorization.NOT_HERE)
     sent: Sequence[RevisionRequest] = ()
     try:
@@ -235,7 +238,7 @@ def _undo(request: PageRequest, batch: Batch) -> HttpResponse:
         actor.person,
         item,
         candidates,
-        form=DecisionForm(initial=written, letters=letters, batch=batch),
+        form=DecisionForm(initial=written, letters=letters, batch=item.batch),
         back=SendBackForm(initial={"back_note": sent[0].note} if sent else {}, letters=letters),
         chosen=chosen,
         announced=gettext("Decision undone.") if undone else gettext("Sending back undone."),
@@ -485,7 +488,7 @@ def _following(
     request: PageRequest, person: Person, batch: Batch, done: str, following: str = ""
 ) -> HttpResponse:
     """On to the `following` item (id) if it still waits, else to the first one; `done` says what was done."""
-    waiting = visibility.adjudicable(person, resolutions.waiting(batch))
+    waiting = visibility.adjudicable(person, resolutions.waiting_from(batch))
     item = (waiting.filter(public_id=following).first() if following else None) or waiting.first()
     if _is_lane(request):
         if item is None:
@@ -522,7 +525,7 @@ def _caught_up(request: PageRequest, person: Person, batch: Batch) -> dict[str, 
     """What comes next for a person who has decided all items of a batch, and what they could undo."""
     elsewhere = visibility.adjudicable(person, resolutions.waiting_in(batch.project)).exclude(batch=batch)
     following = elsewhere.first()
-    sitting = workflow_adjudication.sitting(batch, person, timezone.now())
+    sitting = workflow_adjudication.sitting(batch.project, person, timezone.now())
     return {
         "waiting": _in_total(request, batch.project, resolutions.waiting(batch)),
         "elsewhere": elsewhere.count() if following is not None else 0,
@@ -536,13 +539,13 @@ def _last_act(
     batch: Batch, person: Person, sitting: Sequence[str] | None = None
 ) -> workflow_adjudication.LastAct:
     now = timezone.now()
-    decided = workflow_adjudication.sitting(batch, person, now) if sitting is None else sitting
-    return workflow_adjudication.last_act(batch, person, now, decided[0] if decided else "")
+    decided = workflow_adjudication.sitting(batch.project, person, now) if sitting is None else sitting
+    return workflow_adjudication.last_act(batch.project, person, now, decided[0] if decided else "")
 
 
 def _following_item(person: Person, item: Item) -> str:
     """The item (id) that waits behind this one; "" where there is no other."""
-    waiting = visibility.adjudicable(person, resolutions.waiting(item.batch))
+    waiting = visibility.adjudicable(person, resolutions.waiting_from(item.batch))
     return _after(list(waiting.values_list("public_id", flat=True)[:AHEAD]), item)
 
 
