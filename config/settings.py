@@ -191,7 +191,6 @@ INSTALLED_APPS = [
     "django_htmx",
     "rest_framework",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     *([] if find_spec("django.tasks") else ["django_tasks"]),  # part of Django from 6.0
     "django_tasks_db",
     "annotation",
@@ -411,9 +410,6 @@ SPECTACULAR_SETTINGS = {
         "OwnItemStateEnum": ["submitted", "skipped"],
         "PredictionKindEnum": ["preview", "try"],
     },
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
 }
 
 # --- jobs and the log --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from django.contrib.staticfiles.finders import get_finders
 
 from config.static_files import HashedStaticFilesStorage
 
-OF_OTHERS = ("admin/", "drf_spectacular_sidecar/", "rest_framework/")
+OF_OTHERS = ("admin/", "rest_framework/")
 
 
 class PlainStorage(HashedStaticFilesStorage):
