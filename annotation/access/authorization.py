@@ -28,6 +28,7 @@ from annotation.models import (
     PersonBatchCounts,
     Project,
     Release,
+    ReviewSample,
     Source,
     Upload,
 )
@@ -338,6 +339,15 @@ def item_action(actor: Actor, public_id: str) -> ItemAction:
     if not acts_on_items(actor, row.project):
         raise Http404(NOT_HERE)
     return cast("ItemAction", row)
+
+
+def review_sample(actor: Actor, public_id: str) -> ReviewSample:
+    """A review sample, for a person who may act on items of its project."""
+    row = _get_or_404(ReviewSample.objects.select_related("project").filter(public_id=public_id))
+    _require(actor, row.project, Permission.SEE_PROGRESS)
+    if not acts_on_items(actor, row.project):
+        raise Http404(NOT_HERE)
+    return cast("ReviewSample", row)
 
 
 def may_make_projects(actor: Actor) -> bool:

@@ -36,6 +36,8 @@ from annotation.models.studies import (
     PracticeResult,
     Qualification,
     Reading,
+    ReviewEntry,
+    ReviewSample,
     RevisionRequest,
     Snapshot,
 )

@@ -191,6 +191,11 @@ class Release(models.Model):
         """The batches (public ids) whose records the release contains."""
         return {batch["id"] for batch in self.manifest.get("batches", ())}
 
+    @property
+    def source_names(self) -> set[str]:
+        """The names of the sources whose examples the release contains."""
+        return {source["name"] for source in self.manifest.get("sources", ())}
+
 
 class Correction(models.Model):
     """A decision that was taken back although releases contain it. The next release names it in its errata.

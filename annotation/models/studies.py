@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_noop
 
 from annotation.models.people import Person, Project
 from annotation.models.work import Annotation, Assignment, Batch, Guidelines, Item
@@ -166,6 +167,51 @@ class PinnedExample(models.Model):
 
     def __str__(self) -> str:
         return f"example {self.item_id}"
+
+
+class ReviewSample(models.Model):
+    """A random sample of the accepted items of a project that are reviewed; `of` is how many there were to draw from."""
+
+    public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
+    project = models.ForeignKey(Project, models.CASCADE, related_name="review_samples")
+    seed = models.BigIntegerField()
+    of = models.PositiveIntegerField()
+    made_by = models.ForeignKey(Person, models.PROTECT, related_name="+")
+    made_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"review {self.public_id}"
+
+
+class ReviewEntry(models.Model):
+    """An item of a sample, and what its reviewer found; `outcome` is "" until then."""
+
+    class Outcome(models.TextChoices):
+        CONFIRMED = "confirmed", gettext_noop("confirmed")
+        SENT_BACK = "sent_back", gettext_noop("sent back")
+
+    sample = models.ForeignKey(ReviewSample, models.CASCADE, db_index=False, related_name="entries")
+    item = models.ForeignKey(Item, models.CASCADE, related_name="+")
+    position = models.PositiveIntegerField()
+    outcome = models.CharField(max_length=10, choices=Outcome, blank=True)
+    note = models.CharField(max_length=500, blank=True)
+    reviewed_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
+    reviewed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "review entries"
+        constraints = [
+            models.UniqueConstraint(fields=["sample", "item"], name="one_review_per_item"),
+            models.CheckConstraint(
+                condition=Q(outcome="", reviewed_at__isnull=True)
+                | Q(outcome="confirmed", reviewed_at__isnull=False)
+                | Q(outcome="sent_back", reviewed_at__isnull=False) & ~Q(note=""),
+                name="known_review_outcome",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.outcome or 'waiting'}: {self.item_id}"
 
 
 class Snapshot(models.Model):

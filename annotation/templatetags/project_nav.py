@@ -49,7 +49,7 @@ TABS: Final[tuple[Link, ...]] = (
     Link("project", "Overview", also=("batch_new", "study_templates", "guidelines")),
     Link("explorer", gettext_noop("Explorer"), Permission.SEE_PROGRESS),
     Link("people", "People", Permission.INVITE, ("remove_member", "change_roles")),
-    Link("dashboard", "Quality", Permission.SEE_PROGRESS, ("agreement",)),
+    Link("dashboard", "Quality", Permission.SEE_PROGRESS, ("agreement", "reviews", "review")),
     Link(
         "releases",
         "Releases",
@@ -61,7 +61,7 @@ TABS: Final[tuple[Link, ...]] = (
 WITHIN: Final[dict[str, tuple[Link, ...]]] = {
     "dashboard": (
         Link("dashboard", gettext_noop("Dashboard"), Permission.SEE_PROGRESS),
-        Link("agreement", "Agreement", Permission.SEE_PROGRESS),
+        Link("agreement", "Agreement", Permission.SEE_PROGRESS, ("reviews", "review")),
     ),
 }
 """Second rows, by the tab that they belong to."""
@@ -70,7 +70,15 @@ MENU: Final[tuple[Link, ...]] = (
         "sources",
         "Sources",
         Permission.SEE_PROGRESS,
-        ("source", "example", "import_new", "import_preview", "import_responses", "responses_preview"),
+        (
+            "source",
+            "archive_source",
+            "example",
+            "import_new",
+            "import_preview",
+            "import_responses",
+            "responses_preview",
+        ),
         DATA,
     ),
     Link("perturbations", gettext_noop("Automatic perturbations"), Permission.SEE_PROGRESS, group=DATA),
@@ -82,11 +90,18 @@ MENU: Final[tuple[Link, ...]] = (
     Link("crowd_links", gettext_noop("Crowd links"), Permission.INVITE, ("crowd_link",), FOR_ANNOTATORS),
     Link("statement", gettext_noop("Data statement"), Permission.SET_UP, group=RECORDS),
     Link("project_log", gettext_noop("Audit log"), Permission.SEE_PROGRESS, ("item_story",), RECORDS),
-    Link("project_rename", gettext_noop("Project settings"), Permission.SET_UP, group=RECORDS),
+    Link(
+        "project_rename", gettext_noop("Project settings"), Permission.SET_UP, ("archive_project",), RECORDS
+    ),
 )
 
 TABS_OF_BATCH: Final[tuple[Link, ...]] = (
-    Link("batch", "Progress", Permission.SEE_PROGRESS, ("open_batch", "close_batch", "batch_report")),
+    Link(
+        "batch",
+        "Progress",
+        Permission.SEE_PROGRESS,
+        ("open_batch", "close_batch", "archive_batch", "batch_report"),
+    ),
     Link("batch_items", "Items", Permission.SEE_PROGRESS),
     Link("batch_people", gettext_noop("Annotators"), Permission.SET_UP),
     Link("batch_settings", gettext_noop("Settings"), Permission.SET_UP),

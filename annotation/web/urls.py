@@ -42,6 +42,7 @@ from annotation.web.views import (
     release_comparison,
     releases,
     response_import,
+    reviews,
     saved_views,
     site,
     site_language,
@@ -188,6 +189,8 @@ urlpatterns = [
     ),
     path("items/<str:public_id>/adjudicate/", adjudication.adjudicate, name="adjudicate"),
     path("items/<str:public_id>/adjudicate/own/", adjudication.own_response, name="own_response"),
+    path("projects/<slug:slug>/reviews/", reviews.reviews, name="reviews"),
+    path("reviews/<str:public_id>/", reviews.review, name="review"),
     # releasing
     path("projects/<slug:slug>/releases/", releases.releases, name="releases"),
     path("releases/<str:public_id>/", releases.release, name="release"),

@@ -35,6 +35,8 @@ from annotation.models import (
     Membership,
     Person,
     Release,
+    ReviewEntry,
+    ReviewSample,
     SavedView,
     Upload,
 )
@@ -132,6 +134,16 @@ def a_refused_import(things: Things) -> list[str]:
         heartbeat=NOON,
     )
     return [job.public_id]
+
+
+def a_review(things: Things) -> list[str]:
+    """A sample of accepted items to review."""
+    world = things.world
+    sample = ReviewSample.objects.create(
+        project=world.project, seed=0, of=1, made_by=world.mara, made_at=NOON
+    )
+    ReviewEntry.objects.create(sample=sample, item=Item.objects.get(batch__name="Closed"), position=1)
+    return [sample.public_id]
 
 
 def make_people(world: World) -> None:
@@ -338,6 +350,8 @@ PAGES: dict[str, Row] = {
     "adjudicate": (lambda t: [t.item.public_id], {"ivo"}, {"ivo"}),
     "own_response": (lambda t: [t.item.public_id], {"ivo"}, {"ivo"}),
     "project_adjudication": (the_project, {"ivo"}, None),
+    "reviews": (the_project, {"ivo", "mara"}, {"ivo", "mara"}),
+    "review": (a_review, {"ivo", "mara"}, {"ivo", "mara"}),
     "task_types": (the_project, MANAGE, MANAGE),
     "study": (the_project, MANAGE, MANAGE),
     "study_templates": (the_project, MANAGE, MANAGE),

@@ -86,6 +86,7 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
         "within": within,
         "listed": listed,
         "hidden": [batch.name for batch in hidden],
+        "may_review": authorization.acts_on_items(actor, project),
         "waiting": waiting,
         "others": len(seen) - len(measured) - len(waiting),
         "chosen": chosen,

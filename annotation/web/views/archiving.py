@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,7 +14,7 @@ from django.utils.translation import gettext
 from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.explorer.links import url_of_batches
-from annotation.models import Job, Release
+from annotation.models import Job, Project, Release
 from annotation.web.views.pages import PageRequest, page, refusals_to
 from annotation.workflow import archiving, deletion
 
@@ -35,6 +36,7 @@ def archive_batch(request: PageRequest, public_id: str) -> HttpResponse:
         "project": batch.project,
         "used_by": deletion.batch_hindrance(batch),
         "export": url_of_batches(batch.project, [batch]),
+        "releases": [row for row in _releases(batch.project) if batch.public_id in row.batch_ids],
     }
     return _page(request, batch, reverse("batch", args=[public_id]), deletion.delete_batch, context)
 
@@ -45,8 +47,17 @@ def archive_source(request: PageRequest, public_id: str) -> HttpResponse:
     actor = authorization.actor(request)
     source = authorization.source(actor, public_id)
     authorization.project(actor, source.project.slug, Permission.SET_UP)
-    context = {"project": source.project, "used_by": deletion.source_hindrance(source), "export": ""}
+    context = {
+        "project": source.project,
+        "used_by": deletion.source_hindrance(source),
+        "export": "",
+        "releases": [row for row in _releases(source.project) if source.name in row.source_names],
+    }
     return _page(request, source, reverse("source", args=[public_id]), deletion.delete_source, context)
+
+
+def _releases(project: Project) -> QuerySet[Release]:
+    return Release.objects.filter(project=project, ready_at__isnull=False).order_by("number")
 
 
 def _page(
@@ -73,6 +84,5 @@ def _page(
                 return redirect("job", job.public_id)
             messages.success(request, gettext("{name} is being deleted.").format(name=thing.name))
             return redirect("home")
-    releases = Release.objects.filter(project=context["project"], ready_at__isnull=False).order_by("number")
-    context |= {"thing": thing, "kind": kind, "back": back, "releases": list(releases)}
+    context |= {"thing": thing, "kind": kind, "back": back}
     return render(request, "setting_up/archive.html", {**context, "longest": deletion.LONGEST_REASON})
