@@ -71,6 +71,11 @@ export const SHOW = {
       ...facts.map(([name, value]) => element("p", { className: "soft", textContent: `${name}: ${value}` })),
     );
   },
+  meta: (place, columns) => {
+    place.replaceChildren(...Object.entries(columns ?? {}).flatMap(([name, value]) => [
+      element("dt", { className: "caption", textContent: name, dir: "auto" }), element("dd", { textContent: value, dir: "auto" }),
+    ]));
+  },
   history: (place, turns) => {
     place.replaceChildren(...(turns ?? []).map((/** @type {{question: string, answers: readonly string[]}} */ { question, answers }) => (
       element("li", { dir: "auto" }, `${question} `, element("span", { className: "soft", textContent: answers.join(" | ") }))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from tableqa.core.translation import gettext, gettext_noop, unpack_object
 from tableqa.data.answers import gold_record
+from tableqa.data.own_columns import PREFIX, column_text
 from tableqa.perturbations.contracts import Contract
 from tasks.contract import decision_rules
 from tasks.contract.decisions import DecisionMethods
@@ -47,7 +48,8 @@ class TaskType(DecisionMethods, ResponseMethods):
     step         the step of a study that the task type belongs to (`STEPS`): its group in the gallery
     paper        the publication and its section that the task comes from, as the gallery and the reference name it
     prerequisite what a batch needs first, as a sentence for managers; "" where any source will do
-    shows        what may leave the server: parts of an example (`SHOWN`) and inputs of the item, by name
+    shows        what may leave the server: parts of an example (`SHOWN`), its own columns ("meta.premise") and inputs of
+                 the item, by name
     needs        members of `Context` that `prepare`, `suggest` and `propose` receive
     of           the examples that a batch may use, the usual ones first
     starts_from  perturbations whose newest accepted example replaces the original that it was made from
@@ -171,8 +173,10 @@ class TaskType(DecisionMethods, ResponseMethods):
         payload: dict[str, Any] = {
             name: SHOWN[name](item) if name in SHOWN else item.inputs.get(name)
             for name in names
-            if name != "titles"
+            if name != "titles" and not name.startswith(PREFIX)
         }
+        columns = {name: column_text(item.example.meta, name) for name in names if name.startswith(PREFIX)}
+        payload["meta"] = {name.removeprefix(PREFIX): text for name, text in columns.items() if text}
         if "table" in payload and "titles" not in names:
             payload["table"] = {
                 part: value for part, value in payload["table"].items() if part not in ("title", "caption")

@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tableqa.core.translation import gettext
+from tableqa.data.own_columns import PREFIX
 from tasks.contract import decision_rules
 from tasks.contract.resolutions import Nature
 from tasks.shared.form_fields import OPERATORS, Condition
 
 NAME: Final = "^[a-z][a-z0-9_]{0,39}$"
 SHOWABLE: Final = ("question", "table", "titles", "answers", "context", "history")
+MOST_COLUMNS: Final = 10
+"""Own columns that one task type shows."""
 OPTIONED: Final = ("choice", "multi_choice", "rank")
 TYPES: Final = (*OPTIONED, "scale", "number", "cells", "text")
 MOST_FIELDS: Final = 20
@@ -206,11 +209,11 @@ SCHEMA: Final[dict[str, Any]] = {
         "instruction": _text(200, "one imperative line above the question"),
         "shows": {
             "type": "array",
-            "items": {"enum": list(SHOWABLE)},
+            "items": {"type": "string", "maxLength": 120},
             "uniqueItems": True,
             "minItems": 1,
-            "maxItems": len(SHOWABLE),
-            "description": "parts of the example; default: question, table, titles",
+            "maxItems": len(SHOWABLE) + MOST_COLUMNS,
+            "description": "parts of the example, and own columns as meta.NAME; default: question, table, titles",
         },
         "fields": {"type": "array", "items": _FIELD, "minItems": 1, "maxItems": MOST_FIELDS},
         "overlap": {
@@ -294,6 +297,7 @@ def definition_faults(
         seen.setdefault(field["name"], field)
     problems += _check_option_keys(data["fields"])
     problems += _check_answer_fields(data)
+    problems += _check_shown(data)
     problems += _check_cells_visible(data)
     problems += _check_decide(data, seen)
     problems += _check_agreement(data.get("agreement", {}), seen)
@@ -431,6 +435,16 @@ def _check_answer_fields(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
                 message = gettext("Numbers stand for the answers. Give the option {value!r} another value.")
                 path: Path = ("fields", index, "options", option_index)
                 yield DefinitionFault(path, message.format(value=value_of(option)))
+
+
+def _check_shown(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
+    """What annotators see is a part of an example, or an own column."""
+    for index, name in enumerate(data.get("shows", ())):
+        if name not in SHOWABLE and not (name.startswith(PREFIX) and name != PREFIX):
+            message = gettext(
+                "{name} is no part of an example. Use {parts}, or meta. with the name of a column."
+            )
+            yield DefinitionFault(("shows", index), message.format(name=name, parts=", ".join(SHOWABLE)))
 
 
 def _check_cells_visible(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
