@@ -26,6 +26,7 @@ from annotation.charts.fields import (
 from annotation.charts.figure import Figure
 from annotation.charts.series import Axis, Bars, Columns, Heat, Lines, Point, Series, axis_over, ends
 from annotation.platform import display_text
+from tableqa.data.own_columns import PREFIX
 from tableqa.statistics import medians
 from tableqa.statistics.proportions import Proportion
 from tableqa.statistics.zero_width_intervals import interval_of
@@ -146,18 +147,30 @@ def _weeks(named: Iterable[str]) -> list[str]:
 
 def agreement_by_source(measure: Statistics, statistic: str) -> Figure | None:
     """Bars of agreement by source; None where there is one source only. `statistic`: in words."""
-    sources = measure["sources"]
-    if len(sources) < 2:
+    if len(measure["sources"]) < 2:
         return None
-    title = gettext("Agreement by source: {measure}, {statistic}").format(
-        measure=display_text.measure(measure["name"]), statistic=statistic
-    )
+    title = gettext("Agreement by source: {measure}, {statistic}")
+    return _by_group("sources", title, gettext("Source"), measure, measure["sources"], statistic)
+
+
+def agreement_by_column(measure: Statistics, statistic: str, column: Statistics) -> Figure | None:
+    """Bars of agreement by the values of an own column; None without any."""
+    name = column["name"].removeprefix(PREFIX)
+    title = gettext("Agreement by {column}: {measure}, {statistic}")
+    return _by_group("columns", title, name, measure, column["groups"], statistic)
+
+
+def _by_group(
+    name: str, title: str, called: str, measure: Statistics, groups: Sequence[Statistics], statistic: str
+) -> Figure | None:
     by = measure["statistic"]
-    series = [Series(statistic, [point(source, by) for source in sources])]
-    records = [{"source": source["name"], **_value_of(source, by)} for source in sources]
-    fields = (*texts(source=gettext("Source")), *value_and_raters())
-    chart = Bars([source["name"] for source in sources], series, _axis(series))
-    return table("sources", title, fields, records, chart=chart)
+    series = [Series(statistic, [point(group, by) for group in groups])]
+    key = name.removesuffix("s")
+    records = [{key: group["name"], **_value_of(group, by)} for group in groups]
+    fields = (*texts(**{key: called}), *value_and_raters())
+    chart = Bars([group["name"] for group in groups], series, _axis(series))
+    title = title.format(measure=display_text.measure(measure["name"]), statistic=statistic, column=called)
+    return table(name, title, fields, records, chart=chart)
 
 
 def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Figure | None:

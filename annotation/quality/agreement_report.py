@@ -41,6 +41,10 @@ from tasks.contract import Measure
 
 IN_PAIRS = 60
 """The most people with figures in pairs, those with the most submissions: there are 1,770 pairs of them."""
+MOST_GROUPS = 12
+"""Values of an own column with figures: one with more divides no items into groups."""
+MOST_COLUMNS = 10
+"""Own columns with figures, the first ones."""
 
 
 def batch_figures(batch: Batch) -> list[Figure]:
@@ -92,7 +96,7 @@ def batch_tallies(batch: Batch) -> list[RatingTally]:
 
 @dataclass
 class Survey:
-    """The ratings of one measure: all of them, and by source, week, pair of people, and person with all others.
+    """The ratings of one measure: all of them, and by source, week, own column, pair of people, and person with all others.
 
     In `people` a unit is an item with one of the others: each of a person's responses against each beside it. Those of
     one item hold the same response, and so the interval draws whole items.
@@ -101,6 +105,7 @@ class Survey:
     whole: RatingTally
     sources: dict[str, RatingTally] = field(default_factory=dict)
     weeks: dict[str, RatingTally] = field(default_factory=dict)
+    columns: dict[str, dict[str, RatingTally]] = field(default_factory=dict)
     pairs: dict[tuple[str, str], RatingTally] = field(default_factory=dict)
     people: dict[str, RatingTally] = field(default_factory=dict)
 
@@ -118,10 +123,14 @@ def survey_measures(
 ) -> list[Survey]:
     """The ratings of every measure taken apart, from rows item by item. `in_pairs`: whose pairs are kept (None: all)."""
     surveys = [Survey(RatingTally(measure)) for measure in measures]
+    groups: dict[str, set[str]] = {}
     for item, group in itertools.groupby(rows, key=lambda row: row.item):
         of_item = list(group)
         responses = {row.annotator: row.response for row in of_item}
         source, week = of_item[0].source, of_item[0].week
+        for column, value in of_item[0].columns:
+            if column in groups or len(groups) < MOST_COLUMNS:
+                groups.setdefault(column, set()).add(value)
         for survey in surveys:
             measure = survey.whole.measure
             ratings = values_by_annotator(measure, responses)
@@ -131,6 +140,13 @@ def survey_measures(
                 _tally_for(survey.weeks, week, measure),
             ):
                 tally.add(ratings, item, shapes)
+            for column, value in of_item[0].columns:
+                if len(groups.get(column, ())) in range(1, MOST_GROUPS + 1):
+                    _tally_for(survey.columns.setdefault(column, {}), value, measure).add(
+                        ratings, item, shapes
+                    )
+                else:
+                    survey.columns.pop(column, None)
             of_person: dict[str, list[dict[str, Any]]] = {}
             for first, second in itertools.combinations(sorted(ratings), 2):
                 both = {first: ratings[first], second: ratings[second]}
@@ -162,7 +178,9 @@ def report(batch: Batch) -> dict[str, Any]:
         return {"figures": [], "measures": []}
     most = Counts.objects.filter(batch=batch, submitted__gt=0).order_by("-submitted", "person_id")
     people = {str(key) for key in most.values_list("person_id", flat=True)[:IN_PAIRS]}
-    surveys = survey_measures(measures, rated_responses(batch), shapes_by_item(batch), people)
+    surveys = survey_measures(
+        measures, rated_responses(batch, with_columns=True), shapes_by_item(batch), people
+    )
     current = _current_tallies(batch, measures)
     return {
         "figures": [figure.to_dict() for figure in batch_figures(batch)],
@@ -207,6 +225,11 @@ def _survey_data(survey: Survey, current: RatingTally) -> dict[str, Any]:
         "statistic": statistic,
         "sources": slices(survey.sources),
         "weeks": slices(survey.weeks),
+        "columns": [
+            {"name": name, "groups": slices(tallies)}
+            for name, tallies in survey.columns.items()
+            if len(tallies) > 1
+        ],
         "pair_statistic": in_pairs,
         "pairs": [
             {"one": first, "other": second, **_figure_summary(tally, in_pairs)}

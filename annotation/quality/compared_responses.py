@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.models import Assignment, Batch, Item, RevisionRequest
 from annotation.quality.rating_tallies import wants_shapes
+from tableqa.data.own_columns import column_values
 from tasks.contract import TaskType
 
 PAGE = 1_000
@@ -24,6 +25,7 @@ class RatedResponse(NamedTuple):
     response: Any
     source: str = ""
     week: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
 
 
 def agreement_assignments(batch: Batch) -> Any:
@@ -65,11 +67,12 @@ def counted_batches(batches: Any) -> Any:
     return batches.filter(purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
 
 
-def rated_responses(batch: Batch) -> Iterator[RatedResponse]:
+def rated_responses(batch: Batch, *, with_columns: bool = False) -> Iterator[RatedResponse]:
     """What enters agreement, item by item, in pages: what people said in planned slots (`agreement_assignments`), without
     gold items.
 
-    The week is that, in the project's time zone, in which the item's last response came.
+    The week is that, in the project's time zone, in which the item's last response came. The own columns of the example
+    are there on request.
     """
     task, zone = batch.task(), zoneinfo.ZoneInfo(batch.project.time_zone)
     rows = agreement_assignments(batch)
@@ -77,11 +80,9 @@ def rated_responses(batch: Batch) -> Iterator[RatedResponse]:
     for keys in item_pages(batch):
         # By range, not by list: a database limits the number of parameters, and both ends are of one batch.
         page = rows.filter(item_id__gte=keys[0], item_id__lte=keys[-1]).order_by("item_id", "person_id")
-        sources = dict(
-            Item.objects.filter(batch=batch, pk__range=(keys[0], keys[-1])).values_list(
-                "pk", "example__source__name"
-            )
-        )
+        items = Item.objects.filter(batch=batch, pk__range=(keys[0], keys[-1]))
+        sources = dict(items.values_list("pk", "example__source__name"))
+        more = dict(items.values_list("pk", "example__more")) if with_columns else {}
         for _, group in itertools.groupby(page.values_list(*columns), key=lambda row: row[0]):
             of_item = list(group)
             year, week, _ = max(row[3] for row in of_item).astimezone(zone).isocalendar()
@@ -92,6 +93,7 @@ def rated_responses(batch: Batch) -> Iterator[RatedResponse]:
                     restore_response(task, response or {}),
                     sources.get(pk, ""),
                     f"{year}-W{week:02}",
+                    tuple(column_values(more.get(pk, {}).get("meta"))),
                 )
 
 

@@ -17,6 +17,7 @@ from annotation.platform import bulk_rows
 from annotation.platform.keyset import chunks
 from annotation.platform.refusals import refuse
 from annotation.queue import lineage, strategies
+from tableqa.data.own_columns import PREFIX, column_text, column_values
 from tasks.contract import PreparingTask, TaskType
 
 OF = {
@@ -30,6 +31,9 @@ OF = {
 MOST_CHECKED = 2_000
 """Examples of a sample that `is_suitable` looks at: one suitable example in 200 is then missed once in 20,000 times."""
 
+FIRST_EXAMPLES = 20
+"""Examples of each source whose own columns are offered for sampling."""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -38,7 +42,7 @@ class Sample:
     of      one of `example_kinds(task)`; "": what the task type is usually about
     size    number of examples; None: all
     only    these examples by their ids, in this order, instead of a random sample
-    strata  "source" or "difficulty" (`strategies.STRATA`): keep the share of each stratum
+    strata  "source" or "difficulty" (`strategies.STRATA`), or an own column ("meta.domain"): keep the share of each stratum
     """
 
     sources: Sequence[Source] = ()
@@ -95,8 +99,8 @@ def check(task: TaskType, sample: Sample) -> Sample:
             title=task.title,
             value=gettext(" or ").join(example_kinds(task)),
         )
-    if sample.strata not in strategies.STRATA:
-        available = ", ".join(filter(None, strategies.STRATA))
+    if sample.strata not in strategies.STRATA and not sample.strata.startswith(PREFIX):
+        available = ", ".join([*filter(None, strategies.STRATA), f"{PREFIX}NAME"])
         refuse("invalid_request", "Sampling is by {known}, or from all examples equally.", known=available)
     return replace(sample, of=of, sources=list(sample.sources))
 
@@ -156,8 +160,8 @@ def sample(
 ) -> list[int]:
     """A seeded sample of the examples (keys) of the sources, in random order; the same seed, the same order.
 
-    `strata` keeps the share of each source, or of each difficulty, in it. Examples in `without` (keys) are left out, and
-    with `among` all that are not among these.
+    `strata` keeps the share of each source, difficulty or value of an own column. Examples in `without` (keys) are left out,
+    and with `among` all that are not among these.
     """
     examples = OF[of](Example.objects.usable().filter(source__in=list(sources)))
     if among is not None:
@@ -179,6 +183,10 @@ def _strata(examples: QuerySet[Example], by: str) -> dict[str, list[int]]:
         for pk, source in examples.values_list("pk", "source__public_id"):
             strata.setdefault(source, []).append(pk)
         return strata
+    if by.startswith(PREFIX):
+        for pk, more in examples.values_list("pk", "more"):
+            strata.setdefault(column_text(more.get("meta"), by), []).append(pk)
+        return dict(sorted(strata.items()))
     # Table by table, so that each is read once and one is held at a time.
     table: tuple[int, int, frozenset[str]] | None = None
     for example in examples.order_by("stored_table_id", "source_id", "position", "pk").iterator(500):
@@ -192,6 +200,13 @@ def _strata(examples: QuerySet[Example], by: str) -> dict[str, list[int]]:
         among = bool(example.answers) and all(_as_text(answer) in texts for answer in example.answers)
         strata.setdefault(strategies.difficulty(cells, among), []).append(example.pk)
     return dict(sorted(strata.items()))
+
+
+def own_columns(project: Project) -> list[str]:
+    """The own columns that the first examples of the sources of a project have, in their order."""
+    first = Example.objects.usable().filter(source__project=project, position__lte=FIRST_EXAMPLES)
+    rows = first.originals().order_by("source_id", "position").values_list("more", flat=True)
+    return list(dict.fromkeys(name for more in rows for name, _ in column_values(more.get("meta"))))
 
 
 def _cells(table: tableqa.Table) -> tuple[int, frozenset[str]]:

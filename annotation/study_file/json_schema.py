@@ -284,8 +284,10 @@ SCHEMA: Final[dict[str, Any]] = {
                     size={"type": "integer", "minimum": 1, "description": "number of examples; default: all"},
                     only=_list("these examples, by id", {"type": "string"}, minItems=1, uniqueItems=True),
                     by={
-                        "enum": [name for name in STRATA if name],
-                        "description": "; ".join(f"{key}: {said}" for key, said in STRATA.items() if key),
+                        "type": "string",
+                        "pattern": f"^({'|'.join(filter(None, STRATA))}|meta\\..+)$",
+                        "description": "; ".join(f"{key}: {text}" for key, text in STRATA.items() if key)
+                        + "; meta.NAME: by an own column, in proportion",
                     },
                 ),
                 feeds_from=_with(_NAME, "batch to take accepted items from"),

@@ -1,16 +1,20 @@
-"""Own columns of an import at work: shown to annotators."""
+"""Own columns of an import at work: shown to annotators, kept in proportion by samples, groups of agreement."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 from django.urls import reverse
 
 from annotation.models import Batch, Item
+from annotation.quality import agreement_report
 from annotation.queue import sampling
+from annotation.web.forms.batches import BatchForm
 from annotation.workflow import batches, task_types
 from tableqa import Example, Table
+from tasks.contract import task_type
 from tasks.shared.defined_types import task_of
 from tasks.shared.type_definitions import definition_faults
 from tests.annotation.cast import NOON, World
@@ -92,7 +96,7 @@ def test_annotators_see_the_columns_beside_the_table(batch: Batch, world: World)
     task_types.define(project=world.project, name="entailment", data=entails, by=world.mara, now=NOON)
     task = task_types.task_in(world.project, "entailment")
     assert task is not None
-    sample = sampling.Sample(sources=[batch.items.first().example.source])
+    sample = sampling.Sample(sources=[batch.items.get(position=1).example.source])
     shown = batches.plan_batch(
         project=world.project, name="Shown", task=task, sample=sample, by=world.mara, now=NOON
     )
@@ -101,3 +105,41 @@ def test_annotators_see_the_columns_beside_the_table(batch: Batch, world: World)
     page = text(browser(world.ada).get(reverse("annotate", args=[shown.public_id])))
 
     assert "domain films" in page
+
+
+def test_a_sample_keeps_the_share_of_each_value_of_a_column(batch: Batch, world: World) -> None:
+    source = world.import_written(
+        *(
+            Example(
+                f"s{number}",
+                "Who?",
+                FILMS,
+                ["1995"],
+                meta={"domain": "rare" if number % 10 == 0 else "usual"},
+            )
+            for number in range(100)
+        ),
+        name="many",
+    )
+
+    keys = sampling.sample([source], seed=3, size=20, strata="meta.domain")
+
+    drawn = [row.more["meta"]["domain"] for row in source.examples.filter(pk__in=keys)]
+    assert Counter(drawn) == {"usual": 18, "rare": 2}
+    form = BatchForm(task=task_type("question_type"), project=world.project)
+    assert ("meta.domain", "by domain, in proportion") in list(form.fields["strata"].choices)  # type: ignore[attr-defined]
+
+
+def test_agreement_is_given_for_each_value_of_a_column(batch: Batch, world: World) -> None:
+    for who, labels in (("ada", "eeee"), ("bo", "eree"), ("cy", "enre")):
+        for label in labels:
+            world.label(batch, who, {"e": "extraction", "r": "reasoning", "n": "neither"}[label])
+
+    (measure,) = agreement_report.report(batch)["measures"]
+
+    columns = {column["name"]: column["groups"] for column in measure["columns"]}
+    assert set(columns) >= {"meta.domain", "meta.level", "meta.tags"}
+    by_name = {group["name"]: group for group in columns["meta.domain"]}
+    assert by_name["films"]["units"] == by_name["cities"]["units"] == 2
+    page = text(browser(world.mara).get(reverse("agreement", args=["films"]), {"column": "meta.domain"}))
+    assert "Agreement by domain" in page

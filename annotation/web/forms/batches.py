@@ -17,6 +17,7 @@ from annotation.models.batch_options import TERMS
 from annotation.platform import display_text
 from annotation.queue import sampling, strategies
 from annotation.web.forms.batch_settings import TermsForm
+from tableqa.data.own_columns import PREFIX
 from tasks.contract import TaskType
 
 OF = {
@@ -144,6 +145,10 @@ class BatchForm(TermsForm):
         if len(sampling.example_kinds(task)) == 1:
             self.fields["of"].widget = forms.HiddenInput()
         self.fields["of"].initial = task.of[0]
+        self.fields["strata"].choices += [  # type: ignore[attr-defined]
+            (name, gettext("by {column}, in proportion").format(column=name.removeprefix(PREFIX)))
+            for name in sampling.own_columns(project)
+        ]
         self.fields["strata"].needed = True  # type: ignore[attr-defined]
         self.fields["overlap"].initial = task.default_overlap
         why = (

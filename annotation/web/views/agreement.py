@@ -32,6 +32,7 @@ from annotation.web.views.figure_subjects import about, of_batch
 from annotation.web.views.pages import PageRequest, page, paginate
 from annotation.web.views.reported_batches import compared_measures, names_of, opened_batches, started_batches
 from tableqa.agreement.sample_size import Basis
+from tableqa.data.own_columns import PREFIX
 from tableqa.statistics.proportions import Proportion
 from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
 
@@ -177,11 +178,14 @@ def _batch_agreement(
     measure = next((entry for entry in measures if entry["name"] == named), measures[0])
     statistic = display_text.statistic(measure["statistic"])
     title = display_text.measure(measure["name"])
+    columns = {} if who.sight.is_asked else {column["name"]: column for column in measure.get("columns", ())}
+    column = columns.get(request.GET.get("column", ""), next(iter(columns.values()), None))
     charts = [
         study_figures.agreement_over_weeks(
             [(f"{title}, {statistic}", measure["statistic"], measure["weeks"])]
         ),
         study_figures.agreement_by_source(measure, statistic),
+        study_figures.agreement_by_column(measure, statistic, column) if column else None,
         None
         if nameless
         else study_figures.pairs(measure, display_text.statistic(measure["pair_statistic"]), names),
@@ -193,6 +197,8 @@ def _batch_agreement(
         **figures_in_table(snapshot.data["figures"]),
         "measure": measure,
         "measured": title,
+        "columns": [(name, name.removeprefix(PREFIX)) for name in columns],
+        "column": column["name"] if column else "",
         "measures": [(entry["name"], display_text.measure(entry["name"])) for entry in measures],
         "statistic": statistic,
         "needed": Basis(**measure["basis"]).needed(within),
