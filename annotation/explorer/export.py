@@ -17,6 +17,7 @@ from annotation.explorer.rows import Response, Row, rows
 from annotation.explorer.selection import Selection
 from annotation.platform.keyset import chunks
 from annotation.platform.refusals import refuse
+from tableqa.data.own_columns import PREFIX, column_values
 from tableqa.typesetting.report_tables import guarded
 
 MOST_ITEMS: Final = 20_000
@@ -33,6 +34,7 @@ COLUMNS: Final = {
     "example": str,
     "question": str,
     "answers": list,
+    "meta": dict,
     "state": str,
     "differs": bool,
     "flags": list,
@@ -46,7 +48,9 @@ COLUMNS: Final = {
     "active_seconds": float,
     "submitted_at": str,
 }
-"""The columns of every format, and what their values are. Lists and objects are JSON where a format has texts only."""
+"""The columns of every format, and what their values are; tables have a column for each own column instead of `meta`.
+Lists and objects are JSON where a format has texts only.
+"""
 
 Record = dict[str, Any]
 
@@ -56,7 +60,7 @@ def records(who: Reader, chosen: Selection) -> Iterator[tuple[Row, list[Record]]
 
     Raises ActionRefused (invalid_request) for more than `MOST_ITEMS` items.
     """
-    items = result_pages.ordered(querysets.matching(who, chosen), chosen.sort)
+    items = result_pages.ordered(who, querysets.matching(who, chosen), chosen.sort)
     keys = list(items.values_list("pk", flat=True)[: MOST_ITEMS + 1])
     if len(keys) > MOST_ITEMS:
         refuse(
@@ -70,7 +74,7 @@ def records(who: Reader, chosen: Selection) -> Iterator[tuple[Row, list[Record]]
 
 def of_item(who: Reader, row: Row) -> Record:
     """What is the same in all records of an item."""
-    item = row.item
+    item, with_answers = row.item, who.sight.shows(Fact.ANSWERS, row.item)
     return {
         "item": item.public_id,
         "batch": item.batch.public_id,
@@ -79,17 +83,34 @@ def of_item(who: Reader, row: Row) -> Record:
         "source": item.example.source.name,
         "example": item.example.external_id,
         "question": item.example.question,
-        "answers": list(item.example.answers) if who.sight.shows(Fact.ANSWERS, item) else [],
+        "answers": list(item.example.answers) if with_answers else [],
+        "meta": _own_values(item.example.more) if with_answers else {},
         "state": row.state,
         "differs": row.differs,
         "flags": row.flags,
     }
 
 
+def _own_values(more: Mapping[str, Any]) -> dict[str, str]:
+    """The texts of the own columns of an example by name, values of a list with semicolons."""
+    values: dict[str, str] = {}
+    for name, text in column_values(more.get("meta")):
+        values[name] = f"{values[name]}; {text}" if name in values else text
+    return values
+
+
 def _records(who: Reader, row: Row, people: Mapping[int, str]) -> list[Record]:
     shared = of_item(who, row)
     empty = dict.fromkeys(COLUMNS)
+    shared |= shared["meta"]
     return [empty | shared | of_response(response, people) for response in row.responses] or [empty | shared]
+
+
+def columns(who: Reader) -> dict[str, type]:
+    """The columns of a table of a project's records: `COLUMNS`, with a column for each own column of the examples."""
+    every = dict(COLUMNS)
+    del every["meta"]
+    return every | {name: str for name in who.columns if name.startswith(PREFIX)}
 
 
 def of_response(response: Response, people: Mapping[int, str]) -> Record:
@@ -108,27 +129,27 @@ def of_response(response: Response, people: Mapping[int, str]) -> Record:
     }
 
 
-def as_csv(export_records: Iterator[Record]) -> IO[bytes]:
+def as_csv(export_records: Iterator[Record], columns: Mapping[str, type] = COLUMNS) -> IO[bytes]:
     """With a header; texts that a spreadsheet takes for a formula begin with an apostrophe."""
     out = _file()
     text = io.TextIOWrapper(out, "utf-8", newline="")
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(columns)
     for record in export_records:
-        writer.writerow([guarded(_text(record[name])) for name in COLUMNS])
+        writer.writerow([guarded(_text(record.get(name))) for name in columns])
     text.detach()
     return out
 
 
-def as_jsonl(export_records: Iterator[Record]) -> IO[bytes]:
-    """An object per line."""
+def as_jsonl(export_records: Iterator[Record], columns: Mapping[str, type] = COLUMNS) -> IO[bytes]:
+    """An object per line; own columns are in `meta`."""
     out = _file()
     for record in export_records:
-        out.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+        out.write(json.dumps({name: record[name] for name in COLUMNS}, ensure_ascii=False).encode() + b"\n")
     return out
 
 
-def as_xlsx(export_records: Iterator[Record]) -> IO[bytes]:
+def as_xlsx(export_records: Iterator[Record], columns: Mapping[str, type] = COLUMNS) -> IO[bytes]:
     """A workbook with one sheet. Every text is a text: nothing in it is a formula or a link."""
     import xlsxwriter
 
@@ -138,11 +159,11 @@ def as_xlsx(export_records: Iterator[Record]) -> IO[bytes]:
     )
     sheet = book.add_worksheet("Items")
     sheet.freeze_panes(1, 0)
-    for column, name in enumerate(COLUMNS):
+    for column, name in enumerate(columns):
         sheet.write_string(0, column, name)
     for line, record in enumerate(export_records, start=1):
-        for column, name in enumerate(COLUMNS):
-            value = record[name]
+        for column, name in enumerate(columns):
+            value = record.get(name)
             if isinstance(value, float):
                 sheet.write_number(line, column, value)
             elif value is not None:
@@ -151,14 +172,14 @@ def as_xlsx(export_records: Iterator[Record]) -> IO[bytes]:
     return out
 
 
-def as_parquet(export_records: Iterator[Record]) -> IO[bytes]:
+def as_parquet(export_records: Iterator[Record], columns: Mapping[str, type] = COLUMNS) -> IO[bytes]:
     """Columns of texts, lists of texts, numbers and truth values; responses are JSON."""
     import pyarrow
     from pyarrow import parquet
 
     types = {str: pyarrow.string(), list: pyarrow.list_(pyarrow.string()), bool: pyarrow.bool_()}
     types |= {dict: pyarrow.string(), float: pyarrow.float64()}
-    schema = pyarrow.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
+    schema = pyarrow.schema([(name, types[kind]) for name, kind in columns.items()])
     out = _file()
     with parquet.ParquetWriter(out, schema) as writer:
         for some in chunks(export_records, 1_000):
@@ -167,7 +188,7 @@ def as_parquet(export_records: Iterator[Record]) -> IO[bytes]:
     return out
 
 
-FORMATS: Final[dict[str, tuple[Callable[[Iterator[Record]], IO[bytes]], str]]] = {
+FORMATS: Final[dict[str, tuple[Callable[[Iterator[Record], Mapping[str, type]], IO[bytes]], str]]] = {
     "csv": (as_csv, "text/csv; charset=utf-8"),
     "xlsx": (as_xlsx, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     "jsonl": (as_jsonl, "application/x-ndjson"),

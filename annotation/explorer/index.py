@@ -17,6 +17,7 @@ from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
 
 from annotation.access import audit_log
 from annotation.background import jobs
+from annotation.explorer import own_columns
 from annotation.models import (
     Annotation,
     Assignment,
@@ -24,9 +25,11 @@ from annotation.models import (
     Decision,
     Event,
     Flag,
+    Gold,
     IndexedItem,
     Item,
     Job,
+    Outcome,
     Project,
     ResponseFact,
     RevisionRequest,
@@ -36,7 +39,7 @@ from annotation.models import (
 )
 from annotation.platform.database import failures
 from annotation.platform.keyset import chunks
-from annotation.quality import calibration, compared_responses, label_agreement, rating_tallies
+from annotation.quality import calibration, compared_responses, gold, label_agreement, rating_tallies
 from tasks.contract import TaskType, UnknownTaskType
 
 log = logging.getLogger(__name__)
@@ -158,6 +161,8 @@ def _changes(state: SearchIndex) -> _Changes:
         Assignment.objects.filter(pk__in=assignments.values("thing_id")).values_list("item_id", flat=True)
     )
     items |= set(rows["event"].filter(thing="item").values_list("thing_id", flat=True))
+    golds = rows["event"].filter(thing="gold").values("thing_id")
+    items |= set(Gold.objects.filter(pk__in=golds).values_list("item_id", flat=True))
     items |= set(rows["flag"].values_list("item_id", flat=True))
     items |= set(rows["verdict"].values_list("of__assignment__item_id", flat=True))
     return _Changes(columns, items)
@@ -215,6 +220,7 @@ def _index_some(keys: Sequence[int]) -> int:
         "pk",
         "batch_id",
         "submitted_count",
+        "example_id",
         "example__question",
         "example__answers",
         "example__external_id",
@@ -226,7 +232,8 @@ def _index_some(keys: Sequence[int]) -> int:
     indexed: dict[int, IndexedItem] = {}
     facts: list[ResponseFact] = []
     of_batch: dict[int, list[int]] = {}
-    for pk, batch, submitted, question, answers, external_id in rows:
+    own_columns.index_examples({row[3]: batches[row[1]].project_id for row in rows})
+    for pk, batch, submitted, _, question, answers, external_id in rows:
         searchable = "\n".join([question, *_texts(answers), external_id])
         indexed[pk] = IndexedItem(
             item_id=pk, given=_lower(searchable), responded=_lower("\n".join(written.get(pk, ())))
@@ -265,6 +272,16 @@ def _index_responses(
     items = Item.objects.filter(pk__in=keys).select_related(*["example__stored_table"] * tables).in_bulk()
     assignments = Assignment.objects.filter(item__in=keys).submitted().select_related("annotation", "slot")
     verdicts = _verdicts(assignments)
+    failed = {
+        (answer.gold.item_id, answer.person)
+        for answer in gold.answers(batch, items=keys)
+        if answer.right is False
+    }
+    outcomes: dict[int, list[Any]] = {}
+    for item_key, stored in Outcome.objects.filter(decision__item__in=keys).values_list(
+        "decision__item_id", "response"
+    ):
+        outcomes.setdefault(item_key, []).append(compared_responses.restore_response(task, stored))
     facts: list[ResponseFact] = []
     seen: set[tuple[int, str, str, str]] = set()
     compared: dict[int, list[Any]] = {}
@@ -279,14 +296,20 @@ def _index_responses(
         row.answered_at = max(filter(None, (row.answered_at, assignment.ended_at)), default=None)
         texts = "\n".join(dict.fromkeys(_texts(annotation.response.get("data"))))
         row.responded = f"{row.responded}\n{_lower(texts)}".strip()
+        plain = item.plain() if tables else None
+        values, *accepted = (
+            tuple(calibration.compared_value(measure, entry, plain) for measure in measures)
+            for entry in (response, *outcomes.get(item.pk, ()))
+        )
         if measures and not assignment.slot.added:
-            plain = item.plain() if tables else None
-            values = tuple(
-                calibration.compared_value(agreement_measure, response, plain)
-                for agreement_measure in measures
-            )
             compared.setdefault(item.pk, []).append(values)
-        for fact in _facts(task, response, annotation, verdicts.get(annotation.pk, "")):
+        has_lost = bool(accepted) and values not in accepted
+        has_failed = (item.pk, assignment.person_id) in failed
+        for fact in (
+            *_facts(task, response, annotation, verdicts.get(annotation.pk, "")),
+            *[(ResponseFact.Kind.LOST, "", "yes")] * has_lost,
+            *[(ResponseFact.Kind.FAILED, "", "yes")] * has_failed,
+        ):
             kind, name, value = fact[0], fact[1][:60], fact[2][:200]
             facts.append(
                 ResponseFact(

@@ -14,7 +14,7 @@ from annotation.access import visibility
 from annotation.access.authorization import Actor
 from annotation.access.roles import Permission
 from annotation.access.visibility import Fact, Visibility
-from annotation.models import Batch, Item, Membership, Project
+from annotation.models import Batch, IndexedColumn, Item, Membership, Project
 from annotation.queue import batch_progress
 from tasks.contract import TaskType
 
@@ -71,6 +71,12 @@ class Reader:
         """Keys of people by pseudonym."""
         rows = Membership.objects.filter(project=self.project)
         return dict(rows.values_list("pseudonym", "person_id"))
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """Keys of the own columns of examples by name; none where the answers are hidden in the whole project."""
+        rows = IndexedColumn.objects.filter(project=self.project).order_by("pk")
+        return {} if self.sight.is_asked else dict(rows.values_list("name", "pk"))
 
     @cached_property
     def contradicted(self) -> dict[int, list[int]]:

@@ -89,7 +89,7 @@ class ActionResult:
 def chosen_keys(who: Reader, chosen: Selection) -> list[int]:
     """The items of a selection, in its order. Raises ActionRefused (invalid_request) where they are more than
     `MOST_ITEMS`."""
-    items = result_pages.ordered(querysets.matching(who, chosen), chosen.sort)
+    items = result_pages.ordered(who, querysets.matching(who, chosen), chosen.sort)
     keys = list(items.values_list("pk", flat=True)[: MOST_ITEMS + 1])
     if len(keys) > MOST_ITEMS:
         refuse(

@@ -7,16 +7,20 @@ filtered, counted, searched, sorted or exported tells nothing of others.
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import MD5, Concat
 from django.utils.translation import gettext
 
 from annotation.access.visibility import Fact
 from annotation.explorer.item_access import Reader, in_states, readable, with_known_state
+from annotation.explorer.own_columns import with_values
 from annotation.explorer.release_filters import in_releases
 from annotation.explorer.response_filters import response_conditions, with_assignment, with_progress
 from annotation.explorer.selection import (
     OF_ITEMS,
+    OF_RESPONSES,
     SEPARATOR,
+    SORTS,
     BadSelection,
     Selection,
     refuse_missing,
@@ -24,6 +28,7 @@ from annotation.explorer.selection import (
     terms,
 )
 from annotation.models import Batch, Example, Item, ItemAction, ItemChange, Outcome, ResponseFact, Source
+from annotation.platform.bulk_rows import among
 from annotation.quality.label_agreement import in_words
 from tasks.contract import task_types
 
@@ -33,6 +38,35 @@ MOST_EXAMPLES: Final = 10_000
 
 def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
     """The items of a selection, in no order. Raises BadSelection for what the project does not have, or hides."""
+    plain = chosen.without(*chosen.combined.values(), "negated", "either", "sample", "seed")
+    items, either = _all_match(who, plain), Q()
+    for parameter, name in chosen.combined.items():
+        condition = Q(pk__in=_all_match(who, chosen.only(name)).order_by().values("pk"))
+        if parameter in chosen.negated:
+            condition = _known(who, name) & ~condition
+        if parameter in chosen.either:
+            either |= condition
+        else:
+            items = items.filter(condition)
+    items = items.filter(either)
+    if chosen.sample is None:
+        return items
+    draw = MD5(Concat(Value(f"{chosen.seed or 1}:"), "public_id"))
+    drawn = items.order_by().annotate(draw=draw).order_by("draw").values_list("pk", flat=True)
+    return Item.objects.filter(among("pk", drawn[: chosen.sample]))
+
+
+def _known(who: Reader, name: str) -> Q:
+    """The items of which the reader knows whether this filter applies."""
+    if name in OF_RESPONSES:
+        return readable(who) & (who.sight.condition(Fact.NAMES) if name == "people" else Q())
+    if name == "columns":
+        return who.sight.condition(Fact.ANSWERS)
+    return Q() if name in (*OF_ITEMS, "q") else who.sight.condition(Fact.STATE)
+
+
+def _all_match(who: Reader, chosen: Selection) -> QuerySet[Item]:
+    """The items to which every filter applies."""
     keys = _batches(who, chosen)
     items = Item.objects.filter(batch__in=keys)
     if len(keys) == 1:
@@ -64,13 +98,15 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
         items = with_known_state(who, items).filter(in_releases(who, chosen))
     if chosen.actions:
         items = with_known_state(who, items).filter(_changed_by(who, chosen.actions))
+    if chosen.columns or chosen.sort_column:
+        items = with_values(who, chosen, items)
     _require_labels(who, chosen)
     for term in terms(chosen.q):
         items = items.filter(_has_given(who, term) | Q(readable(who), indexed__responded__contains=term))
     if chosen.people:
         items = items.filter(who.sight.condition(Fact.NAMES))
     conditions = response_conditions(who, chosen)
-    if conditions or chosen.sort:
+    if conditions or (chosen.sort in SORTS and chosen.sort):
         items = items.filter(readable(who), *conditions)
     return items
 

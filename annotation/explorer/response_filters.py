@@ -1,30 +1,41 @@
 """Filters by what people did with items: responses, skips, slots and assignments, and when and by whom."""
 
+from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext
 
 from annotation.explorer.item_access import Reader, with_known_state
-from annotation.explorer.selection import ANY, OF_PEOPLE, Selection, refuse_missing
-from annotation.models import Assignment, Flag, Item, ResponseFact, Slot
+from annotation.explorer.selection import ANY, OF_PEOPLE, BadSelection, Selection, refuse_missing
+from annotation.models import Assignment, Decision, Flag, Item, ResponseFact, RevisionRequest, Slot
+
+OF_FACTS: Final = {
+    "unsure": ResponseFact.Kind.UNSURE,
+    "lost": ResponseFact.Kind.LOST,
+    "failed_gold": ResponseFact.Kind.FAILED,
+}
+"""Fields of a selection that say whether any response has a fact of this kind."""
 
 
 def response_conditions(who: Reader, chosen: Selection) -> list[Any]:
     """Conditions that rest on responses."""
     conditions: list[Any] = []
+    if chosen.failed_gold is not None and not who.leads:
+        raise BadSelection([gettext("Only managers can filter by gold items.")])
     if chosen.differs is not None:
         conditions.append(Q(indexed__differs=chosen.differs))
-    if chosen.flagged is not None:
-        flags = Flag.objects.filter(item__batch__project=who.project).values("item")
-        conditions.append(Q(pk__in=flags) if chosen.flagged else ~Q(pk__in=flags))
+    for name, several in rows_of(who).items():
+        if (value := getattr(chosen, name)) is not None:
+            conditions.append(having(several) if value else ~having(several))
     people, period = _respondents(who, chosen), _period(who, chosen)
     facts = ResponseFact.objects.filter(project=who.project)
-    if chosen.unsure is False:
-        doubts = _facts(who, chosen).filter(kind=ResponseFact.Kind.UNSURE, name="")
-        conditions.append(~Exists(doubts.filter(item=OuterRef("pk"))))
+    for name, kind in OF_FACTS.items():
+        if getattr(chosen, name) is False:
+            rows = _facts(who, chosen).filter(kind=kind, name="")
+            conditions.append(~Exists(rows.filter(item=OuterRef("pk"))))
     facts_per_filter = facts_by_filter(who, chosen)
     conditions += [Q(pk__in=rows.values("item")) for rows in facts_per_filter]
     for measure, first_label, second_label in chosen.pairs:
@@ -76,9 +87,34 @@ def facts_by_filter(who: Reader, chosen: Selection) -> list[QuerySet[ResponseFac
         filtered_facts.append(facts.filter(kind=kinds.FINDING, name="", value__in=chosen.findings))
     if chosen.verdicts:
         filtered_facts.append(facts.filter(kind=kinds.VERDICT, name="", value__in=chosen.verdicts))
-    if chosen.unsure:
-        filtered_facts.append(facts.filter(kind=kinds.UNSURE, name=""))
+    for name, kind in OF_FACTS.items():
+        if getattr(chosen, name):
+            filtered_facts.append(facts.filter(kind=kind, name=""))
     return filtered_facts
+
+
+def rows_of(who: Reader) -> dict[str, list[tuple[QuerySet[Any], str]]]:
+    """By field of a selection, the rows of which an item has one or none, and the way from them to the item."""
+    flags = Flag.objects.filter(item__batch__project=who.project)
+    requests = RevisionRequest.objects.filter(assignment__batch__project=who.project)
+    decisions = Decision.objects.filter(item__batch__project=who.project)
+    return {
+        "flagged": [(flags, "item")],
+        "sent_back": [(requests, "assignment__item")],
+        "noted": [
+            (flags.exclude(note=""), "item"),
+            (requests.exclude(note=""), "assignment__item"),
+            (decisions.exclude(note=""), "item"),
+        ],
+    }
+
+
+def having(several: Iterable[tuple[QuerySet[Any], str]]) -> Q:
+    """The items with one of these rows."""
+    condition = Q()
+    for rows, path in several:
+        condition |= Q(pk__in=rows.values(path))
+    return condition
 
 
 def _filter_responses(

@@ -30,6 +30,8 @@ def count_within_items(who: Reader, chosen: Selection, items: int) -> int | None
     """
     # Pairs of several labels, or some of them by others than the people chosen.
     is_about_several = len(chosen.pairs) > 1 or bool(chosen.pairs and chosen.people)
+    if chosen.combined or chosen.sample:
+        return None
     if chosen.part == "undecided" or (not chosen.part and is_about_several):
         return None
     rows = None if chosen.part or chosen.pairs else _within(who, chosen)

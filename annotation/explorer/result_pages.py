@@ -8,21 +8,32 @@ from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext
 
+from annotation.access.visibility import Fact
 from annotation.explorer.item_access import Reader, readable
+from annotation.explorer.own_columns import by_column
 from annotation.explorer.querysets import matching
-from annotation.explorer.selection import BadSelection, Selection
+from annotation.explorer.selection import SORTS, BadSelection, Selection
 from annotation.models import Item
 
 NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def ordered(items: QuerySet[Item], sort: str) -> QuerySet[Item]:
-    """The items in the order of the selection: by batch and position, or by `place`, then by key."""
-    if not sort:
-        return items.order_by("batch_id", "position")
-    field, empty = ("indexed__answered_at", NEVER) if "answered" in sort else ("indexed__seconds", 0.0)
+def ordered(who: Reader, items: QuerySet[Item], sort: str) -> QuerySet[Item]:
+    """The items in the order of the selection: by `KEYS` of the order."""
     sign = "-" if sort.startswith("-") else ""
-    return items.annotate(place=Coalesce(field, Value(empty))).order_by(f"{sign}place", f"{sign}pk")
+    if sort and sort not in SORTS:
+        items = by_column(who, items, sort)
+    elif sort:
+        field, empty = ("indexed__answered_at", NEVER) if "answered" in sort else ("indexed__seconds", 0.0)
+        items = items.annotate(place=Coalesce(field, Value(empty)))
+    return items.order_by(*(f"{sign}{name}" for name in _keys(sort)))
+
+
+def _keys(sort: str) -> tuple[str, ...]:
+    """The columns that an order is by."""
+    if not sort:
+        return "batch_id", "position"
+    return ("place", "pk") if sort in SORTS else ("place", "text", "example_id", "pk")
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,7 @@ def page(who: Reader, chosen: Selection, size: int) -> Page:
 
     It begins at an item and not at a number: every page costs the same, and what is added meanwhile shifts nothing.
     """
-    items = ordered(matching(who, chosen), chosen.sort)
+    items = ordered(who, matching(who, chosen), chosen.sort)
     if (cursor := _cursor(who, chosen)) is not None:
         items = items.filter(_past_cursor(chosen.sort, cursor, back=bool(chosen.before)))
     if chosen.before:
@@ -54,9 +65,11 @@ def _cursor(who: Reader, chosen: Selection) -> Item | None:
     if not public_id:
         return None
     candidates = Item.objects.filter(batch__in=who.listed, public_id=public_id)
-    if chosen.sort:
+    if chosen.sort_column:
+        candidates = candidates.filter(who.sight.condition(Fact.ANSWERS))
+    elif chosen.sort:
         candidates = candidates.filter(readable(who))
-    item = ordered(candidates, chosen.sort).first()
+    item = ordered(who, candidates, chosen.sort).first()
     if item is None:
         raise BadSelection([gettext("The item {item} is not in this list.").format(item=public_id)])
     return item
@@ -65,6 +78,9 @@ def _cursor(who: Reader, chosen: Selection) -> Item | None:
 def _past_cursor(sort: str, cursor: Any, *, back: bool) -> Q:
     """What is behind the cursor in the order, or before it."""
     way = "lt" if back is not sort.startswith("-") else "gt"
-    first, second = ("place", "pk") if sort else ("batch_id", "position")
-    at = getattr(cursor, first), getattr(cursor, second)
-    return Q(**{f"{first}__{way}": at[0]}) | Q(**{first: at[0], f"{second}__{way}": at[1]})
+    names = [(name, getattr(cursor, name)) for name in _keys(sort)]
+    condition = Q(pk__in=())
+    for name, at in reversed(names):
+        condition = Q(**{f"{name}__{way}": at}) | Q(condition, **{name: at})
+    first, begin = names[0]
+    return condition & Q(**{f"{first}__{way}e": begin})  # by it, an index begins

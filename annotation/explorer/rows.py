@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from annotation.access.visibility import Fact
 from annotation.explorer.item_access import Reader, state_of
-from annotation.models import Assignment, Flag, Item
+from annotation.models import Assignment, Flag, Item, Outcome
 from annotation.quality import compared_responses
 from annotation.queue import candidates
 from tasks.contract import Item as PlainItem
@@ -50,6 +50,7 @@ class Row:
 
     state    of `selection.STATES`, "" where the reader must not know it, or for gold
     plain    the item as its task type sees it; None where the type is not installed
+    accepted    the accepted outcomes in brief, where the reader may see the responses
     """
 
     item: Item
@@ -59,6 +60,7 @@ class Row:
     plain: PlainItem | None
     responses: list[Response] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
+    accepted: list[str] = field(default_factory=list)
     differs: bool | None = None
 
     @property
@@ -81,6 +83,10 @@ def rows(who: Reader, keys: Sequence[int], *, with_tables: bool = True) -> list[
     for row in rows_by_key.values():
         if row.responses and not who.sight.shows(Fact.NAMES, row.item):
             row.responses[:] = _without_names(row)
+    outcomes = Outcome.objects.filter(decision__item__in=readable).order_by("decision_id", "number")
+    for key, stored in outcomes.values_list("decision__item_id", "response"):
+        row = rows_by_key[key]
+        row.accepted.extend(_in_words(row, stored)[1])
     flags = Flag.objects.filter(item__in=readable).order_by("pk")
     for key, note in flags.values_list("item_id", "note"):
         rows_by_key[key].flags.append(note)
@@ -118,18 +124,14 @@ def _without_names(row: Row) -> list[Response]:
 
 
 def _response(assignment: Assignment, row: Row) -> Response:
-    annotation, label = assignment.annotation, ""
+    annotation = assignment.annotation
     if assignment.state == Assignment.State.SKIPPED or annotation is None or annotation.response is None:
         lines: tuple[str, ...] = (assignment.reason,) if assignment.reason else ()
         data: Mapping[str, Any] = {}
+        brief = lines[:BRIEF]
     else:
         data = annotation.response.get("data") or {}
-        lines = ()
-        if row.task is not None and row.plain is not None:
-            stored = compared_responses.restore_response(row.task, annotation.response)
-            lines = tuple(row.task.describe(stored, row.plain))
-            if row.task.operations_field is None:
-                label = row.task.label(stored, row.plain)
+        lines, brief = _in_words(row, annotation.response)
     return Response(
         id=assignment.public_id,
         person=assignment.person_id,
@@ -140,5 +142,15 @@ def _response(assignment: Assignment, row: Row) -> Response:
         at=assignment.ended_at,
         unsure=bool(annotation and annotation.unsure),
         added=assignment.slot.added,
-        brief=(label,) if label else lines[:BRIEF],
+        brief=brief,
     )
+
+
+def _in_words(row: Row, stored: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A response to the item of a row, a sentence each, and the same for one line."""
+    if row.task is None or row.plain is None:
+        return (), ()
+    response = compared_responses.restore_response(row.task, dict(stored))
+    lines = tuple(row.task.describe(response, row.plain))
+    label = row.task.label(response, row.plain) if row.task.operations_field is None else ""
+    return lines, (label,) if label else lines[:BRIEF]

@@ -61,6 +61,8 @@ ANY: Final = "any"
 MOST_VALUES: Final = 200
 LONGEST: Final = 500
 MOST_TERMS: Final = 20
+MOST_SAMPLED: Final = 10_000
+"""Items of a random sample, and the largest seed."""
 YEARS: Final = range(1900, 9999)
 """Years of dates. Beyond the years 1 and 9999 there is no calendar, and a day ends there in another time zone."""
 SEPARATOR: Final = ":"
@@ -113,6 +115,14 @@ class Selection:
     actions      public ids of actions on several items that changed it
     items        public ids of items that were ticked
     examples     ids of examples: that of the item, or one that was made from it
+    columns      (own column, value) of the example (`explorer.own_columns`); a value is a text or a range of numbers
+    lost         a response differs from each accepted outcome (True); with `people`, one of theirs
+    failed_gold  a response fails a gold item (True), likewise
+    sent_back    a response was sent back to its author (True)
+    noted        a flag, a decision, or a response that was sent back has a note (True)
+    negated      parameters of filters that must not apply; each is taken for itself
+    either       parameters of filters of which one must apply; each is taken for itself
+    sample, seed a random sample of this size, the same for the same seed
     after, before                  public id of the item behind which, or before which, the page begins
     """
 
@@ -146,6 +156,15 @@ class Selection:
     actions: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
+    lost: bool | None = None
+    failed_gold: bool | None = None
+    sent_back: bool | None = None
+    noted: bool | None = None
+    negated: tuple[str, ...] = ()
+    either: tuple[str, ...] = ()
+    sample: int | None = None
+    seed: int | None = None
     sort: str = ""
     after: str = ""
     before: str = ""
@@ -158,6 +177,20 @@ class Selection:
             for attribute in fields(self)
             if attribute.name not in PLACE
         )
+
+    @property
+    def sort_column(self) -> str:
+        """The own column that the list is sorted by; "" for other orders."""
+        return "" if self.sort in SORTS else self.sort.removeprefix("-")
+
+    @property
+    def combined(self) -> dict[str, str]:
+        """The filters that are negated, or of which one must apply: their fields by parameter."""
+        return {name: PARAMETERS[name] for name in (*self.negated, *self.either)}
+
+    def only(self, name: str) -> Selection:
+        """This filter alone."""
+        return replace(Selection(), **{name: getattr(self, name)})
 
     def of_batch(self, batch: str) -> Selection:
         """The same within one batch."""
@@ -175,9 +208,12 @@ OF_ITEMS: Final = ("task_types", "batches", "sources", "items", "examples")
 """Filters that tell nothing of what became of an item."""
 OF_RESPONSES: Final = (
     *("labels", "pairs", "people", "differs", "skipped", "flagged", "unsure", "findings", "verdicts"),
+    *("lost", "failed_gold", "sent_back", "noted"),
     *("seconds_from", "seconds_to", "since", "until", "submitted_from", "submitted_before"),
 )
 """Filters that leave only items whose responses the reader may see."""
+OWN_COLUMN: Final = ("meta.", "table.")
+"""How the names of own columns begin."""
 PLACE: Final = ("sort", "after", "before")
 """Fields that change what of the selection is shown, and not what it is."""
 
@@ -240,11 +276,25 @@ class _Parser:
         try:
             return as_value(value) if value else None
         except ValueError:
-            self.problems.append(problem.format(name=name, value=value))
+            self.problems.append(problem.format(name=name, value=value, most=MOST_SAMPLED))
             return None
 
     def number(self, name: str) -> float | None:
         return self.read(name, _seconds, gettext("{name}: {value} is not a number of seconds."))
+
+    def whole(self, name: str) -> int | None:
+        return self.read(name, _whole, gettext("{name}: {value} is not a whole number from 1 to {most}."))
+
+    def sort(self) -> str:
+        value = self.one("sort")
+        if value.removeprefix("-").startswith(OWN_COLUMN):
+            return value
+        return next(iter(self.among("sort", SORTS, [value])), "")
+
+    def set_filters(self, name: str) -> tuple[str, ...]:
+        """The names of filters that are set, of those that are listed."""
+        allowed = [key for key in PARAMETERS if PARAMETERS[key] not in NEVER_COMBINED]
+        return tuple(key for key in self.among(name, allowed, self.many(name)) if self.many(key))
 
     def day(self, name: str) -> date | None:
         problem = gettext("{name}: {value} is not a date. Write it as 2026-11-24.")
@@ -289,6 +339,12 @@ def _seconds(value: str) -> float:
     return seconds
 
 
+def _whole(value: str) -> int:
+    if not value.isdecimal() or not 1 <= int(value[:9]) <= MOST_SAMPLED:
+        raise ValueError(value)
+    return int(value)
+
+
 def _moment(value: str) -> datetime:
     moment = datetime.fromisoformat(value)
     if moment.tzinfo is None:
@@ -315,16 +371,26 @@ _RENAMED: Final = {
     "actions": "action",
     "items": "item",
     "examples": "example",
+    "columns": "column",
+    "negated": "not",
+    "either": "or",
 }
 PARAMETERS: Final = {
     _RENAMED.get(attribute.name, attribute.name): attribute.name for attribute in fields(Selection)
 }
 """Query parameters and the fields of `Selection` that they fill."""
+NEVER_COMBINED: Final = ("negated", "either", "sample", "seed", *PLACE)
+"""Fields that are no filters of items: neither negated nor an alternative."""
+BOOLEANS: Final = tuple(
+    attribute.name for attribute in fields(Selection) if str(attribute.type) == "bool | None"
+)
 SEVERAL: Final = tuple(
     name for name, attribute in PARAMETERS.items() if isinstance(getattr(Selection, attribute), tuple)
 )
 """Parameters that take several values."""
-TEXTS: Final = tuple(name for name in SEVERAL if name not in ("state", "label", "pair", "verdict"))
+TEXTS: Final = tuple(
+    name for name in SEVERAL if name not in ("state", "label", "pair", "verdict", "column", "not", "or")
+)
 """Parameters that take several texts, of any form."""
 
 
@@ -343,10 +409,11 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
         "verdicts": parser.among("verdict", VERDICTS, parser.many("verdict")),
         "labels": parser.parts("label", 2, "measure:label"),
         "pairs": parser.parts("pair", 3, "measure:label~label"),
-        **{
-            name: parser.boolean(name)
-            for name in ("differs", "flagged", "gold", "unsure", "in_progress", "answered", "adjudicated")
-        },
+        "columns": parser.parts("column", 2, "column:value"),
+        "negated": parser.set_filters("not"),
+        "either": parser.set_filters("or"),
+        **{name: parser.boolean(name) for name in BOOLEANS},
+        **{name: parser.whole(name) for name in ("sample", "seed")},
         **{name: parser.number(name) for name in ("seconds_from", "seconds_to")},
         **{name: parser.day(name) for name in ("since", "until")},
         **{name: parser.moment(name) for name in ("submitted_from", "submitted_before")},
@@ -354,7 +421,7 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
             iter(parser.among("assignment", ("", *ASSIGNMENTS), [parser.one("assignment")])), ""
         ),
         "part": next(iter(parser.among("part", ("", *PARTS), [parser.one("part")])), ""),
-        "sort": next(iter(parser.among("sort", SORTS, [parser.one("sort")])), ""),
+        "sort": parser.sort(),
         "after": parser.one("after"),
         "before": parser.one("before"),
     }
@@ -392,7 +459,7 @@ def terms(text: str) -> list[str]:
 
 
 def _as_text(name: str, value: Any) -> str:
-    if name == "label":
+    if name in ("label", "column"):
         return SEPARATOR.join(value)
     if name == "pair":
         return f"{value[0]}{SEPARATOR}{BETWEEN.join(value[1:])}"

@@ -24,7 +24,7 @@ from annotation.models.proposals import (
     Trial,
 )
 from annotation.models.saved_views import SavedView
-from annotation.models.search_index import IndexedItem, ResponseFact, SearchIndex
+from annotation.models.search_index import IndexedColumn, IndexedItem, IndexedValue, ResponseFact, SearchIndex
 from annotation.models.sources import Example, ModelAnswer, PerturbationRun, Source, StoredTable
 from annotation.models.spending import ModelRequest, ModelTotal
 from annotation.models.studies import (

@@ -6,6 +6,7 @@ Everything here is derived (`annotation.explorer.index`) and may be deleted: the
 from django.db import models
 
 from annotation.models.people import Person, Project
+from annotation.models.sources import Example
 from annotation.models.work import Item
 
 
@@ -52,6 +53,8 @@ class IndexedItem(models.Model):
 class ResponseFact(models.Model):
     """One thing that a submitted response says: a label, an item of the checklist that it leaves open, a model's verdict.
 
+    Or what became of it: it differs from each accepted outcome (`LOST`), or fails a gold item (`FAILED`).
+
     `name` is the measure of a label ("label", "faithfulness"), else "". `seconds` and `at` are those of the response.
     `is_first`: no earlier response to the item says the same, so that counting these counts items.
     """
@@ -61,6 +64,8 @@ class ResponseFact(models.Model):
         FINDING = "finding"
         VERDICT = "verdict"
         UNSURE = "unsure"
+        LOST = "lost"
+        FAILED = "failed"
 
     project = models.ForeignKey(Project, models.CASCADE, db_index=False, related_name="+")
     item = models.ForeignKey(Item, models.CASCADE, related_name="facts")
@@ -79,3 +84,40 @@ class ResponseFact(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}: {self.value}"
+
+
+class IndexedColumn(models.Model):
+    """An own column of the examples of a project ("meta.domain"), or a figure of their tables ("table.rows")."""
+
+    project = models.ForeignKey(Project, models.CASCADE, db_index=False, related_name="indexed_columns")
+    name = models.CharField(max_length=120)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="one_column_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class IndexedValue(models.Model):
+    """A value that an example has in a column: one, or several where the source has a list.
+
+    number    the value as a number; `explorer.own_columns.NO_NUMBER` for other texts, so that they come behind numbers
+    value     at most 200 characters
+    is_first  the value by which a list is sorted
+    """
+
+    column = models.ForeignKey(IndexedColumn, models.CASCADE, db_index=False, related_name="+")
+    example = models.ForeignKey(Example, models.CASCADE, db_index=False, related_name="indexed_values")
+    number = models.FloatField()
+    value = models.CharField(max_length=200)
+    is_first = models.BooleanField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["column", "number", "value", "example"], name="one_row_per_value")
+        ]
+        indexes = [models.Index(fields=["example", "column"], name="indexed_values_of")]
+
+    def __str__(self) -> str:
+        return self.value

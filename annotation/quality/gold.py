@@ -5,7 +5,7 @@ their turn. It is never decided, released, or in agreement. In a qualification b
 calibration batch an item may have it; these are items like any others.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -242,8 +242,12 @@ class Answer:
     made_at: datetime
 
 
-def answers(batch: Batch, person: Person | None = None) -> Iterator[Answer]:
+def answers(
+    batch: Batch, person: Person | None = None, items: Collection[int] | None = None
+) -> Iterator[Answer]:
     """Every submitted response to an item with gold, item by item, judged by `TaskType.feedback`; in two queries.
+
+    `items`: to these items (keys) alone.
 
     With feedback (`Batch.gold_feedback`) their first submission counts, else the latest: people do not fix
     an answer after having read what was expected.
@@ -252,6 +256,8 @@ def answers(batch: Batch, person: Person | None = None) -> Iterator[Answer]:
     golds = Gold.objects.filter(item__batch=batch).select_related("item__example__stored_table")
     if person is not None:
         golds = golds.filter(item__assignments__person=person)
+    if items is not None:
+        golds = golds.filter(item__in=items)
     by_item = {gold.item_id: gold for gold in golds}
     annotations = Annotation.objects.filter(assignment__item__in=list(by_item))
     if batch.gold_feedback:

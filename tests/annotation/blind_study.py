@@ -145,6 +145,21 @@ FILTERS = (
     *("state=adjudication", "state=complete", "gold=yes", "differs=yes", "in_progress=yes", "answered=no"),
     *("adjudicated=yes", "assignment=not_started", "sort=answered", "label=label:reasoning", "unsure=no"),
     *("pair=label:extraction~reasoning", "q=1979", "q=reasoning", "part=annotations", "part=undecided"),
+    *(
+        "lost=yes",
+        "lost=no",
+        "failed_gold=yes",
+        "sent_back=no",
+        "noted=no",
+        "not=q&q=1979",
+        "sort=table.rows",
+    ),
+    *(
+        "not=label&label=label:reasoning",
+        "or=label&or=state&label=label:reasoning&state=accepted",
+        "not=gold&gold=yes",
+    ),
+    *("not=state&state=accepted", "not=in_progress&in_progress=yes", "sample=2", "facet=table.rows"),
 )
 
 

@@ -66,8 +66,7 @@ def found(world: World, who: str = "mara", **filters: str) -> list[int]:
     return [positions[key] - 1 for key in page.keys]
 
 
-@pytest.fixture
-def batch(world: World) -> Batch:
+def labelled_batch(world: World) -> Batch:
     """Four items: 0 is accepted, 1 waits for an adjudicator, 2 was skipped by Cy, 3 has nothing yet."""
     batch = world.batch(name="Labels")
     for who in ("ada", "bo", "cy"):
@@ -82,6 +81,11 @@ def batch(world: World) -> Batch:
     assert flagged is not None
     assignments.flag(assignment=flagged, note="An odd year", now=NOON)
     return batch
+
+
+@pytest.fixture
+def batch(world: World) -> Batch:
+    return labelled_batch(world)
 
 
 @pytest.mark.parametrize(
@@ -570,8 +574,8 @@ class TestThePage:
 
         response = browser(world.mara).get(address)
 
-        assert "State: accepted" in text(response)
-        assert "Label: extraction" in text(response)
+        assert "State is accepted" in text(response)
+        assert "Label is extraction" in text(response)
         assert f'href="{explorer_url(world.project, state="accepted")}"' in response.content.decode()
 
     def test_an_item_opens_beside_the_list_without_scripts(self, batch: Batch, world: World) -> None:
@@ -927,9 +931,9 @@ def test_filters_name_labels_and_open_conditions_in_words(world: World) -> None:
 
     page = text(browser(world.mara).get(address, chosen))
 
-    assert "Answers: 1995" in page
-    assert "Open in the checklist: no marked cells and no program" in page
-    assert "Open in the checklist: own code" in page
+    assert "Answers is 1995" in page
+    assert "Open in the checklist is no marked cells and no program" in page
+    assert "Open in the checklist is own code" in page
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no statistics of several columns")

@@ -50,6 +50,7 @@ class ListedItemShape(serializers.Serializer[Any]):
     example = serializers.CharField()
     question = serializers.CharField()
     answers = serializers.ListField(child=serializers.CharField())
+    meta = serializers.DictField(child=serializers.CharField())
     state = serializers.CharField(allow_blank=True)
     differs = serializers.BooleanField(allow_null=True)
     flags = serializers.ListField(child=serializers.CharField())

@@ -26,7 +26,7 @@ from annotation.explorer import (
 from annotation.explorer.item_access import Reader
 from annotation.explorer.links import list_url, with_query
 from annotation.explorer.rows import Row, items_to_decide, rows
-from annotation.explorer.selection import STATES, BadSelection, Selection, parse, query
+from annotation.explorer.selection import MOST_SAMPLED, STATES, BadSelection, Selection, parse, query
 from annotation.models import Batch, Gold, Item, Project
 from annotation.platform.keyset import chunks
 from annotation.platform.refusals import ActionRefused
@@ -38,12 +38,17 @@ from annotation.web.views.pages import ROWS, PageRequest, kind_title, page
 from annotation.web.views.saved_views import REFUSED_VIEW
 from annotation.web.views.table_comparison import contrast_table, for_scripts, thumbnail, variants_of
 from annotation.web.views.tables import pointed_at
+from tableqa.data.own_columns import column_text
 from tableqa.operations import OperationError
 
 OPEN = "open"
 """Query parameter: the item that is shown beside the list."""
+FACET = "facet"
+"""Query parameter: the own column whose values are counted."""
 FORMAT = "format"
 """Query parameter: the format of an export."""
+SAMPLED = 20
+"""Items of a random sample, unless another number is entered."""
 SMALL_RESPONSES = 4
 """Responses to an item that a line of the list shows."""
 
@@ -56,19 +61,24 @@ def explorer(request: PageRequest, slug: str = "", public_id: str = "") -> HttpR
 
 @page("GET")
 def explorer_facets(request: PageRequest, slug: str = "", public_id: str = "") -> HttpResponse:
-    """How many items of the selection have each state, label, …"""
+    """How many items of the selection have each state, label, …; or each value of an own column (?facet=)."""
     project, batch = _project_and_batch(request, slug, public_id)
     actor = authorization.actor(request)
     who = item_access.reader(actor, project)
     index.refresh(project, now=timezone.now())
+    address = address_of(project, batch)
     try:
-        chosen = parse(_params(request), ignore=(OPEN,))
+        written = chosen = parse(_params(request), ignore=(OPEN, FACET))
         if batch is not None:
             chosen = chosen.of_batch(batch.public_id)
-        facets = filters.facets(who, chosen, Names(actor, project), address_of(project, batch), batch=batch)
+        if name := request.GET.get(FACET):
+            context = {"column": filters.column(who, chosen, name, address, batch=batch)}
+            return render(request, "explorer/_column.html", context)
+        facets = filters.facets(who, chosen, Names(actor, project), address, batch=batch)
     except BadSelection as bad:
         return HttpResponse(" ".join(bad.problems), status=400, content_type="text/plain")
-    return render(request, "explorer/_facets.html", {"facets": facets})
+    columns = filters.columns(who, f"{address}facets/", query(written.without("after", "before")))
+    return render(request, "explorer/_facets.html", {"facets": facets, "columns": columns})
 
 
 @page("GET")
@@ -97,7 +107,7 @@ def explorer_export(request: PageRequest, slug: str) -> HttpResponse | FileRespo
         why = [gettext("There is no such format.")] if isinstance(bad, KeyError) else _why(bad)
         context = {"project": project, "batch": None, "address": address, "chosen": Selection()}
         return render(request, "explorer/explorer.html", {**context, "problems": why}, status=400)
-    file = write(_read_records(request, records))
+    file = write(_read_records(request, records), export.columns(who))
     file.seek(0)
     name = f"{project.slug}-items.{request.GET.get(FORMAT, 'csv')}"
     return FileResponse(file, as_attachment=True, filename=name, content_type=media_type)
@@ -151,16 +161,21 @@ def _explorer_page(request: PageRequest, project: Project, batch: Batch | None) 
     listed_rows = rows(who, page_of_keys.keys)
     _note_reading(request, listed_rows)
     written = chosen if batch is None else replace(chosen, batches=())
+    columns = list(dict.fromkeys([*(name for name, _ in chosen.columns), chosen.sort_column]))
     opened = _open_item(request, who)
     selected = query(chosen.without("after", "before"))
     export_address = reverse("explorer_export", args=[project.slug])
     context |= {
         "chosen": chosen,
-        "lines": [_line(row, names, address, query(written)) for row in listed_rows],
+        "lines": [_line(row, names, address, query(written), columns) for row in listed_rows],
         "number": count,
         "counted": filters.counts_in_words(who, chosen, count),
         "many": count > result_counts.MOST_COUNTED,
         "most": result_counts.MOST_COUNTED,
+        "random": list_url(
+            address, replace(written, sample=written.sample or SAMPLED, seed=_next_seed(written))
+        ),
+        "combinations": filters.combinations(written, address),
         "chips": filters.chips(who, written, names, address),
         "form": filters.form(who, written, names, batch),
         "previous": list_url(address, written, before=listed_rows[0].item.public_id)
@@ -180,6 +195,11 @@ def _explorer_page(request: PageRequest, project: Project, batch: Batch | None) 
         "formats": [(name, with_query(export_address, selected, format=name)) for name in export.FORMATS],
     }
     return render(request, "explorer/explorer.html", context)
+
+
+def _next_seed(chosen: Selection) -> int | None:
+    """The seed of another random sample; None for a first one."""
+    return (chosen.seed or 1) % MOST_SAMPLED + 1 if chosen.sample else None
 
 
 def _views(who: Reader, current_query: str) -> dict[str, Any]:
@@ -215,8 +235,8 @@ def _note_reading(request: PageRequest, listed_rows: Sequence[Row]) -> None:
         candidates.record_reading(read, by=request.user, now=timezone.now())
 
 
-def _line(row: Row, names: Names, address: str, chosen: str) -> dict[str, Any]:
-    """A row with what is drawn of it: the changed cells, and the responses under names."""
+def _line(row: Row, names: Names, address: str, chosen: str, columns: Sequence[str]) -> dict[str, Any]:
+    """A row with what is drawn of it: the changed cells, the responses under names, and its values in own columns."""
     submitted = [response for response in row.responses if response.state == "submitted"]
     return {
         "row": row,
@@ -228,6 +248,11 @@ def _line(row: Row, names: Names, address: str, chosen: str) -> dict[str, Any]:
         "responses": [
             (response.letter or names(response.person), response)
             for response in row.responses[:SMALL_RESPONSES]
+        ],
+        "values": [
+            (filters.column_title(name), value)
+            for name in columns
+            if (value := column_text(row.item.example.more.get("meta"), name))
         ],
         "more": max(len(row.responses) - SMALL_RESPONSES, 0),
         "seconds": sum(response.seconds for response in submitted),

@@ -1,7 +1,7 @@
 """The filters of the explorer as pages show them: a form, what is set in words, and what each would find."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,13 +12,17 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation.accounts.item_history import Names
 from annotation.explorer import facets as facet_counts
+from annotation.explorer import own_columns, querysets
 from annotation.explorer.item_access import Reader
 from annotation.explorer.links import with_query
+from annotation.explorer.own_columns import TABLE, table_names
 from annotation.explorer.result_counts import MOST_COUNTED, count_within_items
 from annotation.explorer.selection import (
     ANY,
     ASSIGNMENTS,
     BETWEEN,
+    NEVER_COMBINED,
+    PARAMETERS,
     PARTS,
     PLACE,
     SEPARATOR,
@@ -34,6 +38,7 @@ from annotation.models import Batch, ItemAction, Release, Source
 from annotation.platform import display_text
 from annotation.web.views.pages import kind_title
 from tableqa.core.translation import TranslatedText
+from tableqa.data.own_columns import PREFIX
 from tasks.contract import TaskType
 
 FILTERS: Final = {
@@ -67,6 +72,33 @@ FILTERS: Final = {
     "action": gettext_noop("Changed by"),
     "item": gettext_noop("Item"),
     "example": gettext_noop("Example"),
+    "column": gettext_noop("Column"),
+    "lost": gettext_noop("Lost against the decision"),
+    "failed_gold": gettext_noop("Gold item failed"),
+    "sent_back": gettext_noop("Sent back"),
+    "noted": gettext_noop("With a note"),
+    "sample": gettext_noop("Random sample"),
+    "seed": gettext_noop("Seed"),
+}
+SHOW: Final = {
+    "differs=yes": gettext_noop("responses differ"),
+    "differs=no": gettext_noop("responses identical"),
+    "flagged=yes": gettext_noop("flagged"),
+    "noted=yes": gettext_noop("with a note"),
+    "sent_back=yes": gettext_noop("sent back"),
+    "unsure=yes": gettext_noop("annotator not sure"),
+    "lost=yes": gettext_noop("lost against the decision"),
+    "adjudicated=yes": gettext_noop("adjudicated"),
+    "gold=yes": gettext_noop("gold items"),
+    "failed_gold=yes": gettext_noop("gold item failed"),
+}
+"""Filters that are yes or no, as the field Show of the form has them."""
+SHOW_FIELD: Final = "show"
+OF_GOLD: Final = ("gold=yes", "failed_gold=yes")
+COLUMN_TITLES: Final = {
+    own_columns.TABLE: gettext_noop("Table"),
+    own_columns.ROWS: gettext_noop("Table rows"),
+    own_columns.COLUMNS: gettext_noop("Table columns"),
 }
 FINDINGS: Final = {
     "nothing_to_check_against": gettext_noop("no marked cells and no program"),
@@ -77,18 +109,18 @@ FINDINGS: Final = {
 """Codes of conditions that responses leave open. Task types of projects have others."""
 ALONG: Final = (
     *("label", "pair", "finding", "verdict", "in_progress", "answered", "assignment", "release", "part"),
-    *("action", "item", "example", "submitted_from", "submitted_before"),
+    *("action", "item", "example", "submitted_from", "submitted_before", "column", "not", "or", "seed"),
+    *("differs", "flagged", "gold", "unsure", "adjudicated", "lost", "failed_gold", "sent_back", "noted"),
 )
 """Filters without a field in the form: it sends them along."""
-FOLDED: Final = (
-    *("sources", "people", "differs", "skipped", "flagged", "gold", "unsure", "adjudicated"),
-    *("seconds_from", "seconds_to", "since", "until"),
-)
+FOLDED: Final = ("sources", "people", "skipped", "seconds_from", "seconds_to", "since", "until", "sample")
 """Fields of a selection whose filters are folded away while none of them is set."""
 
 
 KEEP: Final = "*"
 """Value of a field of the form that keeps the several values of its filter; they are sent along."""
+IN_COLUMN: Final = "column."
+"""Before the name of an own column: a value that a form filters it by."""
 KEPT: Final = "kept."
 """Before the name of a filter: its several values, which the form sends along."""
 
@@ -104,21 +136,33 @@ class Choice:
 
 def normalised_params(sent: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """The parameters that a form sent, without empty ones, and with the several values that a field keeps."""
-    params = {}
+    params: dict[str, list[str]] = {}
     for name, values in sent.items():
+        if name == SHOW_FIELD or name.startswith(IN_COLUMN):
+            continue
         chosen = sent.get(KEPT + name, []) if list(values) == [KEEP] else values
         if not name.startswith(KEPT) and (filled := [value for value in chosen if value]):
             params[name] = filled
+    for value in sent.get(SHOW_FIELD, ()):
+        if value in SHOW:
+            name, _, answer = value.partition("=")
+            params[name] = [answer]
+    for name, values in sent.items():
+        if name.startswith(IN_COLUMN) and any(values):
+            column = name.removeprefix(IN_COLUMN)
+            params.setdefault("column", []).extend(f"{column}{SEPARATOR}{value}" for value in values if value)
     return params
 
 
 @dataclass(frozen=True)
 class Chip:
-    """A filter that is set, in words, and the address without it."""
+    """A filter that is set, in words, and the address without it; `opposite` is that with the filter negated, or not."""
 
     label: str
     value: str
     address: str
+    is_negated: bool = False
+    opposite: str = ""
 
 
 def form(who: Reader, chosen: Selection, names: Names, batch: Batch | None) -> dict[str, Any]:
@@ -126,6 +170,7 @@ def form(who: Reader, chosen: Selection, names: Names, batch: Batch | None) -> d
     kinds = {batch.task_type: display_text.shown(kind_title(batch)) for batch in who.batches.values()}
     people = [(pseudonym, names(key)) for pseudonym, key in who.people.items()]
     batches = [(who.batches[key].public_id, who.batches[key].name) for key in who.listed]
+    show = [(value, gettext(text)) for value, text in SHOW.items() if who.leads or value not in OF_GOLD]
     reasons = [(reason, display_text.shown(reason)) for reason in chosen.skipped if reason != ANY]
     return {
         "state": Choice("state", [(state, gettext(text)) for state, text in STATES.items()], chosen.states),
@@ -136,7 +181,8 @@ def form(who: Reader, chosen: Selection, names: Names, batch: Batch | None) -> d
         "source": Choice("source", sources, chosen.sources) if (sources := _sources(who)) else None,
         "person": Choice("person", sorted(people, key=lambda pair: pair[1].lower()), chosen.people),
         "skipped": Choice("skipped", [(ANY, gettext("for any reason")), *reasons], chosen.skipped),
-        "sorts": list(SORTS.items()),
+        "show": Choice(SHOW_FIELD, show, ()),
+        "sorts": [*SORTS.items(), *_own_sort(chosen)],
         "leads": who.leads,
         "along": [
             (name, value)
@@ -153,23 +199,45 @@ def chips(who: Reader, chosen: Selection, names: Names, address: str) -> list[Ch
     params = params_of(chosen.without("after", "before"))
     all_chips = []
     for name, values in params.items():
-        for value in values if name != "sort" else ():
+        for value in values if name not in ("sort", "seed", "not", "or") else ():
             remaining_params = {
                 **params,
                 name: [other_value for other_value in values if other_value != value],
             }
             without = query(parse({key: some for key, some in remaining_params.items() if some}))
             label, in_words = describe(who, names, name, value)
-            all_chips.append(Chip(label, in_words, with_query(address, without)))
+            negated = set(chosen.negated) ^ {name}
+            opposite = (
+                with_query(address, query(parse({**params, "not": sorted(negated)})))
+                if name != "sample"
+                else ""
+            )
+            all_chips.append(
+                Chip(label, in_words, with_query(address, without), name in chosen.negated, opposite)
+            )
     return all_chips
+
+
+def combinations(chosen: Selection, address: str) -> dict[str, str]:
+    """The addresses in which all of several filters must apply, and in which one must; empty for fewer filters."""
+    params = params_of(chosen.without("after", "before", "either"))
+    names = [name for name in params if PARAMETERS[name] not in NEVER_COMBINED]
+    if len(names) < 2:
+        return {}
+    return {
+        "all": with_query(address, query(parse(params))),
+        "any": with_query(address, query(parse({**params, "or": names}))),
+    }
 
 
 def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str]:
     """A filter and one of its values, in words."""
-    label = gettext(FILTERS[name])
     measure, _, rest = value.partition(SEPARATOR)
     if name == "label":
         return _title(who, measure), display_text.shown(_label(who, measure, rest))
+    if name == "column":
+        return column_title(measure), table_names([rest]).get(rest, rest) if measure == TABLE else rest
+    label = gettext(FILTERS[name])
     if name == "pair":
         labels = [display_text.shown(_label(who, measure, entry)) for entry in rest.split(BETWEEN)]
         return f"{label} ({display_text.measure(_measure(who, measure))})", " / ".join(labels)
@@ -204,24 +272,74 @@ def facets(
     written = chosen.without("after", "before", *(["batches"] if batch is not None else []))
     params = params_of(written)
     rows = []
+    show: list[dict[str, Any]] = []
     for facet in facet_counts.facets(who, chosen):
-        label = gettext(FILTERS[facet.name])
-        values = []
+        values: list[dict[str, Any]] = []
         for value, count in facet.values:
-            is_set = value in params.get(facet.name, ())
+            is_shown = f"{facet.name}={value}" in SHOW
             further = {**params, facet.name: [value]}
-            values.append(
+            (show if is_shown else values).append(
                 {
-                    "label": describe(who, names, facet.name, value)[1],
+                    "label": gettext(SHOW[f"{facet.name}={value}"])
+                    if is_shown
+                    else describe(who, names, facet.name, value)[1],
                     "number": f"{min(count, MOST_COUNTED):,}"
                     + ("+" if facet.at_least or count > MOST_COUNTED else ""),
-                    "is_set": is_set,
+                    "is_set": value in params.get(facet.name, ()),
                     "address": with_query(address, query(parse(further))),
                 }
             )
-        title = _title(who, facet.measure) if facet.measure else label
-        rows.append({"label": title, "values": values, "more": facet.more})
+        title = _title(who, facet.measure) if facet.measure else gettext(FILTERS[facet.name])
+        if values:
+            rows.append({"label": title, "values": values, "more": facet.more})
+    if show:
+        rows.insert(1, {"label": gettext("Show"), "values": show, "more": 0})
     return rows
+
+
+def columns(who: Reader, address: str, chosen: str) -> list[tuple[str, str]]:
+    """The own columns with the addresses of their values (`column`); `address` is that of the facets."""
+    names = sorted(who.columns, key=lambda name: name in COLUMN_TITLES)
+    return [(column_title(name), with_query(address, chosen, facet=name)) for name in names]
+
+
+def column(who: Reader, chosen: Selection, name: str, address: str, *, batch: Batch | None) -> dict[str, Any]:
+    """The most frequent values of an own column for explorer/_column.html, and the addresses of both orders by it."""
+    counts = own_columns.value_counts(
+        who, querysets.matching(who, chosen), name, facet_counts.MOST_VALUES + 1
+    )
+    written = chosen.without("after", "before", *(["batches"] if batch is not None else []))
+    others = [pair for pair in written.columns if pair[0] != name]
+    titles = table_names([value for value, _ in counts]) if name == TABLE else {}
+    return {
+        "name": f"{IN_COLUMN}{name}",
+        "values": [
+            {
+                "label": titles.get(value, value),
+                "number": f"{min(count, MOST_COUNTED):,}" + ("+" if count > MOST_COUNTED else ""),
+                "is_set": (name, value) in written.columns,
+                "address": with_query(address, query(replace(written, columns=(*others, (name, value))))),
+            }
+            for value, count in counts[: facet_counts.MOST_VALUES]
+        ],
+        "has_more": len(counts) > facet_counts.MOST_VALUES,
+        "along": [(key, value) for key, values in params_of(written).items() for value in values],
+        "address": address,
+        "up": with_query(address, query(replace(written, sort=name))),
+        "down": with_query(address, query(replace(written, sort=f"-{name}"))),
+    }
+
+
+def column_title(name: str) -> str:
+    """What pages call an own column."""
+    return gettext(COLUMN_TITLES[name]) if name in COLUMN_TITLES else name.removeprefix(PREFIX)
+
+
+def _own_sort(chosen: Selection) -> list[tuple[str, str]]:
+    """The order by an own column, where the selection has one."""
+    name = chosen.sort_column
+    text = gettext("{column}, descending") if chosen.sort.startswith("-") else gettext("{column}, ascending")
+    return [(chosen.sort, text.format(column=column_title(name)))] if name else []
 
 
 def _title(who: Reader, measure: str) -> str:
