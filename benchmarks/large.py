@@ -41,6 +41,7 @@ STEP = 10_000_000
 """Between the keys of one copy and those of the next."""
 COPIED = (
     "annotation_example",
+    "annotation_indexedvalue",
     "annotation_item",
     "annotation_slot",
     "annotation_event",
