@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0056_release_number")]
+    dependencies = [("annotation", "0057_own_columns")]
 
     operations = [
         migrations.CreateModel(

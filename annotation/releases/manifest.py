@@ -41,6 +41,8 @@ from tableqa.writers import harness
 Record = dict[str, Any]
 REQUIRED: Final = object()
 RULES_OF_UNVERIFIED = 9
+RULES_OF_DELETED = 12
+"""The rules from which on releases name deleted batches."""
 JSON_TYPES: Final = {int: "a number", str: "a text", list: "a list", dict: "an object", NoneType: "null"}
 
 
@@ -163,7 +165,7 @@ class Manifest:
         "the person who did it, `date`. Earlier releases keep their records",
         lambda contents: contents.deleted,
         absent=[],
-        since=RULES_OF_HISTORY,
+        since=RULES_OF_DELETED,
     )
     sources: list[Record] = manifest_field(
         "the source records of `sources.jsonl`: licence, credit, checksums",

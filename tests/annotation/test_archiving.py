@@ -29,8 +29,9 @@ from annotation.models import (
 )
 from annotation.payments import earnings
 from annotation.platform.refusals import ActionRefused
-from annotation.releases import creation, raw_records, verification
+from annotation.releases import creation, verification
 from annotation.workflow import archiving, automatic_decisions, batches, deletion, projects
+from tableqa.releases import release_records
 from tests.annotation.cast import NOON, World, make_world, set_work
 from tests.annotation.plain_page import PlainPage
 from tests.annotation.test_item_actions import PEOPLE, SOON, browser
@@ -204,13 +205,13 @@ def test_a_deleted_batch_leaves_its_record_what_people_earned_and_events_without
     creation.make_release(
         project=world.project, name="v2", format="askew", by=world.rea, now=SOON, out=tmp_path / "v2"
     )
-    [named] = raw_records.read_manifest(tmp_path / "v2")["deleted"]
+    [named] = release_records.read_manifest(tmp_path / "v2")["deleted"]
     assert (named["reason"], named["responses"], set(named)) == (
         "A wrong source",
         7,
         {"type", "responses", "people", "reason", "role", "date"},
     )
-    assert "deleted" not in raw_records.read_manifest(tmp_path / "v1")
+    assert "deleted" not in release_records.read_manifest(tmp_path / "v1")
     assert verification.verify(tmp_path / "v2")
 
 

@@ -15,8 +15,9 @@ from annotation.explorer.selection import Selection
 from annotation.management import doctor
 from annotation.models import Annotation, Batch, Correction, Decision, Item, Outcome, Release
 from annotation.platform.refusals import ActionRefused
-from annotation.releases import creation, raw_records, record_files, verification
+from annotation.releases import creation, verification
 from annotation.workflow import adjudication, automatic_decisions
+from tableqa.releases import record_files, release_records
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_item_actions import PEOPLE, SOON, act, browser, reasons, state, undo
 from tests.annotation.test_mixing import accepted
@@ -91,13 +92,13 @@ def test_an_item_is_excluded_after_a_release_and_the_next_release_names_it(
             "examples": [],
         }
     ]
-    manifest = raw_records.read_manifest(after)
+    manifest = release_records.read_manifest(after)
     assert manifest["changes"][ERRATA] == {"added": 1, "removed": 0, "changed": 0}
     assert "`errata.jsonl`: 1 records added" in (after / "README.md").read_text("utf-8")
     assert verification.verify(after)
     third = release(world, tmp_path / "v3")
     assert (third / ERRATA).read_bytes() == (after / ERRATA).read_bytes()
-    assert ERRATA not in raw_records.read_manifest(third).get("changes", {})
+    assert ERRATA not in release_records.read_manifest(third).get("changes", {})
     with pytest.raises(ActionRefused, match="different contents"):
         release(world, tmp_path / "again" / "v1")
 
