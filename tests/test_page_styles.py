@@ -179,7 +179,7 @@ def is_page(template: str) -> bool:
 
 @pytest.mark.parametrize(
     "template",
-    filter(is_page, (str(path.relative_to(TEMPLATES)) for path in sorted(TEMPLATES.rglob("*.html")))),
+    [name for path in sorted(TEMPLATES.rglob("*.html")) if is_page(name := str(path.relative_to(TEMPLATES)))],
 )
 def test_a_page_loads_the_rules_of_its_parts(template: str) -> None:
     assert lost(TAG.sub(" ", assembled(template))) == []

@@ -24,7 +24,9 @@ from annotation.models import (
     Event,
     Example,
     Guidelines,
+    IndexedColumn,
     IndexedItem,
+    IndexedValue,
     Inquiry,
     Invitation,
     Item,
@@ -230,7 +232,8 @@ def _remove_source(source: Source, progress: jobs.Progress) -> None:
         keys = [pk for pk, _ in rows]
         used = Exists(Example.objects.filter(stored_table=OuterRef("pk")))
         with transaction.atomic(), immutable_rows.writable():
-            ModelAnswer.objects.filter(example__in=keys).delete()
+            for model in (IndexedValue, ModelAnswer):
+                model._default_manager.filter(example__in=keys).delete()
             gone = Example.objects.filter(pk__in=keys)
             gone._raw_delete(gone.db)
             tables = StoredTable.objects.filter(~used, pk__in={table for _, table in rows})
@@ -266,5 +269,5 @@ def _remove_rest(job: Job) -> None:
 
 _OF_PROJECTS: Final = (
     *(Release, Guidelines, TaskTypeDefinition, PracticeResult, Inquiry, ItemAction, Invitation, ApiToken),
-    *(CrowdLink, SavedView, SearchIndex, Snapshot, Upload),
+    *(CrowdLink, IndexedColumn, SavedView, SearchIndex, Snapshot, Upload),
 )

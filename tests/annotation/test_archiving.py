@@ -19,6 +19,7 @@ from annotation.models import (
     Event,
     Example,
     IndexedItem,
+    IndexedValue,
     Item,
     Job,
     LedgerEntry,
@@ -281,6 +282,8 @@ def test_a_deletion_needs_a_reason_and_an_archived_thing(
 def test_a_source_is_deleted_with_its_examples_and_tables_once_no_batch_uses_it(
     world: World, batch: Batch
 ) -> None:
+    index.refresh(world.project, now=SOON)
+    assert IndexedValue.objects.exists()
     archived(world, world.source)
     with pytest.raises(ActionRefused, match="The batch Labels uses it"):
         deletion.delete_source(source=world.source, reason="x", by=world.mara, now=SOON)
@@ -289,7 +292,7 @@ def test_a_source_is_deleted_with_its_examples_and_tables_once_no_batch_uses_it(
     run_jobs()
     deletion.delete_source(source=world.source, reason="No licence", by=world.mara, now=SOON)
     run_jobs()
-    assert [model.objects.count() for model in (Source, Example, StoredTable)] == [0, 0, 0]
+    assert [model.objects.count() for model in (Source, Example, StoredTable, IndexedValue)] == [0] * 4
     assert Event.objects.filter(thing="source", after="deleted").get().detail == {"reason": "No licence"}
     assert doctor.findings() == []
 
@@ -306,6 +309,7 @@ def test_a_deleted_project_leaves_pay_log_and_records_of_batches(
         project=world.project, name="v1", format="askew", by=world.rea, now=SOON, out=tmp_path / "v1"
     )
     assert release.folder.is_dir()
+    index.refresh(world.project, now=SOON)
     project, before, numbers = world.project, paid(world), Batch.objects.count()
     archived(world, project)
 

@@ -299,7 +299,7 @@ def facets(
 
 def columns(who: Reader, address: str, chosen: str) -> list[tuple[str, str]]:
     """The own columns with the addresses of their values (`column`); `address` is that of the facets."""
-    names = sorted(who.columns, key=lambda name: name in COLUMN_TITLES)
+    names = sorted(who.columns, key=lambda name: (name in COLUMN_TITLES, name))
     return [(column_title(name), with_query(address, chosen, facet=name)) for name in names]
 
 
