@@ -196,7 +196,7 @@ CLICKS: dict[str, tuple[list[tuple[str, ...]], list[str]]] = {
     "in progress by a person": ([("go", "people"), ("click_to", "in_progress=yes")], ["e2"]),
     "Ada's responses that lost": ([("click", "Ada"), ("click", "lost against the decision")], ["e1"]),
     "gold that Ada failed": ([("click", "Ada"), ("click", "gold item failed")], ["e9"]),
-    "random of the accepted": ([("click", "accepted"), ("click", "Random 20")], ["e0", "e1"]),
+    "random of the accepted": ([("click", "accepted"), ("click", "Show 20 random items")], ["e0", "e1"]),
     "own column": ([("open_column", "level"), ("click", "hard")], ["e1", "e2"]),
     "size of the table": ([("open_column", "Table rows"), ("click", "2")], ["e2"]),
     "one table": ([("open_column", "Table"), ("click", "City, Country")], ["e2"]),
