@@ -13,6 +13,7 @@ n_ik (n_ik - 1) over the sum of n_ik (n_i - 1). It shows a label that people dis
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -60,9 +61,10 @@ def of_patterns(
     import numpy as np
 
     bootstrap = bootstrap or Bootstrap()
+    patterns = _without_order(patterns)
     used = {label for pattern in patterns for label in pattern}
     labels = [label for label in order if label in used]
-    labels += sorted(used - set(labels), key=lambda label: (str(type(label)), str(label)))
+    labels += sorted(used - set(labels), key=_rank)
     ordered = sorted(patterns, key=repr)  # its own order, so that a seed draws the same
     counts = np.array([patterns[key] for key in ordered], dtype=np.int64)
     if not labels or not counts.sum():
@@ -102,6 +104,7 @@ def pair_shares(
         for first in range(len(labels))
         for second in range(first, len(labels))
     ]
+    patterns = _without_order(patterns)
     ordered = sorted((pattern for pattern in patterns if len(pattern) > 1), key=repr)
     counts = np.array([patterns[pattern] for pattern in ordered], dtype=np.int64)
     units = int(counts.sum())
@@ -116,6 +119,18 @@ def pair_shares(
         pair: _share(float(counts @ met[: len(counts), index]), total, ratios[:, index], units, bootstrap)
         for index, pair in enumerate(both)
     }
+
+
+def _rank(label: Hashable) -> tuple[str, str]:
+    return str(type(label)), str(label)
+
+
+def _without_order(patterns: Mapping[Any, int]) -> Counter[tuple[Hashable, ...]]:
+    """The patterns with their ratings sorted: an interval must not tell who gave which rating."""
+    counts = Counter[tuple[Hashable, ...]]()
+    for pattern, count in patterns.items():
+        counts[tuple(sorted(pattern, key=_rank))] += count
+    return counts
 
 
 def _posterior(

@@ -73,6 +73,14 @@ def test_shares_of_pairs_are_those_of_all_pairs_with_intervals_over_units(
             assert share.low < share.high
 
 
+@given(UNITS)
+def test_intervals_are_the_same_whatever_the_order_of_raters(units: list[tuple[str, ...]]) -> None:
+    patterns, turned = Counter(units), Counter(unit[::-1] for unit in units)
+
+    assert of_patterns(patterns) == of_patterns(turned)
+    assert pair_shares(patterns, "abc") == pair_shares(turned, "abc")
+
+
 def test_pairs_of_one_unit_are_not_independent() -> None:
     few, many = (pair_shares({("a",) * n: 5, ("b",) * n: 5}, "ab")["a", "a"] for n in (2, 8))
 
