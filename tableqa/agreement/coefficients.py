@@ -158,7 +158,7 @@ def over_clusters(
     if is_smoothed():
         # A pseudo-unit is a cluster of as many like it as clusters have units.
         seen = len(patterns.counts)
-        patterns = with_pseudo_units(patterns, bootstrap.seed)
+        patterns = with_pseudo_units(patterns, measure, bootstrap.seed)
         pseudo = np.arange(len(patterns.counts) - seen)
         owner, flat = np.append(owner, len(counts) + pseudo), np.append(flat, seen + pseudo)
         size = np.append(size, np.full(len(pseudo), totals.total() / keyed.total()))
@@ -225,7 +225,7 @@ def _measured(patterns: Patterns, raters: int, measure: str, bootstrap: Bootstra
         note = joined([note, ONE_UNIT])
     elif bootstrap.replicates:
         if is_smoothed():
-            smoothed = with_pseudo_units(patterns, bootstrap.seed)
+            smoothed = with_pseudo_units(patterns, measure, bootstrap.seed)
             estimate = estimator(measure, smoothed)
             at_once = rows_at_once(len(smoothed.category))
             draws = posterior_counts(smoothed.counts, int(patterns.counts.sum()), at_once, bootstrap)

@@ -13,7 +13,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from tableqa.agreement.measures import MEASURES, SET_MEASURES, WITH_ORDER, WITH_SINGLE
-from tableqa.agreement.pseudo_units import pseudo_units
+from tableqa.agreement.pseudo_units import AGREEING, BY_CHANCE, pseudo_units
 from tableqa.agreement.set_distances import Distance, distance_of_sizes
 
 if TYPE_CHECKING:
@@ -303,14 +303,20 @@ def _canonical(
     )
 
 
-def with_pseudo_units(patterns: Patterns, seed: int) -> Patterns:
+def with_pseudo_units(patterns: Patterns, measure: str, seed: int) -> Patterns:
     """The patterns and those of `pseudo_units`, with weights as counts; a pattern can be there twice."""
     import numpy as np
 
     # Where all chose one category, others could have been chosen.
     categories = max(2, int(patterns.category.max()) + 1)
     paired = np.unique(patterns.sizes[patterns.sizes > 1])
-    rows, weights = pseudo_units(categories, paired.tolist(), seed)
+    if measure == "percent_agreement":
+        # A mean of shares: on half of the unit all ratings agree, on half none do.
+        categories = max(categories, int(paired[-1]))
+        rows = np.array([np.zeros(paired[-1], np.int64), np.arange(paired[-1])])
+        weights = np.array([AGREEING, BY_CHANCE])
+    else:
+        rows, weights = pseudo_units(categories, paired.tolist(), seed)
     pattern, category, ratings = _cells(rows, categories)
     return replace(
         patterns,

@@ -37,14 +37,14 @@ def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
     with under(rules):
         raw = raw_records.load(folder)
         if rules < 12:
-            manifest["agreement"] = _agreement(raw, manifest)
+            manifest["agreement"] = agreement_again(raw, manifest)
         benchmark_files.write_derived(raw, formats, mix and mix["seed"])
     manifest["files"] = describe(folder)
     _write(folder, manifest)
     return manifest
 
 
-def _agreement(raw: raw_records.Raw, manifest: dict[str, Any]) -> list[dict[str, Any]]:
+def agreement_again(raw: raw_records.Raw, manifest: dict[str, Any]) -> list[dict[str, Any]]:
     """The figures of the manifest with intervals by the rules that count here, and without what those did not have."""
     again = {(each["batch"], each["measure"], each["statistic"]): each for each in figures(raw, exact=True)}
     return [

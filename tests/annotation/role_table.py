@@ -142,9 +142,8 @@ def a_review(things: Things) -> list[str]:
     sample = ReviewSample.objects.create(
         project=world.project, seed=0, of=1, made_by=world.mara, made_at=NOON
     )
-    ReviewEntry.objects.create(
-        sample=sample, item=Item.objects.filter(batch__name="Closed").order_by("pk")[0], position=1
-    )
+    item = Item.objects.filter(batch__name="Closed").order_by("pk").first() or things.item
+    ReviewEntry.objects.create(sample=sample, item=item, position=1)
     return [sample.public_id]
 
 

@@ -89,8 +89,8 @@ def test_facets_and_filters_of_the_explorer(world: World, batch: Batch) -> None:
     )
     facets = visit(world, "mara", f"{address}facets/")
 
-    assert "Category: wait" in text
-    assert "(Getane Arbeit): keep / remove" in text
+    assert "Category ist wait" in text
+    assert "(Getane Arbeit) ist keep / remove" in text
     for words in ("Category", "Ruhig", "wait", "keep"):
         assert words in facets, words
     for words in ("warten", "behalten"):
@@ -113,8 +113,8 @@ def test_the_filter_of_a_task_type(world: World, batch: Batch) -> None:
     world.batch("question_type")
     address = reverse("explorer", args=["films"])
 
-    assert "Aufgabentyp: Schwierigkeit" in visit(world, "mara", address, type=batch.task_type)
-    assert "Aufgabentyp: Art der Frage" in visit(world, "mara", address, type="question_type")
+    assert "Aufgabentyp ist Schwierigkeit" in visit(world, "mara", address, type=batch.task_type)
+    assert "Aufgabentyp ist Art der Frage" in visit(world, "mara", address, type="question_type")
 
 
 def test_the_reason_of_an_adjudication(world: World, batch: Batch) -> None:

@@ -105,7 +105,7 @@ def test_the_command_prints_no_interval_of_zero_width(world: World) -> None:
     call_command("agreement", "--project", "films", stdout=out)
 
     lines = {line.split("  ")[2]: line for line in out.getvalue().splitlines()}
-    assert "1.000 (95 % CI 0.439 to 1.000, n = 3" in lines["percent_agreement"]
+    assert "1.000 (95 % CI 0.457 to 1.000, n = 3" in lines["percent_agreement"]
     assert not any("CI 1.000 to 1.000" in line for line in lines.values())
 
 

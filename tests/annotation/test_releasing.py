@@ -17,12 +17,13 @@ from annotation.models import Job, Person, Release
 from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, raw_records, release_files, verification
 from annotation.workflow import automatic_decisions
+from tableqa.core.release_rules import under
 from tableqa.releases import record_files, release_records
 from tableqa.releases.record_files import Difference
 from tableqa.releases.release_records import CURRENT_COUNTS
 from tableqa.releases.verification import describe
 from tests.annotation.cast import NOON, World
-from tests.annotation.older_rules import without_history
+from tests.annotation.older_rules import agreement_again, without_history
 
 # What a release is made of comes from the database, and runs on both. What is found in files does not depend on one.
 both = pytest.mark.both
@@ -222,6 +223,8 @@ def test_forged_exact_hours_are_found(released: Path, name: str, by: float) -> N
 def test_a_release_that_was_made_before_there_were_exact_values_verifies(released: Path) -> None:
     def as_before(manifest: dict) -> None:
         manifest["rules"] = 3
+        with under(3):
+            manifest["agreement"] = agreement_again(raw_records.load(released), manifest)
         without_history(released, manifest)
         manifest["files"] = describe(released)
         for name in CURRENT_COUNTS:

@@ -226,7 +226,7 @@ def test_paused_and_closed_in_bulk_each_batch_for_itself(twenty: World) -> None:
         ("paused", "closed"),
     ]
     for again in (batches.open_batch, batches.pause_batch, batches.resume_batch):
-        with pytest.raises(ActionRefused, match="cannot be reopened"):
+        with pytest.raises(ActionRefused, match=r"is closed\. Reopen it first"):
             again(batch=Batch.objects.get(pk=two.pk), by=twenty.mara, now=NOON)
 
 
