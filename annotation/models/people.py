@@ -100,7 +100,7 @@ class Person(AbstractBaseUser):
         return iter(())
 
 
-class Undeleted(models.Manager[Any]):
+class ExistingRows(models.Manager[Any]):
     """The rows that were not deleted. Others are kept for what refers to them: the log, and pay."""
 
     def get_queryset(self) -> models.QuerySet[Any]:
@@ -136,7 +136,7 @@ class Project(models.Model):
     deleted_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects: ClassVar[models.Manager[Project]] = Undeleted()
+    objects: ClassVar[models.Manager[Project]] = ExistingRows()
     everything: ClassVar[models.Manager[Project]] = models.Manager()
 
     def __str__(self) -> str:

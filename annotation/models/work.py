@@ -10,7 +10,7 @@ from django.utils.functional import cached_property
 
 from annotation.models.batch_options import BatchTerms
 from annotation.models.events import Event
-from annotation.models.people import Person, Project, Undeleted
+from annotation.models.people import ExistingRows, Person, Project
 from annotation.models.sources import Example
 from annotation.platform.message_fields import MessagesField
 from annotation.platform.public_ids import new_draw_key, new_public_id
@@ -112,7 +112,7 @@ class Batch(BatchTerms):
     deleted_at = models.DateTimeField(null=True, editable=False)
     deletion = models.JSONField(default=dict, db_default={}, editable=False)
 
-    objects: ClassVar[models.Manager[Batch]] = Undeleted()
+    objects: ClassVar[models.Manager[Batch]] = ExistingRows()
     everything: ClassVar[models.Manager[Batch]] = models.Manager()
 
     class Meta:
