@@ -56,7 +56,7 @@ def test_the_explorer_folds_its_filters_and_opens_the_form_of_a_view_on_screen(
 
     page.set_viewport_size({"width": 1366, "height": 850})
     expect(facet).to_be_visible()
-    expect(page.locator(".facets summary")).to_be_hidden()
+    expect(page.get_by_text("Number of items by state, label and person")).to_be_hidden()
 
 
 def test_tabs_stay_on_one_line_events_get_the_width_and_labels_begin_beside_their_boxes(
