@@ -78,7 +78,7 @@ TOO_FEW = {
 NO_INTERVAL = message("needed.no_interval", "The measure has no confidence interval yet.")
 OFTEN_UNDEFINED = message(
     "needed.often_undefined",
-    "Too many bootstrap resamples leave the measure undefined: nearly all ratings are in one category.",
+    "Nearly all ratings are in one category: the measure depends on a single item.",
 )
 ALIKE = message("needed.alike", "All items have the same result, so their spread is unknown.")
 FEW_PLACES = message(
@@ -209,9 +209,9 @@ def _reason(coefficient: Agreement, half: float | None, moved: "Array", counts: 
         return TOO_FEW[coefficient.units == 1].format(units=coefficient.units, fewest=FEWEST_UNITS)
     if half is None:
         return NO_INTERVAL
-    if coefficient.left_out > 0.05 * coefficient.replicates:
+    if coefficient.left_out > 0.05 * coefficient.replicates or not len(moved):
         return OFTEN_UNDEFINED
-    if half == 0 or not len(moved):
+    if half == 0:
         return ALIKE
     centred = moved - (moved * counts).sum() / counts.sum()
     fourth = float((centred**4 * counts).sum())

@@ -25,6 +25,7 @@ from tableqa.agreement.cell_sets import (
 )
 from tableqa.agreement.measures import NO_PAIR, ONE_UNIT
 from tableqa.agreement.set_distances import Distance, distance_of_sizes
+from tableqa.core.release_rules import under
 
 DISTANCES: tuple[Distance, ...] = ("jaccard", "masi")
 ORACLES = {"jaccard": jaccard_distance, "masi": masi_distance}
@@ -307,7 +308,8 @@ def test_the_interval_is_one_of_about_95_percent(distance: Distance) -> None:
 def test_a_seed_gives_these_digits_on_every_machine(
     distance: Distance, figure: tuple[float, float, float]
 ) -> None:
-    found = cell_set_agreement(at_random(300, 0.7, 11), distance, seed=4)
+    with under(11):
+        found = cell_set_agreement(at_random(300, 0.7, 11), distance, seed=4)
     assert found.value is not None
     assert found.low is not None
     assert found.high is not None
@@ -331,6 +333,7 @@ def test_what_makes_no_sense_is_refused(units: list[Unit], options: dict[str, fl
 
 
 @pytest.mark.parametrize("block", [1, 1 << 17])
+@under(11)  # the last rules of releases with intervals of units drawn with replacement
 def test_the_interval_is_that_of_units_drawn_one_by_one(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # Stored intervals stand in releases: the same seed has to go on drawing the same units, however it is done.
     generator = random.Random(12)
