@@ -167,7 +167,8 @@ def test_a_file_in_slices_survives_a_cut_connection(
             route.abort()
 
     page.route("**/api/uploads/*/?offset=*", cut_the_second)
-    page.goto(f"{live_server.url}/projects/films/sources/import/")
+    # The script of uploads is fetched after the page: before it is there, a browser sends the form as a whole.
+    page.goto(f"{live_server.url}/projects/films/sources/import/", wait_until="networkidle")
     page.get_by_label("Questions file").set_input_files(path)
     page.get_by_role("button", name="Continue").click()
 
