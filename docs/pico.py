@@ -6,7 +6,7 @@ It writes static/vendor/pico.min.css, which every page loads, and pico.pages.css
 has (PAGES). A selector that needs one of CUT matches nothing here, and goes; a rule without selectors goes; so does
 what `:root:root` of askew.css says anyway, for Pico stands in a layer below it; so does a custom property that
 nothing asks for any more, again and again until nothing changes. `tests/test_style_sheet.py` sees that no page uses
-what was cut: whoever wants one of these takes its line out of CUT and runs this again.
+what was cut: to use one of these, delete its line in CUT and run this again.
 """
 
 from __future__ import annotations

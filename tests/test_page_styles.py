@@ -143,16 +143,16 @@ def lost(html: str) -> list[str]:
     """The rules for what a page has that are in no sheet that it loads, be it on demand."""
     loaded = set().union(*map(with_imported, SHEET.findall(html)))
     sources = {path for path in SOURCE.findall(html) if path.startswith(OURS)}
-    made = imported(sources, IMPORT, DEMANDED)
-    used = written_in(html).union(*map(made_by, made))
-    found = {
+    modules = imported(sources, IMPORT, DEMANDED)
+    used = written_in(html).union(*map(made_by, modules))
+    missing = {
         f"{sheet}: {selector}"
         for sheet in SHEETS
-        if sheet not in loaded and OF_MODULES.get(sheet, "") in {"", *made}
+        if sheet not in loaded and OF_MODULES.get(sheet, "") in {"", *modules}
         for selector, ways in rules(sheet)
         if any(way and way <= used for way in ways)
     }
-    return sorted(found - ELSEWHERE)
+    return sorted(missing - ELSEWHERE)
 
 
 @cache
@@ -162,8 +162,8 @@ def assembled(template: str) -> str:
     names = {template}
     while names:
         texts |= {name: (TEMPLATES / name).read_text("utf-8") for name in names}
-        found = {name for text in texts.values() for name in PART.findall(text)} - texts.keys()
-        names = {name for name in found if (TEMPLATES / name).is_file()}
+        parts = {name for text in texts.values() for name in PART.findall(text)} - texts.keys()
+        names = {name for name in parts if (TEMPLATES / name).is_file()}
     text = re.sub(r"{% static '([^']+)' %}", r"/static/\1", "".join(texts.values()))
     return re.sub(r'{% scripts "([\w-]+)" %}', r'<script src="/static/askew/\1.js"></script>', text)
 

@@ -340,7 +340,7 @@ def _seconds(value: str) -> float:
 
 
 def _whole(value: str) -> int:
-    if not value.isdecimal() or not 1 <= int(value[:9]) <= MOST_SAMPLED:
+    if not value.isdecimal() or len(value) > len(str(MOST_SAMPLED)) or not 1 <= int(value) <= MOST_SAMPLED:
         raise ValueError(value)
     return int(value)
 

@@ -1,4 +1,4 @@
-"""Units that nobody rated, for intervals of agreement: half a unit on which all agree, half a unit rated by chance.
+"""Units without ratings of people, for intervals of agreement: half a unit on which all agree, half by chance.
 
     pseudo_units(3, [2, 2, 3], seed=0)   # ratings of the units, and the weight of each
 

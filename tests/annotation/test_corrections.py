@@ -137,10 +137,10 @@ def test_responses_of_a_released_item_go_back_to_their_authors(
 
     assert (done.number, state(first)) == (1, "open")
     for who in PEOPLE:
-        held = world.take(batch, who)
-        assert held is not None
-        assert held.item_id == first.pk
-        world.answer(held, {"label": "reasoning"}, now=LATER)
+        assignment = world.take(batch, who)
+        assert assignment is not None
+        assert assignment.item_id == first.pk
+        world.answer(assignment, {"label": "reasoning"}, now=LATER)
     automatic_decisions.resolve_batch(batch=batch, now=LATER + timedelta(minutes=5))
     after = release(world, tmp_path / "v2")
     assert decision_of(before, first)["outcomes"][0]["response"]["data"] == {"label": "extraction"}
@@ -202,10 +202,10 @@ def test_an_adjudicator_who_undoes_a_released_decision_is_sent_to_the_explorer(
 def test_a_correction_names_the_examples_that_are_wrong(world: World, tmp_path: Path) -> None:
     rename = {"op": "rename_header", "column": "c0", "at": 0, "old": "Film", "new": "Movie"}
     accepted(world, "header_synonym", "", {"operations": [rename], "rejected": []})
-    made = Outcome.objects.get(example__isnull=False)
-    example = made.example
+    outcome = Outcome.objects.get(example__isnull=False)
+    example = outcome.example
     assert example is not None
-    item = made.decision.item
+    item = outcome.decision.item
     release(world, tmp_path / "v1")
 
     assert act(world, "exclude", item).number == 1

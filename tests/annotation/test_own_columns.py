@@ -185,3 +185,9 @@ def test_an_example_is_indexed_once_for_all_of_its_items(batch: Batch, world: Wo
 
     assert sorted(found(world, column="meta.by.id:7")) == [0, 0]
     assert IndexedValue.objects.count() == rows
+
+
+@pytest.mark.parametrize("size", ["0", "10001", "0000000015000000", "²", "-1"])
+def test_a_random_sample_has_at_most_ten_thousand_items(size: str) -> None:
+    with pytest.raises(BadSelection, match="sample"):
+        parse({"sample": [size]})
