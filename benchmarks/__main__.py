@@ -3,6 +3,9 @@
     ./run bench            everything as it is promised: some hours, on a machine with nothing else to do
     ./run bench --quick    a look within minutes: so small that only faults and ratios say something
     ./run bench NAME ...   one of them, with its own arguments
+    ./run bench NAME ... --write    and write its figures with targets into the page that holds them
+
+A page has the place of a run's figures between `<!-- figures of ./run bench NAME ... -->` and `<!-- end of figures -->`.
 
 Each run is a process of its own. One that ends with a fault, or misses what is asked of it, is named; the others go on, and
 the exit status is 1. The figures stay in the file that is named at the end, one line of JSON each.
@@ -10,6 +13,7 @@ the exit status is 1. The figures stay in the file that is named at the end, one
 
 from __future__ import annotations
 
+import datetime
 import os
 import subprocess
 import sys
@@ -18,7 +22,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.figures import FILE, kept, table
+from benchmarks.figures import FILE, kept, mark_of, page_with_figures, table
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -75,11 +79,16 @@ RUNS = (
     Run("reproductions"),
 )
 """What is run, in this order."""
+WITH_OWN_PAGES = ("reproductions",)
+"""Benchmarks that write pages of their own."""
 
 
 def main(arguments: list[str]) -> int:
     """Run one benchmark or all of them, then print the table of what they kept; 1 where one ended with a fault."""
     quick = arguments == ["--quick"]
+    write = "--write" in arguments and arguments[0] not in WITH_OWN_PAGES
+    if write:
+        arguments = [argument for argument in arguments if argument != "--write"]
     if arguments and not quick:
         runs = [(arguments[0], arguments[1:])]
     else:
@@ -100,18 +109,36 @@ def main(arguments: list[str]) -> int:
             return 130
         if len(runs) > 1:
             print(f"-- {said}: {time.monotonic() - began:.0f} s", flush=True)
-        failed += [said] if status else []
+        failed += [f"{said}: ended with a fault, or missed a target"] if status else []
     figures = kept(file)
     if figures:
         print(f"\n{table(figures)}")
         missed = sum(one.met is False for one in figures)
         asked = sum(one.met is not None for one in figures)
         print(f"{asked - missed} of {asked} targets met; load: {os.getloadavg()[0]:.1f}; figures: {file}")
+        if write and not written(" ".join(arguments), file):
+            failed.append(
+                f"no page under docs/ has a place for the figures of ./run bench {' '.join(arguments)}"
+            )
     else:
         file.unlink()
-    for said in failed:
-        print(f"{said}: ended with a fault, or missed a target", file=sys.stderr)
+    for fault in failed:
+        print(fault, file=sys.stderr)
     return 1 if failed else 0
+
+
+def written(command: str, file: Path) -> bool:
+    """Write the figures of a run into every page that has a place for them. Returns whether there is one."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.strip()
+    today = datetime.datetime.now(datetime.UTC)
+    measured = f"{today.day} {today:%B %Y}, commit {commit or 'unknown'}, load {os.getloadavg()[0]:.1f}"
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if mark_of(command) in page.read_text("utf-8")]
+    for page in pages:
+        text = page_with_figures(page.read_text("utf-8"), command, kept(file), measured)
+        page.write_text(text, encoding="utf-8")
+    return bool(pages)
 
 
 if __name__ == "__main__":

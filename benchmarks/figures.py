@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -136,3 +138,56 @@ def said(number: float) -> str:
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
+# --- figures in pages --------------------------------------------------------------------------------------
+
+_END = "<!-- end of figures -->"
+_PARTS = re.compile(r" of |, ")
+"""Between the parts of a figure's name; the first is what is measured."""
+
+
+def mark_of(command: str) -> str:
+    """The line of a page behind which the figures of a run stand."""
+    return f"<!-- figures of ./run bench {command} -->"
+
+
+def page_with_figures(page: str, command: str, figures: Iterable[Figure], measured: str) -> str:
+    """The page with the figures that have a target, as a table, in place of those of an earlier run.
+
+    measured    date, commit and load of the run
+
+    A row has the range of all figures of one measure that meet the same target; a figure that misses it has its own row.
+    Raises ValueError if the place has no end.
+    """
+    mark = mark_of(command)
+    before, _, rest = page.partition(mark)
+    _, end, after = rest.partition(_END)
+    if not end:
+        raise ValueError(f"The place behind '{mark}' has no '{_END}'. Add that line below it")
+    groups: defaultdict[tuple[str, str, str], list[Figure]] = defaultdict(list)
+    for figure in figures:
+        if figure.met is not None:
+            measure = _PARTS.split(figure.name)[0] if figure.met else figure.name
+            groups[measure, figure.unit, figure.target].append(figure)
+    rows = [
+        f"| {_title(group)} | {_range([figure.value for figure in group])} {unit} | {target} "
+        f"| {'met' if group[0].met else 'missed'} |"
+        for (_, unit, target), group in groups.items()
+    ]
+    lines = [mark, measured + ":", "", "| figure | value | target | |", "|---|---:|---|---|", *rows, "", _END]
+    return before + "\n".join(lines) + after
+
+
+def _title(group: list[Figure]) -> str:
+    """What the names of all figures share, and how many these are."""
+    if len(group) == 1:
+        return group[0].name
+    names = [_PARTS.split(figure.name) for figure in group]
+    shared = [part for part in names[0] if all(part in name for name in names)]
+    return f"{', '.join(shared)} ({len(group)} figures)"
+
+
+def _range(values: list[float]) -> str:
+    least, most = said(min(values)), said(max(values))
+    return least if least == most else f"{least} to {most}"

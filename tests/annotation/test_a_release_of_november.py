@@ -69,7 +69,9 @@ def test_everything_that_follows_from_its_raw_records_is_made_again_byte_for_byt
     # A release keeps its sentences; what is worked out again has them in today's wording.
     for figure in manifest["agreement"]:
         figure["note"] = former_wordings.note_of(figure["note"])
-    statistics = [(figure["batch"], figure["measure"], figure["statistic"]) for figure in manifest["agreement"]]
+    statistics = [
+        (figure["batch"], figure["measure"], figure["statistic"]) for figure in manifest["agreement"]
+    ]
     with rules_of(tmp_path):
         raw = raw_records.load(tmp_path)
         benchmark_files.write_derived(raw, Manifest.of(manifest).every_format, manifest["mix"]["seed"])
