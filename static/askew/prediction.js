@@ -18,6 +18,7 @@
 import { element, write } from "./elements.js";
 import { counted, t } from "./language.js";
 import { Problem, send } from "./api.js";
+import { answerFacts, brief, showAnswer, showList, showParts, withAnswer } from "./model-answer.js";
 
 const PAUSE = 300; // ms after the last change
 const SLOWLY = 250; // ms after which it is said that the model is being asked
@@ -402,14 +403,14 @@ export class AskewPrediction extends HTMLElement {
     write(this.parts.today, said.fooled_today ? t`${said.fooled_today} today` : "");
     this.toggleAttribute("data-moment", said.fooled_today > 0);
     this.parts.looks.hidden = !last;
-    look(this.parts.original, original);
+    showAnswer(this.parts.original, original);
     const isVerified = line.some(([kind]) => kind === "verified");
     this.toggleAttribute("data-verified", isVerified);
-    look(this.parts.perturbed, perturbed, isVerified);
-    list(this.parts.expected, last?.expected ?? []);
+    showAnswer(this.parts.perturbed, perturbed, isVerified);
+    showList(this.parts.expected, last?.expected ?? []);
     const compared = forms ? t` Compared: ${forms[0]} and ${forms[1]}.` : "";
     write(this.parts.words, this.dataset[`sentence${verdict}`] ?? `${words}${compared}`);
-    this.parts.facts.textContent = [meaning, ...(last ? facts(last) : []), this.#where(last)].filter(Boolean).join(" · ");
+    this.parts.facts.textContent = [meaning, ...(last ? answerFacts(last) : []), this.#where(last)].filter(Boolean).join(" · ");
     this.parts.time.textContent = took === null ? "" : `${Math.round(took)} ms`;
     this.page.grid?.lookedAt?.(last?.cells ?? []);
   }
@@ -421,7 +422,7 @@ export class AskewPrediction extends HTMLElement {
     const text = JSON.stringify(parts);
     if (this.dataset.line === text) return;
     this.dataset.line = text;
-    spans(this.parts.line, parts);
+    showParts(this.parts.line, parts);
   }
 
   /** @param {ModelAnswer | null} last */
@@ -455,67 +456,10 @@ function after(pause, signal) {
   });
 }
 
-/** @param {HTMLElement} place @param {readonly VerdictPart[]} parts */
-function spans(place, parts) {
-  place.replaceChildren(...parts.flatMap(([kind, words, short], number) => {
-    const both = [element("span", { className: "in-full" }, words), element("span", { className: "in-short" }, short ?? "")];
-    const part = element("span", { className: kind, dir: "auto", title: words }, ...(short ? both : [words]));
-    return [...(number ? [" "] : []), part];
-  }));
-}
-
 /* Whether a promise was rejected. */
 /** @param {Promise<unknown>} promise */
 async function hasFailed(promise) {
   return promise.then(() => false, () => true);
-}
-
-/* The line of a model of the panel. Unlike that of the model in the loop, it has an answer where that is wrong already. */
-/** @param {ModelCheck} said @returns {readonly VerdictPart[]} */
-function withAnswer({ line, original, perturbed, verdict }) {
-  const isWrongAlready = verdict === "wrong_on_original" || (!verdict && original?.right === false);
-  if (!isWrongAlready) return line;
-  const last = perturbed ?? original;
-  /** @type {VerdictPart[]} */
-  const parts = [["verdict", t("Wrong on the original")], ["answer", inWords(last?.answers ?? [])], ["confidence", last?.confidence ?? ""]];
-  return parts.filter(([, text]) => text);
-}
-
-/** @param {readonly string[]} answers */
-function inWords(answers) {
-  return answers.filter((text) => text.trim()).join(" | ") || t("no answer");
-}
-
-/* The parts of a line in one text. */
-/** @param {readonly VerdictPart[]} parts */
-function brief(parts) {
-  return parts.map(([, text]) => text).join(" · ");
-}
-
-/* Right is green only where the answer that it rests on is verified. */
-/** @param {HTMLElement} place @param {ModelAnswer | null} said */
-function look(place, said, isVerified = true) {
-  place.hidden = !said;
-  if (!said) return;
-  const answers = said.answers.filter((text) => text.trim());
-  list(place, answers.length ? answers : [t("no answer")]);
-  const state = place.querySelector(".state");
-  state.hidden = said.right === null;
-  state.textContent = said.right ? t("right") : t("wrong");
-  state.dataset.kind = !said.right ? "bad" : isVerified ? "good" : "open";
-}
-
-/** @param {HTMLElement} place @param {readonly string[]} texts */
-function list(place, texts) {
-  place.hidden = !texts.length;
-  place.querySelector("ul").replaceChildren(...texts.map((text) => element("li", { textContent: text, dir: "auto" })));
-}
-
-/** @param {ModelAnswer} said */
-function facts({ score, confidence, next_best: others, rows_seen: seen, rows_total: total }) {
-  const sure = score === null ? "" : `${confidence} (${Math.round(score * 100)} %)`;
-  const rows = seen < total ? t`rows 1–${seen} of ${total}` : "";
-  return [sure, others, rows];
 }
 
 customElements.define("askew-prediction", AskewPrediction);
