@@ -26,11 +26,12 @@ from annotation.charts.fields import (
 from annotation.charts.figure import Figure
 from annotation.charts.series import Axis, Bars, Columns, Heat, Lines, Point, Series, axis_over, ends
 from annotation.platform import display_text
+from tableqa.agreement.differences import AgreementDifference, difference
 from tableqa.data.own_columns import PREFIX
 from tableqa.statistics import medians
 from tableqa.statistics.proportions import Proportion
 from tableqa.statistics.zero_width_intervals import interval_of
-from tableqa.typesetting.report_tables import NOTHING, Cell, Column
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, text
 
 Statistics = Mapping[str, Any]
 """One figure of agreement as a snapshot holds it: value, low, high, units, raters, ratings, reason."""
@@ -166,11 +167,24 @@ def _by_group(
     by = measure["statistic"]
     series = [Series(statistic, [point(group, by) for group in groups])]
     key = name.removesuffix("s")
-    records = [{key: group["name"], **_value_of(group, by)} for group in groups]
-    fields = (*texts(**{key: called}), *value_and_raters())
+    records = [
+        {key: group["name"], **_value_of(group, by), "difference": _less(group, groups[0])}
+        for group in groups
+    ]
+    less = gettext("Difference from {name}").format(name=groups[0]["name"])
+    fields = (*texts(**{key: called}), *value_and_raters(), number_field(less, itemgetter("difference")))
     chart = Bars([group["name"] for group in groups], series, _axis(series))
     title = title.format(measure=display_text.measure(measure["name"]), statistic=statistic, column=called)
     return table(name, title, fields, records, chart=chart)
+
+
+def _less(group: Statistics, first: Statistics) -> Cell:
+    """The agreement of a group less that of the first one, with its interval."""
+    ends = (AgreementDifference(figure["value"], figure["low"], figure["high"]) for figure in (group, first))
+    result = None if group is first else difference(*ends)
+    if result is None:
+        return text(NOTHING)
+    return estimate_cell(Point(*result), 3)
 
 
 def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Figure | None:

@@ -31,11 +31,14 @@ from annotation.quality.rating_tallies import (
     figures_of,
     measures_of,
     rounded,
+    rounded_figure,
     statistics_of,
     tallies,
     values_by_annotator,
     wants_shapes,
 )
+from tableqa.agreement.differences import over_raters
+from tableqa.agreement.measures import MEASURES
 from tableqa.statistics.zero_width_intervals import honest_interval
 from tasks.contract import Measure
 
@@ -50,6 +53,27 @@ MOST_COLUMNS = 10
 def batch_figures(batch: Batch) -> list[Figure]:
     """The figures of a batch now, from what enters agreement (`agreement_assignments`)."""
     return figures_of(batch_tallies(batch))
+
+
+def figures_over_people(batch: Batch) -> list[Figure]:
+    """The figures of labels and scales with intervals that hold for other people, too (`over_raters`). Holds all ratings."""
+    task, figures = batch.task(), []
+    rows = list(rated_responses(batch))
+    people = sorted({row.annotator for row in rows})
+    for measure in measures_of(task, batch.people_compared):
+        if measure.level not in ("nominal", "ordinal", "interval"):
+            continue
+        tally, ratings = RatingTally(measure), []
+        for item, group in itertools.groupby(rows, key=lambda row: row.item):
+            values = values_by_annotator(measure, {row.annotator: row.response for row in group})
+            tally.add(values, item, NO_SHAPES)
+            ratings.append([values.get(person) for person in people])
+        for statistic in statistics_of(measure):
+            over_units = tally.agreement(statistic)
+            if statistic in MEASURES:
+                over_units = over_raters(over_units, ratings, statistic, order=tally.order(statistic))
+            figures.append(rounded_figure(measure, statistic, over_units))
+    return figures
 
 
 def batch_tallies(batch: Batch) -> list[RatingTally]:

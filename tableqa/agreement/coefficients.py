@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from tableqa.agreement.estimators import allows_chance, estimator, rows_at_once
 from tableqa.agreement.measures import (
+    FEW_RARE,
     GENERALISED,
     NO_PAIR,
     ONE_CATEGORY,
@@ -50,6 +51,7 @@ from tableqa.agreement.rating_patterns import (
 )
 from tableqa.core.translation import joined
 from tableqa.statistics.bootstrap import Bootstrap, BootstrapOptions
+from tableqa.statistics.proportions import exact_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -225,6 +227,7 @@ def _measured(patterns: Patterns, raters: int, measure: str, bootstrap: Bootstra
         note = joined([note, ONE_UNIT])
     elif bootstrap.replicates:
         if is_smoothed():
+            note = joined([note, _too_few_rare(patterns, measure)])
             smoothed = with_pseudo_units(patterns, measure, bootstrap.seed)
             estimate = estimator(measure, smoothed)
             at_once = rows_at_once(len(smoothed.category))
@@ -234,6 +237,29 @@ def _measured(patterns: Patterns, raters: int, measure: str, bootstrap: Bootstra
         drawn = np.concatenate(list(map(estimate, draws)))
         low, high, left_out = bootstrap.ends(drawn, value if is_smoothed() else None)
     return Agreement(value, low, high, **facts, note=note or None, left_out=left_out)
+
+
+def _too_few_rare(patterns: Patterns, measure: str) -> str:
+    """The note for kappa or alpha of labels that rest on few units with another label than the most frequent one."""
+    import numpy as np
+
+    if measure not in ("fleiss_kappa", "krippendorff_alpha_nominal"):
+        return ""
+    units = np.where(patterns.sizes > 1, patterns.counts, 0)
+    totals = np.bincount(patterns.category, patterns.ratings * units[patterns.pattern])
+    has_rare = np.zeros(len(units), bool)
+    has_rare[patterns.pattern[patterns.category != totals.argmax()]] = True
+    unit_count, rare = int(units.sum()), int(units[has_rare].sum())
+    if unit_count < 10 or rare >= min(FEWEST_RARE, unit_count / 4):
+        return ""
+    is_unanimous = np.bincount(patterns.pattern, minlength=len(units)) == 1
+    agreed = int(units[is_unanimous].sum())
+    low, high = (round(100 * end) for end in exact_interval(agreed, unit_count))
+    return FEW_RARE.format(rare=rare, units=unit_count, agreed=agreed, low=low, high=high)
+
+
+FEWEST_RARE = 8
+"""Units with one of the rarer labels, from which on a figure goes without the note."""
 
 
 def _multinomial_counts(counts: Array, units: int, at_once: int, bootstrap: Bootstrap) -> Iterator[Array]:

@@ -37,6 +37,16 @@ UNEQUAL = message(
     "agreement.unequal",
     "Units have unequal numbers of ratings. Units with a single rating count in the expected agreement only (Gwet 2014).",
 )
+FEW_RARE = message(
+    "agreement.few_rare",
+    "Too few of the rarer labels: {rare} of {units} units have one. All raters agree on {agreed} of {units} units "
+    "({low} to {high} %, exact interval). The lower end of the figure's interval holds alone, if the next unit could show "
+    "full agreement or chance alike.",
+)
+FEW_RATERS = message(
+    "agreement.few_raters",
+    "There are too few raters for an interval that holds for other raters, too: three are needed.",
+)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A share that was counted, with the interval that a count of this size allows."""
 
 from dataclasses import dataclass
-from math import sqrt
+from math import exp, fsum, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 
 from ..core.rounding import decimals
@@ -67,3 +67,30 @@ def wilson(share: float, n: float, confidence: float = 0.95) -> tuple[float, flo
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def exact_interval(hits: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Both ends of the exact interval of `hits` of `n`, n from 1; standard library only, for the base of the library.
+
+    Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of the
+    binomial. Biometrika 26(4), 404-413.
+    """
+    tail = (1 - confidence) / 2
+    low = 1 - _highest_share(n - hits, n, tail) if hits else 0.0
+    return low, _highest_share(hits, n, tail) if hits < n else 1.0
+
+
+def _highest_share(hits: int, n: int, tail: float) -> float:
+    """The share of which at most `hits` of `n` are drawn with the probability `tail`; hits below n."""
+
+    def at_most(share: float) -> float:
+        logs = (
+            lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(share) + (n - k) * log1p(-share)
+            for k in range(hits + 1)
+        )
+        return fsum(map(exp, logs))
+
+    low, high = hits / n, 1.0
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if at_most(middle) > tail else (low, middle)
+    return low

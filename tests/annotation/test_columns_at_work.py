@@ -143,3 +143,4 @@ def test_agreement_is_given_for_each_value_of_a_column(batch: Batch, world: Worl
     assert by_name["films"]["units"] == by_name["cities"]["units"] == 2
     page = text(browser(world.mara).get(reverse("agreement", args=["films"]), {"column": "meta.domain"}))
     assert "Agreement by domain" in page
+    assert "Difference from cities" in page

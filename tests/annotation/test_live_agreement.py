@@ -410,3 +410,20 @@ def test_no_more_people_than_can_be_shown_are_paired(world: World, monkeypatch: 
     assert len(found["pairs"]) == 1
     assert len(found["people"]) == 3
     assert Assignment.objects.filter(batch=batch).submitted().count() == 18
+
+
+def test_the_command_gives_intervals_for_other_people_on_request(world: World) -> None:
+    labelled(world, name="Labels")
+    over_items, over_people = io.StringIO(), io.StringIO()
+    call_command("agreement", "--project", "films", "--json", stdout=over_items)
+    call_command("agreement", "--project", "films", "--json", "--people", stdout=over_people)
+
+    figures, wider = (json.loads(out.getvalue())["agreement"] for out in (over_items, over_people))
+
+    assert len(figures) == 4
+    for figure, wide in zip(figures, wider, strict=True):
+        ends = ("low", "high")
+        assert {k: v for k, v in wide.items() if k not in ends} == {
+            k: v for k, v in figure.items() if k not in ends
+        }
+        assert wide["low"] < figure["low"] < figure["high"] <= wide["high"]

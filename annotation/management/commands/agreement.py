@@ -17,6 +17,11 @@ class Command(RefusingCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--batch", metavar="NAME")
+        parser.add_argument(
+            "--people",
+            action="store_true",
+            help="intervals that hold for other annotators, too (labels and scales)",
+        )
         parser.add_argument("--json", action="store_true")
 
     def run(self, **options: Any) -> None:
@@ -27,10 +32,13 @@ class Command(RefusingCommand):
             batches = list(
                 compared_responses.counted_batches(Batch.objects.filter(project=project)).order_by("pk")
             )
+        figures_of = (
+            agreement_report.figures_over_people if options["people"] else agreement_report.batch_figures
+        )
         rows = [
             {"batch": batch.name, **_with_honest_interval(figure.to_dict())}
             for batch in batches
-            for figure in agreement_report.batch_figures(batch)
+            for figure in figures_of(batch)
         ]
         if options["json"]:
             self.stdout.write(json.dumps({"agreement": rows}, indent=1))
@@ -45,6 +53,8 @@ class Command(RefusingCommand):
                 interval = f"95 % CI {row['low']:.3f} to {row['high']:.3f}"
                 figure = f"{row['value']:.3f} ({interval}, {counts})"
             self.stdout.write(f"{row['batch']}  {row['measure']}  {row['statistic']}  {figure}")
+            if row["note"]:
+                self.stdout.write(f"    {row['note']}")
 
 
 def _with_honest_interval(figure: dict[str, Any]) -> dict[str, Any]:
