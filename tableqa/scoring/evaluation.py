@@ -19,7 +19,7 @@ Sources:
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -30,6 +30,7 @@ from tableqa.scoring import tat_metric
 from tableqa.scoring.matching import MATCHES, ORIGINAL, GeneratedText, Instance, Match
 from tableqa.scoring.pairs import ABOVE, Pairs, parts_of
 from tableqa.scoring.predictions import EvaluationError, Predictions, Question, answer_to
+from tableqa.statistics.paired_tests import holm, sign_test
 from tableqa.statistics.robustness import (
     DIVIDES_BY_NOTHING,
     NOTHING_RIGHT,
@@ -193,12 +194,17 @@ class Difference:
     """How much the second of two models differs from the first on one kind: second - first, for each of `FIGURES`.
 
     The bootstrap is paired over questions: each that is drawn is drawn for both models.
+
+    p_value   of accuracy by the exact sign test over questions (McNemar's, where each was asked once)
+    corrected by Holm for all comparisons of the report, where `corrected` was called
     """
 
     kind: str
     source: str
     questions: int
     figures: dict[str, Estimate] = field(default_factory=dict)
+    p_value: float = 1.0
+    corrected: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -336,8 +342,29 @@ def compare(
                 )
                 for figure in FIGURES
             }
-            differences.append(Difference(kind, name, sum(map(len, first.values())), estimates))
+            p_value = _p_value(parts_of(first, "after"), parts_of(second, "after"))
+            differences.append(Difference(kind, name, sum(map(len, first.values())), estimates, p_value))
     return tuple(differences)
+
+
+def _p_value(first: Parts, second: Parts) -> float:
+    gains = [
+        second[source][question][0] - right
+        for source, questions in first.items()
+        for question, (right, _) in questions.items()
+    ]
+    return sign_test(sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains))
+
+
+def corrected(
+    differences: Mapping[tuple[str, str], Sequence[Difference]],
+) -> dict[tuple[str, str], tuple[Difference, ...]]:
+    """The differences of all pairs of models of a report, with p values corrected for the number of rows."""
+    p_values = iter(holm([row.p_value for rows in differences.values() for row in rows]))
+    return {
+        pair: tuple(replace(row, corrected=next(p_values)) for row in rows)
+        for pair, rows in differences.items()
+    }
 
 
 def _difference(first: Parts, second: Parts, figure: str, replicates: int) -> Estimate:

@@ -429,16 +429,21 @@ def _differences(
     columns = (
         *_labels(gettext("Perturbation"), gettext("Source")),
         Column("n"),
-        *(Column(title) for title in (gettext("accuracy"), "Emd", "VP", N_OF_R_ACC, "R-ACC")),
+        *(
+            Column(title)
+            for title in (gettext("accuracy"), gettext("p (Holm)"), "Emd", "VP", N_OF_R_ACC, "R-ACC")
+        ),
     )
     lines = []
     for line in differences:
         row = (text(line.kind), text(_source_in_words(line.source)), count(line.questions))
         accuracy, emd, vp, r_acc = (_difference(line.figures[name]) for name in FIGURES)
-        lines.append((*row, accuracy, emd, vp, count(line.figures["r_acc"].n), r_acc))
+        p_value = text(NOTHING if line.corrected is None else f"{max(line.corrected, 0.001):.3f}")
+        lines.append((*row, accuracy, p_value, emd, vp, count(line.figures["r_acc"].n), r_acc))
     note = gettext(
         "Percentage points: {other} minus {one}, on the same questions, with 95 % CI (paired "
-        "bootstrap over questions). Bold: the interval excludes 0."
+        "bootstrap over questions). Bold: the interval excludes 0. p: exact sign test of accuracy over "
+        "questions, corrected for all rows of this report (Holm), 0.001 or less as 0.001."
     ).format(other=second_model, one=first_model)
     title = gettext("{other} compared with {one}").format(other=second_model, one=first_model)
     return Sheet(name, title, columns, tuple(lines), note)

@@ -32,6 +32,7 @@ from tableqa.scoring.evaluation import (
     Evaluation,
     Judgement,
     compare,
+    corrected,
     figures,
     question_scores,
 )
@@ -123,7 +124,9 @@ def _is_long(sheet: Sheet) -> bool:
 def compute_numbers(models: Mapping[str, Judgement], by_rule: ByRule | None = None) -> Numbers:
     """Compute the figures of these models with their intervals: the slow part of a report, in no language."""
     evaluations = {name: figures(judgement) for name, judgement in models.items()}
-    differences = {pair: compare(*(models[name] for name in pair)) for pair in combinations(models, 2)}
+    differences = corrected(
+        {pair: compare(*(models[name] for name in pair)) for pair in combinations(models, 2)}
+    )
     rules = {
         rule: {
             name: evaluations[name] if judgement is models.get(name) else figures(judgement)
