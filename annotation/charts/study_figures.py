@@ -26,7 +26,7 @@ from annotation.charts.fields import (
 from annotation.charts.figure import Figure
 from annotation.charts.series import Axis, Bars, Columns, Heat, Lines, Point, Series, axis_over, ends
 from annotation.platform import display_text
-from tableqa.agreement.differences import AgreementDifference, difference
+from tableqa.agreement.differences import difference
 from tableqa.data.own_columns import PREFIX
 from tableqa.statistics import medians
 from tableqa.statistics.proportions import Proportion
@@ -180,11 +180,9 @@ def _by_group(
 
 def _less(group: Statistics, first: Statistics) -> Cell:
     """The agreement of a group less that of the first one, with its interval."""
-    ends = (AgreementDifference(figure["value"], figure["low"], figure["high"]) for figure in (group, first))
-    result = None if group is first else difference(*ends)
-    if result is None:
-        return text(NOTHING)
-    return estimate_cell(Point(*result), 3)
+    with_ends = (Point(figure["value"], figure["low"], figure["high"]) for figure in (group, first))
+    result = None if group is first else difference(*with_ends)
+    return text(NOTHING) if result is None else estimate_cell(Point(*result), 3)
 
 
 def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Figure | None:
