@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from tableqa.typesetting import latex_characters
+from tableqa.writers import latex_characters
 
 ENVIRONMENTS = ("table", "sidewaystable", "tabular", "figure", "itemize", "enumerate", "quote")
 SYMBOLS = (

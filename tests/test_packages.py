@@ -23,6 +23,10 @@ def test_annotation_has_at_most_22_entries() -> None:
     assert len(entries - {"__pycache__"}) <= 22
 
 
+def test_tableqa_has_at_most_14_packages() -> None:
+    assert len(list((ROOT / "tableqa").glob("*/__init__.py"))) <= 14
+
+
 def test_no_module_repeats_the_name_of_its_package() -> None:
     repeating = [
         path for top in PRODUCT for path in modules(top) if path.stem in path.relative_to(ROOT).parts[:-1]

@@ -34,7 +34,7 @@ from predictor.listing import STATES as STATES_OF_REPLIES
 from tableqa.data.answers import compare
 from tableqa.scoring.verdicts import gold_of
 from tableqa.statistics.proportions import Proportion, proportion
-from tableqa.typesetting.report_tables import Cell, guarded
+from tableqa.writers.report_tables import Cell, guarded
 
 AT_ONCE = 500
 """Rows that are read at once."""

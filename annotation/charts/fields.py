@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 from annotation.charts.figure import Figure
 from annotation.charts.series import Chart, Point, n_equals
 from annotation.platform import display_text
-from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, text
+from tableqa.writers.report_tables import NOTHING, Cell, Column, Sheet, text
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from annotation.charts import svg
 from annotation.charts.series import Chart
-from tableqa.typesetting.report_tables import Sheet, as_csv, as_latex, as_markdown, html_notes, html_rows
+from tableqa.writers.report_tables import Sheet, as_csv, as_latex, as_markdown, html_notes, html_rows
 
 TEXTS: dict[str, tuple[str, Callable[[Sheet], str]]] = {
     "tex": ("application/x-tex", as_latex),

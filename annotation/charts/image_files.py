@@ -34,7 +34,7 @@ from annotation.charts.series import (
     n_equals,
     shorten,
 )
-from tableqa.typesetting.report_tables import NOTHING, remarks
+from tableqa.writers.report_tables import NOTHING, remarks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

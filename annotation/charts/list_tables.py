@@ -29,7 +29,7 @@ from annotation.charts.figure import Figure
 from annotation.charts.study_figures import share_point
 from annotation.platform import display_text
 from tableqa.statistics.proportions import Proportion
-from tableqa.typesetting.report_tables import Cell
+from tableqa.writers.report_tables import Cell
 
 Line = Mapping[str, Any]
 

@@ -28,7 +28,7 @@ from annotation.charts.series import Bars, Lines, Point, Series, axis_over, ends
 from annotation.platform import display_text
 from tableqa.statistics.median_intervals import FEWEST
 from tableqa.statistics.proportions import Proportion, proportion
-from tableqa.typesetting.report_tables import NOTHING, Cell, text
+from tableqa.writers.report_tables import NOTHING, Cell, text
 from tasks.contract.figures import undecided_note as undecided_items
 
 Data = Mapping[str, Any]

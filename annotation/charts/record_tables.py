@@ -22,7 +22,7 @@ from annotation.charts.fields import (
 )
 from annotation.charts.figure import Figure
 from annotation.platform import display_text
-from tableqa.typesetting.report_tables import NOTHING, Column
+from tableqa.writers.report_tables import NOTHING, Column
 
 Line = Mapping[str, Any]
 

@@ -31,7 +31,7 @@ from tableqa.data.own_columns import PREFIX
 from tableqa.statistics import medians
 from tableqa.statistics.proportions import Proportion
 from tableqa.statistics.zero_width_intervals import interval_of
-from tableqa.typesetting.report_tables import NOTHING, Cell, Column, text
+from tableqa.writers.report_tables import NOTHING, Cell, Column, text
 
 Statistics = Mapping[str, Any]
 """One figure of agreement as a snapshot holds it: value, low, high, units, raters, ratings, reason."""

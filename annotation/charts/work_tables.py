@@ -27,7 +27,7 @@ from annotation.charts.figure import Figure
 from annotation.charts.series import Point
 from annotation.platform import display_text
 from tableqa.statistics.proportions import Proportion, wilson
-from tableqa.typesetting.report_tables import NOTHING, Cell, Column, text
+from tableqa.writers.report_tables import NOTHING, Cell, Column, text
 
 Line = Mapping[str, Any]
 

@@ -18,7 +18,7 @@ from annotation.explorer.selection import Selection
 from annotation.platform.keyset import chunks
 from annotation.platform.refusals import refuse
 from tableqa.data.own_columns import PREFIX, column_values
-from tableqa.typesetting.report_tables import guarded
+from tableqa.writers.report_tables import guarded
 
 MOST_ITEMS: Final = 20_000
 """Items that are exported at once: about two minutes of work."""

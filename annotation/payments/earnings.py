@@ -19,7 +19,7 @@ from django.db.models import Q, QuerySet
 from annotation.models import Batch, CrowdEntry, Event, Membership, Person, Project
 from annotation.payments import costs, ledger
 from annotation.platform import display_text
-from tableqa.typesetting import report_tables
+from tableqa.writers import report_tables
 
 T = TypeVar("T")
 

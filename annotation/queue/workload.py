@@ -19,7 +19,7 @@ from django.db.models import Count
 
 from annotation.models import Assignment, Batch, Membership, Person, PersonBatchCounts, Project
 from annotation.queue import allocation
-from tableqa.typesetting.report_tables import guarded
+from tableqa.writers.report_tables import guarded
 
 State = Assignment.State
 

@@ -17,9 +17,9 @@ from annotation.releases.manifest import Manifest
 from annotation.releases.task_records import instruction, task_of_record
 from tableqa.core.translation import gettext
 from tableqa.statistics.proportions import proportion
-from tableqa.typesetting.documents import Block, Heading, Items, Paragraph, Picture, Quotation, Table
-from tableqa.typesetting.report_tables import Column, Sheet, count, listed, text
 from tableqa.writers import hub
+from tableqa.writers.documents import Block, Heading, Items, Paragraph, Picture, Quotation, Table
+from tableqa.writers.report_tables import Column, Sheet, count, listed, text
 from tasks.contract import TaskType, decision_rules, task_types
 
 FOLDER = "pictures"

@@ -18,7 +18,7 @@ from tableqa.core.canonical_json import canonical
 from tableqa.data.answers import alternatives_of
 from tableqa.releases.record_files import records, records_with_offsets
 from tableqa.releases.release_records import decision_of, record_at
-from tableqa.typesetting.report_tables import guarded
+from tableqa.writers.report_tables import guarded
 from tasks.contract import Field, TaskType
 from tasks.shared.form_fields import AnswerChoice, AnswerMultiChoice, AnswerRank
 

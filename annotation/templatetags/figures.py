@@ -7,7 +7,7 @@ from django.template import Context
 from django.template.defaultfilters import floatformat
 
 from annotation.charts.figure import Figure
-from tableqa.typesetting.report_tables import NOTHING
+from tableqa.writers.report_tables import NOTHING
 
 register = template.Library()
 

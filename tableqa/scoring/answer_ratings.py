@@ -22,7 +22,7 @@ from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.readers.lftqa import DIMENSIONS
 from tableqa.statistics.robustness import Estimate, Method, instance_correlation
-from tableqa.typesetting.report_tables import Cell, Sheet, count, figure, listed
+from tableqa.writers.report_tables import Cell, Sheet, count, figure, listed
 
 Key = tuple[str, str, str]
 """(dataset, example, system)"""

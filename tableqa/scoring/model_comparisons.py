@@ -22,7 +22,7 @@ from tableqa.scoring.evaluation import (
 )
 from tableqa.scoring.matching import ORIGINAL
 from tableqa.statistics.robustness import Estimate
-from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, share, text
+from tableqa.writers.report_tables import NOTHING, Cell, Column, Sheet, count, share, text
 
 STRUCTURE = (
     *("row_shuffle", "target_row_random", "target_row_front", "target_row_middle", "target_row_bottom"),

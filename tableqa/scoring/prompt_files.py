@@ -29,7 +29,7 @@ from tableqa.scoring.structural_tasks.self_augmentation import REQUESTS, first, 
 from tableqa.scoring.torr_scores import SCORES, ModelScores
 from tableqa.serialisations import SUC, torr
 from tableqa.statistics.proportions import Proportion, proportion
-from tableqa.typesetting.report_tables import Sheet, listed
+from tableqa.writers.report_tables import Sheet, listed
 
 PLAIN = "plain"
 MERGED = "merged_cell_detection"

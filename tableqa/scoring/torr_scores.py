@@ -24,7 +24,7 @@ from tableqa.scoring.answer_ratings import RatedAnswer
 from tableqa.scoring.text_metrics import Scorer
 from tableqa.statistics.robustness import Estimate, performance, robustness, win_rates
 from tableqa.statistics.zero_width_intervals import honest_interval
-from tableqa.typesetting.report_tables import UNDEFINED, Cell, Line, Sheet, count, figure, listed
+from tableqa.writers.report_tables import UNDEFINED, Cell, Line, Sheet, count, figure, listed
 
 if TYPE_CHECKING:
     import numpy as np

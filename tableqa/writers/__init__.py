@@ -1,1 +1,1 @@
-"""Writers of published formats: what is written is what the publication's own files hold, field for field."""
+"""Writers of published formats, field for field, and of tables and documents for papers."""

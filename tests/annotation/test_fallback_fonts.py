@@ -16,7 +16,7 @@ from matplotlib import font_manager
 from annotation.charts import fallback_fonts, image_files
 from annotation.charts.figure import IMAGES, Figure
 from annotation.charts.series import Axis, Bars, Point, Series
-from tableqa.typesetting.report_tables import Column, Sheet, text
+from tableqa.writers.report_tables import Column, Sheet, text
 
 pytestmark = pytest.mark.filterwarnings("ignore:Glyph .* missing")
 SVG = "{http://www.w3.org/2000/svg}"

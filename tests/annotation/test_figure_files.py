@@ -33,7 +33,7 @@ from annotation.web.views.agreement_figures import report_table
 from annotation.workflow import projects
 from tableqa.statistics import medians
 from tableqa.statistics.proportions import proportion
-from tableqa.typesetting.report_tables import Cell, Column, Sheet, as_csv, text
+from tableqa.writers.report_tables import Cell, Column, Sheet, as_csv, text
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_dashboards import timed
 

@@ -18,7 +18,7 @@ from annotation.releases import creation, methods_appendix
 from annotation.web.views.pages import kind_instruction
 from annotation.workflow import adjudication, automatic_decisions, batches
 from tableqa import Example, Table
-from tableqa.typesetting.documents import Heading, Items, Paragraph, Picture, Quotation, as_latex
+from tableqa.writers.documents import Heading, Items, Paragraph, Picture, Quotation, as_latex
 from tests.annotation.cast import NOON, World, make_world
 from tests.latex_structure import check
 

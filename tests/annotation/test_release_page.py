@@ -16,7 +16,7 @@ from annotation.releases import creation, methods_appendix, release_comparison
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches, perturbation_runs
 from tableqa.releases.release_records import CURRENT_COUNTS
-from tableqa.typesetting.documents import Paragraph
+from tableqa.writers.documents import Paragraph
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_contradicted import checked, edited
 from tests.annotation.test_evaluation_runs import said, sent

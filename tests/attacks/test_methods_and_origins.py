@@ -25,7 +25,7 @@ from annotation.models import Batch, Membership, Person, Project
 from annotation.queue import workload
 from annotation.web.api import urls as api_urls
 from annotation.workflow import projects
-from tableqa.typesetting import report_tables
+from tableqa.writers import report_tables
 from tests.annotation.cast import World
 from tests.annotation.role_table import API, PAGES, Things, make_things
 from tests.undone import undone
@@ -501,7 +501,7 @@ def test_everything_that_writes_a_csv_guards_every_text() -> None:
         *(
             "annotation/queue/workload.py",
             "annotation/releases/tool_exports.py",
-            "tableqa/typesetting/report_tables.py",
+            "tableqa/writers/report_tables.py",
         ),
         "tableqa/readers/rejections.py",
     }

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tableqa.typesetting.documents import (
+from tableqa.writers.documents import (
     Block,
     Heading,
     Items,
@@ -23,7 +23,7 @@ from tableqa.typesetting.documents import (
     markdown_as_latex,
     standalone,
 )
-from tableqa.typesetting.report_tables import listed
+from tableqa.writers.report_tables import listed
 from tests.latex_structure import check
 
 HARD = "100 % & {b} \\ $x$ #1 a_b ^~ <i> [x] 'q' \"q\" `c` -- | *s*"

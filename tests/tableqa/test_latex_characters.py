@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.typesetting.documents import Paragraph
-from tableqa.typesetting.documents import as_latex as document
-from tableqa.typesetting.latex_characters import escape, unsupported
-from tableqa.typesetting.report_tables import Column, Sheet, as_latex, text
+from tableqa.writers.documents import Paragraph
+from tableqa.writers.documents import as_latex as document
+from tableqa.writers.latex_characters import escape, unsupported
+from tableqa.writers.report_tables import Column, Sheet, as_latex, text
 from tests.latex_structure import check
 
 

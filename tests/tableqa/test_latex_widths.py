@@ -7,8 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.typesetting.latex_widths import FEWEST, PAGE, SIZES, TALL, fitted, width
-from tableqa.typesetting.report_tables import Cell, Column, Sheet, as_latex, text
+from tableqa.writers.latex_widths import FEWEST, PAGE, SIZES, TALL, fitted, width
+from tableqa.writers.report_tables import Cell, Column, Sheet, as_latex, text
 from tests.latex_structure import check
 
 

@@ -29,7 +29,7 @@ from tableqa.scoring.prompt_files import (
 from tableqa.scoring.structural_tasks import BASELINE, STRUCTURAL_TASKS
 from tableqa.scoring.torr_scores import torr_report
 from tableqa.serialisations import TORR, torr
-from tableqa.typesetting.report_tables import Cell
+from tableqa.writers.report_tables import Cell
 
 FILMS = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]])
 CITIES = Table(["City", "State"], [["Bonn", "NRW"], ["Ulm", "BW"], ["Kiel", "SH"]])

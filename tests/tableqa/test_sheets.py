@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa.statistics.robustness import Estimate
-from tableqa.typesetting.report_tables import (
+from tableqa.writers.report_tables import (
     Cell,
     Column,
     Sheet,

@@ -12,7 +12,7 @@ from tableqa.readers import READERS
 from tableqa.scoring.evaluation import Judgement, compare, evaluate, figures, judge
 from tableqa.scoring.matching import ORIGINAL, Instance
 from tableqa.scoring.model_comparisons import in_order, sheets
-from tableqa.typesetting.report_tables import Sheet, as_html, as_latex, as_markdown
+from tableqa.writers.report_tables import Sheet, as_html, as_latex, as_markdown
 
 KINDS = ("row_shuffle", "transpose", "target_row_front", "target_row_middle", "target_row_bottom", "row")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from tableqa.typesetting.report_tables import Sheet, as_csv, as_html, as_latex, as_markdown, as_text
+from tableqa.writers.report_tables import Sheet, as_csv, as_html, as_latex, as_markdown, as_text
 
 FORMS: Mapping[str, Callable[[Sheet], str]] = {
     "text": as_text,

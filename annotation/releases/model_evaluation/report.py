@@ -39,7 +39,7 @@ from tableqa.scoring.evaluation import (
 from tableqa.scoring.matching import ORIGINAL
 from tableqa.scoring.model_comparisons import POSITIONS, in_order, sheets
 from tableqa.statistics.robustness import Estimate
-from tableqa.typesetting.report_tables import (
+from tableqa.writers.report_tables import (
     NOTHING,
     Cell,
     Column,

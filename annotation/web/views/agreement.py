@@ -34,7 +34,7 @@ from annotation.web.views.reported_batches import compared_measures, names_of, o
 from tableqa.agreement.sample_size import Basis
 from tableqa.data.own_columns import PREFIX
 from tableqa.statistics.proportions import Proportion
-from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
+from tableqa.writers.report_tables import NOTHING, Cell, Column, Sheet, count, text
 
 USUAL = 0.05
 """The target precision (+/-) before one is entered."""

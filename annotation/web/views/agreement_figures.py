@@ -11,7 +11,7 @@ from annotation.charts.study_figures import estimate, median, share, value_and_r
 from annotation.platform import display_text
 from tableqa.statistics.medians import Estimate
 from tableqa.statistics.proportions import Proportion
-from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, text
+from tableqa.writers.report_tables import NOTHING, Cell, Column, Sheet, text
 
 
 def figures_in_table(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from annotation.web.views.figure_gallery import figure_gallery, pseudonyms
 from annotation.web.views.pages import PageRequest, confirm, kind_title, page, paginate, refusals_to
 from annotation.workflow import automatic_decisions, batch_settings
 from annotation.workflow import batches as workflow_batches
-from tableqa.typesetting.report_tables import NOTHING
+from tableqa.writers.report_tables import NOTHING
 
 # -- people of a batch ------------------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ from annotation.web.views.batch_settings import facts
 from annotation.web.views.figure_gallery import figure_gallery, pseudonyms
 from annotation.web.views.pages import PageRequest, page, paginate, refusals_on, refusals_to
 from annotation.workflow import automatic_decisions, batches
-from tableqa.typesetting.report_tables import NOTHING
+from tableqa.writers.report_tables import NOTHING
 from tasks.contract import TaskType
 
 # -- planning ---------------------------------------------------------------------------------------

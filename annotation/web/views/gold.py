@@ -35,7 +35,7 @@ from annotation.web.views.pages import (
 )
 from tableqa.core.json_text import read_json
 from tableqa.statistics.proportions import proportion
-from tableqa.typesetting.report_tables import NOTHING
+from tableqa.writers.report_tables import NOTHING
 
 MOST_TRIED = 5
 """Examples that are looked at for one that makes an item of the batch."""

@@ -35,7 +35,7 @@ from annotation.web.views.pages import (
     show_secrets_once,
 )
 from annotation.workflow import projects
-from tableqa.typesetting.report_tables import NOTHING
+from tableqa.writers.report_tables import NOTHING
 
 CONTENTS: Final = {
     "members": gettext_noop("Members"),

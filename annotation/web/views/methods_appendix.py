@@ -18,7 +18,7 @@ from annotation.releases import creation, methods_appendix
 from annotation.releases.methods_appendix import Study
 from annotation.study_file import release_gaps
 from annotation.web.views.pages import PageRequest, attachment, away_from_releases, page
-from tableqa.typesetting.documents import Picture, Quotation, as_latex, as_markdown, standalone
+from tableqa.writers.documents import Picture, Quotation, as_latex, as_markdown, standalone
 
 NAME = "methods"
 PICTURES = Path(settings.BASE_DIR) / "docs" / "pictures" / "workbench"

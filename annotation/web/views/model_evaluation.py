@@ -28,7 +28,7 @@ from annotation.web.forms.releases import EvaluateForm
 from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.figure_subjects import about, of_release
 from annotation.web.views.pages import PageRequest, away_from_releases, page, paginate, refusals_on
-from tableqa.typesetting.report_tables import as_csv
+from tableqa.writers.report_tables import as_csv
 
 AT_FIRST = 4
 """How many of the newest evaluations are shown where none were chosen."""

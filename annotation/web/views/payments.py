@@ -28,7 +28,7 @@ from annotation.templatetags.explorer import reader_of
 from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.pages import PageRequest, attachment, page
 from annotation.workflow import projects
-from tableqa.typesetting import report_tables
+from tableqa.writers import report_tables
 
 
 class PeriodForm(forms.Form):

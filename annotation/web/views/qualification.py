@@ -13,7 +13,7 @@ from annotation.charts import list_tables
 from annotation.models import Batch, Membership
 from annotation.quality import qualification
 from annotation.web.views.pages import PageRequest, refusals_to
-from tableqa.typesetting.report_tables import NOTHING
+from tableqa.writers.report_tables import NOTHING
 
 
 def results(batch: Batch, called: Mapping[int | None, str]) -> dict[str, Any]:

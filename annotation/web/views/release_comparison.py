@@ -24,7 +24,7 @@ from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.figure_subjects import about, of_release
 from annotation.web.views.pages import PageRequest, away_from_releases, page
 from tableqa.releases.former_wordings import note_of
-from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
+from tableqa.writers.report_tables import NOTHING, Cell, Column, Sheet, count, text
 
 COUNTS = {
     "responses": gettext_noop("responses"),

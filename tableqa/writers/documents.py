@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tableqa.typesetting import report_tables
-from tableqa.typesetting.latex_characters import unsupported
-from tableqa.typesetting.report_tables import Sheet
+from tableqa.writers import report_tables
+from tableqa.writers.latex_characters import unsupported
+from tableqa.writers.report_tables import Sheet
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -23,8 +23,8 @@ from itertools import groupby
 from tableqa.core.rounding import decimals
 from tableqa.core.translation import gettext, gettext_noop, translate_stored
 from tableqa.statistics.robustness import Estimate
-from tableqa.typesetting.latex_characters import escape, unsupported
-from tableqa.typesetting.latex_widths import Layout, Size, fitted
+from tableqa.writers.latex_characters import escape, unsupported
+from tableqa.writers.latex_widths import Layout, Size, fitted
 
 UNDEFINED = gettext_noop("undefined")
 NOTHING = "–"
@@ -256,7 +256,7 @@ def _markdown(value: str) -> str:
 
 def as_latex(sheet: Sheet) -> str:
     r"""Table environments with the rules of booktabs (`\usepackage{booktabs}`), in a size that fits into a page
-    (`tableqa.typesetting.latex_widths`; wrapped columns need array, a table set sideways rotating). A table that is
+    (`tableqa.writers.latex_widths`; wrapped columns need array, a table set sideways rotating). A table that is
     longer than a page
     has parts. Everything is escaped; write it with an engine that reads UTF-8."""
     sheet = sheet.laid_out

@@ -1,1 +1,0 @@
-"""Tables of figures and documents as text, Markdown, LaTeX, HTML and CSV."""
