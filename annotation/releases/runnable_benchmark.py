@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from tableqa.scoring.matching import Instance
 
 MATCH = "askew"
+_RULES_OF_GROUPS = 12
+"""The rules from which on task types have groups of lm-evaluation-harness."""
 
 
 def write(folder: Path, raw: Raw, manifest: Manifest) -> None:
@@ -38,6 +40,7 @@ def write(folder: Path, raw: Raw, manifest: Manifest) -> None:
     counts: Counter[str] = Counter()
     kinds: dict[tuple[str, str], str] = {}
     baselines: Counter[tuple[str, str]] = Counter()
+    task_types: dict[str, set[str]] = {}
     with closing(OpenFiles()) as files:
         for name, instance, record in _items(raw, manifest):
             path = folder / harness.FOLDER / name
@@ -47,6 +50,9 @@ def write(folder: Path, raw: Raw, manifest: Manifest) -> None:
             if name != harness.ITEMS[2]:
                 kinds[instance.source, instance.id] = instance.kind
                 baselines[instance.source, instance.baseline] += instance.id != instance.baseline
+                if manifest.rules >= _RULES_OF_GROUPS and (instance.source, instance.id) in raw.derived:
+                    task_type = raw.task_type_of(instance.source, instance.id)
+                    task_types.setdefault(task_type, set()).add(instance.kind)
     if not kinds:
         return
     compared: Counter[str] = Counter(dict.fromkeys(kinds.values(), 0))
@@ -65,7 +71,8 @@ def write(folder: Path, raw: Raw, manifest: Manifest) -> None:
         "sources": sorted({source for source, _ in kinds}),
     }
     metrics = {kind: metrics_of(kind) for kind in compared}
-    text_files = {name: text.encode() for name, text in harness.texts(facts, metrics, counts).items()}
+    texts = harness.texts(facts, metrics, counts, task_types)
+    text_files = {name: text.encode() for name, text in texts.items()}
     code_files = {harness.FOLDER + name: data for name, data in harness.code().items()}
     for name, data in (text_files | code_files).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -154,17 +154,24 @@ print(json.dumps([same, right, values, sorted(foreign)]))
     assert values == benchmark.values({(source, id): True for source, id, _ in keyed_replies}, "transpose")
 
 
-def tasks_of(folder: Path) -> tuple[dict[str, dict[str, Any]], Any]:
-    """The tasks of lm-evaluation-harness by their kinds, and the module of their functions, with a stand-in for datasets."""
+def loaded_yaml(folder: Path) -> dict[str, dict[str, Any]]:
+    """The tasks and groups of lm-evaluation-harness by their names."""
 
     class Loader(yaml.SafeLoader):
         pass
 
     Loader.add_constructor("!function", lambda loader, node: str(node.value))
     paths = (folder / "harness/lm_eval").glob("*.yaml")
-    loaded = {path.stem: yaml.load(path.read_text("utf-8"), Loader) for path in paths}
-    (group,) = [task for task in loaded.values() if "group" in task]
-    assert set(group["task"]) == loaded.keys() - {group["group"]}
+    return {path.stem: yaml.load(path.read_text("utf-8"), Loader) for path in paths}
+
+
+def tasks_of(folder: Path) -> tuple[dict[str, dict[str, Any]], Any]:
+    """The tasks of lm-evaluation-harness by their kinds, and the module of their functions, with a stand-in for datasets."""
+    loaded = loaded_yaml(folder)
+    group = loaded["askew_films"]
+    assert set(group["task"]) == {
+        name for name, task in loaded.items() if "task" in task and "group" not in task
+    }
     spec = importlib.util.spec_from_file_location("functions", folder / "harness/lm_eval/functions.py")
     assert spec is not None
     assert spec.loader is not None
@@ -175,6 +182,17 @@ def tasks_of(folder: Path) -> tuple[dict[str, dict[str, Any]], Any]:
         patch.setitem(sys.modules, "datasets", datasets)
         spec.loader.exec_module(module)
     return {loaded[name]["metadata"]["kind"]: loaded[name] for name in group["task"]}, module
+
+
+def test_every_configuration_of_examples_has_a_task_or_a_group_of_its_perturbations(tmp_path: Path) -> None:
+    folder = release(edited(tmp_path), tmp_path / "hf")
+    loaded = loaded_yaml(folder)
+    configurations = {path.name for path in (folder / "data").iterdir()} - {"responses", "decisions"}
+    assert loaded.keys() == {"askew_films", *(f"askew_films_{name}" for name in configurations)}
+    for name, task in loaded.items():
+        assert task.get("group", task["task"]) == name
+    assert loaded["askew_films_value_change"]["task"] == ["askew_films_answer_changes"]
+    assert loaded["askew_films_question_paraphrase"]["task"] == ["askew_films_sentence"]
 
 
 @pytest.mark.parametrize("is_backwards", [False, True])

@@ -6,7 +6,7 @@ Names, prompts and facts of a project are in `facts.json` and the items beside i
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -56,18 +56,27 @@ def recorded_digests() -> dict[int, str]:
 
 
 def texts(
-    facts: Mapping[str, Any], metrics: Mapping[str, list[str]], files: Mapping[str, int]
+    facts: Mapping[str, Any],
+    metrics: Mapping[str, list[str]],
+    files: Mapping[str, int],
+    task_types: Mapping[str, Collection[str]],
 ) -> dict[str, str]:
-    """The other files, by path in the release: facts, a task of lm-evaluation-harness for each kind with a group, eval.yaml.
+    """The other files, by path in the release: facts, tasks and groups of lm-evaluation-harness, eval.yaml.
 
-    metrics: names of the metrics by kind; files: number of lines of each file of `ITEMS`.
+    metrics: names of the metrics by kind; files: number of lines of each file of `ITEMS`; task_types: the kinds of each
+    task type whose edits are items, as the configurations have them.
     """
-    named = {kind: f"{facts['name']}_{kind}" for kind in facts["kinds"]}
+    name = facts["name"]
     files_below = {
-        f"lm_eval/{name}.yaml": _task(name, kind, facts, metrics[kind], files) for kind, name in named.items()
+        f"lm_eval/{name}_{kind}.yaml": _task(f"{name}_{kind}", kind, facts, metrics[kind], files)
+        for kind in facts["kinds"]
     }
-    group = {"group": facts["name"], "task": list(named.values()), "metadata": {"version": facts["rules"]}}
-    files_below[f"lm_eval/{facts['name']}.yaml"] = _yaml(group)
+    groups = {name: facts["kinds"], **{f"{name}_{type}": sorted(task_types[type]) for type in task_types}}
+    for group, kinds in groups.items():
+        tasks = [f"{name}_{kind}" for kind in kinds]
+        record = {"group": group, "task": tasks, "metadata": {"version": facts["rules"]}}
+        # A task type and its only kind can have the same name.
+        files_below.setdefault(f"lm_eval/{group}.yaml", _yaml(record))
     files_below[FACTS] = json.dumps(facts, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
     evaluation = {EVAL: _evaluation(facts)} if files.get(ITEMS[0]) else {}
     return {FOLDER + path: text for path, text in files_below.items()} | evaluation
