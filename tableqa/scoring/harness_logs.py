@@ -34,6 +34,11 @@ def as_prediction(record: Any, sources: Iterable[str] = ()) -> Any:
     metadata = record.get("metadata")
     details: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
     if "interaction_type" in record and "sample_id" in record:
+        if "lm_eval_metrics" in details:
+            raise ValueError(
+                "a record converted from lm_eval has the number of a sample in place of its id. "
+                "Give the samples_*.jsonl of the run"
+            )
         replies = (record.get("output") or {}).get("raw")
         if replies is None:  # several turns: the last reply of the model
             turns = [turn for turn in record.get("messages") or () if turn["role"] == "assistant"]

@@ -220,6 +220,7 @@ def test_tasks_of_one_run_ask_every_item_once_and_pair_the_results_of_all(
                 reply = replies_to([*benchmark.items.values()])[list(benchmark.items).index(key_of(item))]
                 right[key_of(item)] = benchmark.is_right(item, reply)
                 for metric, entry in module.process_results(doc, [reply]).items():
+                    assert json.dumps(entry) == json.dumps(float(right[key_of(item)])), "logs have numbers"
                     entries.setdefault(kind, {}).setdefault(metric, []).append(entry)
         for kind, of_kind in entries.items():
             declared = {metric["metric"]: metric["aggregation"] for metric in tasks[kind]["metric_list"]}

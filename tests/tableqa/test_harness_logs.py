@@ -173,6 +173,17 @@ def test_the_last_reply_of_several_turns_is_read(tmp_path: Path) -> None:
     assert read(tmp_path / "records.jsonl", record) == {("films", "q1"): ("1995", "1996")}
 
 
+def test_records_converted_from_lm_eval_are_refused_because_they_number_the_samples(tmp_path: Path) -> None:
+    record = {
+        "interaction_type": "single_turn",
+        "sample_id": "0",
+        "output": {"raw": [JSON]},
+        "metadata": {"doc_hash": "5e1f", "filter": "none", "lm_eval_metrics": "{}"},
+    }
+    with pytest.raises(EvaluationError, match=r"line 1: .* samples_\*\.jsonl"):
+        read(tmp_path / "records.jsonl", record)
+
+
 def test_a_log_without_a_reply_is_refused_by_its_line(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match=r"line 1: the log has no reply"):
         read(tmp_path / "samples_a.jsonl", {**of_lm_eval(JSON), "resps": [[]], "filtered_resps": [[]]})

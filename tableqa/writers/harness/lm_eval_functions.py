@@ -66,12 +66,19 @@ def _document(item: Any, kind: str, design: str, match: str) -> dict[str, str]:
     }
 
 
-def process_results(doc: dict[str, str], results: list[str]) -> dict[str, Any]:
-    """Every metric of the task. Its value names the kind and the item; the figures follow from the results of the run."""
+class _Result(float):
+    """1 for a right reply, else 0, as logs have it; `kind` is that of the task."""
+
+    kind = ""
+
+
+def process_results(doc: dict[str, str], results: list[str]) -> dict[str, _Result]:
+    """The result for each metric of the task. The figures follow from the results of the run."""
     key, kind = (doc["source"], doc["id"]), doc["task_kind"]
-    is_right = _benchmark.is_right(_benchmark.items[key], results[0], doc["design"], doc["match"])
-    _run.right[key] = is_right
-    return {metric: [kind, *key, is_right] for metric in _module.metrics_of(kind)}
+    _run.right[key] = _benchmark.is_right(_benchmark.items[key], results[0], doc["design"], doc["match"])
+    result = _Result(_run.right[key])
+    result.kind = kind
+    return dict.fromkeys(_module.metrics_of(kind), result)
 
 
 def __getattr__(name: str) -> Any:
@@ -81,8 +88,8 @@ def __getattr__(name: str) -> Any:
     return partial(_aggregate, name.removeprefix("aggregate_"))
 
 
-def _aggregate(metric: str, entries: list[Any]) -> float:
-    kind = entries[0][0]
+def _aggregate(metric: str, results: list[_Result]) -> float:
+    kind = results[0].kind
     if kind not in _run.values:
         _run.values[kind] = _benchmark.values(_run.right, kind)
     return _run.values[kind].get(metric, math.nan)
