@@ -203,8 +203,12 @@ def count_statement(
     Instructions in full, agreement and the number of people are elsewhere in the manifest.
     """
     ids = [batch.pk for batch in batches]
+    imported = _responses(watermark).filter(
+        assignment__batch__in=ids, assignment__person__is_external=True, event__detail__has_key="tool"
+    )
     return {
         **uncounted_statement(project, batches, until=until),
+        "tools": sorted(set(imported.values_list("event__detail__tool", flat=True))),
         "hours": _hours(project, ids, watermark, until),
         "rejected": _rejected(ids, watermark),
     }

@@ -160,7 +160,7 @@ def _responsible_ai(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "data_collection_timeframe": [
             datetime.fromisoformat(manifest["dates"][end]) for end in ("first", "last")
         ],
-        "data_annotation_platform": ["Askew"] if manifest["batches"] else None,
+        "data_annotation_platform": hub.platforms(manifest) or None,
         "data_annotation_protocol": [
             f"{entry['type']}, guidelines version {entry['number']}: in full in {hub.STATEMENT}"
             for entry in manifest["guidelines"]

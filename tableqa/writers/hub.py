@@ -17,6 +17,8 @@ from tableqa.writers.whole_examples import DECISIONS, ORIGINAL, RESPONSES
 CARD, STATEMENT, CITATION, CROISSANT = "README.md", "DATA_STATEMENT.md", "CITATION.cff", "croissant.json"
 FACTS, PROMPTS = "harness/facts.json", "harness/items/one_answer.jsonl"
 """Of the runnable benchmark (`tableqa.writers.harness`): its facts, and the items that eval.yaml names."""
+_RULES_OF_TOOLS = 12
+"""The rules from which on releases name the tools of imported responses."""
 FORM = 4
 """The form of data statements; a manifest names it."""
 NOT_STATED = "Not stated."
@@ -257,7 +259,8 @@ def statement(manifest: Mapping[str, Any]) -> str:
         "Agreement, on planned places:",
         "\n".join(figures or ["* none was taken"]),
         "## Situation and text characteristics",
-        "Written, edited on a page with the table beside the question. Times at work stand with each annotation"
+        " ".join(_situation(manifest))
+        + " Times at work stand with each annotation"
         + (", 0 where it was imported." if elsewhere else "."),
         "## Provenance",
         "Every perturbed table is a replay of recorded operations on a source table; `original`, `operations` and `seed`\n"
@@ -265,6 +268,24 @@ def statement(manifest: Mapping[str, Any]) -> str:
         *_sections(uses(counted), "##"),
         *_appendix(manifest["guidelines"]),
     )
+
+
+def platforms(manifest: Mapping[str, Any]) -> list[str]:
+    """Where people annotated: on this platform, or in the tools whose responses were imported."""
+    elsewhere = manifest["statement"]["elsewhere"]
+    if manifest["rules"] < _RULES_OF_TOOLS:
+        return ["Askew"] if manifest["batches"] else []
+    tools = manifest["statement"].get("tools") or ["another tool, which was not recorded"]
+    return ["Askew"] * (manifest["counts"]["respondents"] > elsewhere) + tools * bool(elsewhere)
+
+
+def _situation(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """In which surroundings people wrote."""
+    tools = [_plain(name) for name in platforms(manifest) if name != "Askew"]
+    if not tools or "Askew" in platforms(manifest):
+        yield "Written, edited on a page with the table beside the question."
+    if tools:
+        yield f"Responses were imported from {', '.join(tools)}."
 
 
 def _selection(batches: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -12,7 +12,8 @@ import mlcroissant
 import pytest
 import yaml
 
-from annotation.models import Release
+from annotation.models import Batch, Guidelines, Release, Source
+from annotation.platform import immutable_rows
 from annotation.releases import creation, verification
 from annotation.workflow import perturbation_runs
 from tableqa.releases import record_files, release_records
@@ -114,11 +115,15 @@ def test_each_fact_of_the_project_is_in_the_files(world: World, tmp_path: Path) 
     assert croissant(before)["rai:dataBiases"] == "Not stated."
     assert "creator" not in croissant(before)
     project = world.project
-    project.name, project.statement = "Moving Pictures", STATED
+    project.name, project.slug, project.statement = "Moving Pictures", "pictures", STATED
     project.save()
     source = project.sources.get()
     source.licence, source.citation, source.url = "CC0-1.0", "Mara (2025)", "https://films.example"
     source.save()
+    with immutable_rows.writable():
+        Source.objects.update(name="Reels", split="holdout", reader="sqa")
+        Batch.objects.filter(task_type="value_change").update(name="Second round", overlap=7)
+        Guidelines.objects.update(text="Read slowly.")
 
     after = release(world, tmp_path / "2.1.0")
 
@@ -149,6 +154,16 @@ def test_each_fact_of_the_project_is_in_the_files(world: World, tmp_path: Path) 
     assert card["license"] == ["cc0-1.0"]
     for name, text in texts.items():
         assert (after / name).read_text("utf-8") != text
+    for fact, names in {
+        "pictures": ("DATA_STATEMENT.md", "eval.yaml", "harness/facts.json"),
+        "Reels": ("README.md", "DATA_STATEMENT.md", "croissant.json", "harness/facts.json"),
+        "holdout": ("README.md", "croissant.json"),
+        "sqa": ("README.md", "DATA_STATEMENT.md", "croissant.json"),
+        "Second round: 7 planned": ("croissant.json",),
+        "Read slowly.": ("DATA_STATEMENT.md",),
+    }.items():
+        for name in names:
+            assert fact in (after / name).read_text("utf-8"), (fact, name)
     assert verification.verify(after)
 
 

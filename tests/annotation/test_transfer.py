@@ -989,3 +989,28 @@ def test_a_page_keeps_the_frequent_values_of_a_field_and_the_number_of_the_other
     assert (len(shown.values), shown.left_out, next(iter(shown.values))) == (MOST_VALUES, 5, "v45")
     assert replace(read, summary=preview.summary) == preview
     assert len(column.values) == 45, "the preview itself is whole"
+
+
+def test_the_metadata_of_a_release_names_the_tools_and_not_askew(
+    world: World, two_people: Path, tmp_path: Path
+) -> None:
+    write(world, two_people)
+    imported = tmp_path / "v1"
+    creation.make_release(project=world.project, name="v1", format="hf", by=None, now=NOON, out=imported)
+
+    assert (
+        json.loads((imported / "croissant.json").read_text())["rai:dataAnnotationPlatform"] == "label_studio"
+    )
+    statement = (imported / "DATA_STATEMENT.md").read_text()
+    assert "edited on a page" not in statement
+    assert "Responses were imported from label\\_studio." in statement
+
+    world.label(world.batch(size=1, overlap=1), "ada", "extraction")
+    both = tmp_path / "v2"
+    creation.make_release(project=world.project, name="v2", format="hf", by=None, now=NOON, out=both)
+
+    platforms = json.loads((both / "croissant.json").read_text())["rai:dataAnnotationPlatform"]
+    assert platforms == ["Askew", "label_studio"]
+    assert "edited on a page" in (both / "DATA_STATEMENT.md").read_text()
+    assert verification.verify(imported)
+    assert verification.verify(both)
