@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from tableqa.agreement.coefficients import agreement
 from tableqa.agreement.measures import Agreement
-from tableqa.scoring.matching import MATCHES, ORIGINAL, Instance, Match
+from tableqa.scoring.matching import MATCHES, ORIGINAL, GeneratedText, Instance, Match
 from tableqa.scoring.pairs import Pair, PairedFigure, figures_of
 
 Answers = str | Sequence[str]
@@ -56,14 +56,17 @@ def exact_match(
 ) -> PairedFigure:
     """The share of questions that are answered correctly, as mean over sources (FREB-TQA 5: Em).
 
-    predicted, gold: for each question a text, or a list of answers. match: a rule of `tableqa.scoring.matching.MATCHES`.
+    predicted, gold: for each question a text, or a list of answers; a predicted text that is not in a list may stand for
+    several answers with ", " between them. match: a rule of `tableqa.scoring.matching.MATCHES`.
     sources: the dataset of each question; without it there is one. ValueError if the lengths differ.
     """
     _require_equal_lengths(predicted=predicted, gold=gold)
     right = []
     for answers, gold_answers in zip(predicted, gold, strict=True):
-        instance = Instance("", "", "", ORIGINAL, 0, "", _as_tuple(gold_answers))
-        score = MATCHES[match](_as_tuple(answers), instance)
+        gold_texts = (gold_answers,) if isinstance(gold_answers, str) else tuple(gold_answers)
+        instance = Instance("", "", "", ORIGINAL, 0, "", gold_texts)
+        texts = GeneratedText([answers]) if isinstance(answers, str) else tuple(answers)
+        score = MATCHES[match](texts, instance)
         right.append(score if isinstance(score, bool) else score.em)
     return _paired("after", right, right, sources)
 
@@ -93,10 +96,6 @@ def robustness_accuracy(before: Right, after: Right, *, sources: Sequence[str] |
     Arguments as of `emd`. `value` is None if no question was answered correctly before; `n` counts those that were.
     """
     return _paired("r_acc", before, after, sources)
-
-
-def _as_tuple(answers: Answers) -> tuple[str, ...]:
-    return (answers,) if isinstance(answers, str) else tuple(answers)
 
 
 def _require_equal_lengths(**sequences: Sequence[object]) -> None:

@@ -73,6 +73,13 @@ def test_answers_are_compared_by_the_rule_that_is_named() -> None:
     assert exact_match(["2"], ["2.0"], match="tat").value in (0.0, 1.0)
 
 
+def test_one_text_may_stand_for_several_answers_and_a_list_of_one_may_not() -> None:
+    """As in the predictions of an evaluation (docs/reference/evaluation.md, matching rule askew)."""
+    assert exact_match(["Rome, Paris"], [["Paris", "Rome"]]).value == 1.0
+    assert exact_match([["Rome, Paris"]], [["Paris", "Rome"]]).value == 0.0
+    assert exact_match(["a, b"], ["a, b"]).value == 1.0
+
+
 @pytest.mark.parametrize(
     ("before", "after", "complaint"),
     [
