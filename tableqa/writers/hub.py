@@ -259,9 +259,7 @@ def statement(manifest: Mapping[str, Any]) -> str:
         "Agreement, on planned places:",
         "\n".join(figures or ["* none was taken"]),
         "## Situation and text characteristics",
-        " ".join(_situation(manifest))
-        + " Times at work stand with each annotation"
-        + (", 0 where it was imported." if elsewhere else "."),
+        _situation(manifest),
         "## Provenance",
         "Every perturbed table is a replay of recorded operations on a source table; `original`, `operations` and `seed`\n"
         "of a record say how.",
@@ -279,13 +277,19 @@ def platforms(manifest: Mapping[str, Any]) -> list[str]:
     return ["Askew"] * (manifest["counts"]["respondents"] > elsewhere) + tools * bool(elsewhere)
 
 
-def _situation(manifest: Mapping[str, Any]) -> Iterator[str]:
+def _situation(manifest: Mapping[str, Any]) -> str:
     """In which surroundings people wrote."""
-    tools = [_plain(name) for name in platforms(manifest) if name != "Askew"]
-    if not tools or "Askew" in platforms(manifest):
-        yield "Written, edited on a page with the table beside the question."
-    if tools:
-        yield f"Responses were imported from {', '.join(tools)}."
+    names = platforms(manifest)
+    tools = ", ".join(_plain(name) for name in names if name != "Askew")
+    parts = [
+        *["Written, edited on a page with the table beside the question."]
+        * ("Askew" in names or manifest["rules"] < _RULES_OF_TOOLS),
+        *[f"Responses were imported from {tools}."] * bool(tools),
+    ]
+    if not parts:
+        return "Nobody annotated."
+    times = ", 0 where it was imported." if manifest["statement"]["elsewhere"] else "."
+    return " ".join([*parts, "Times at work stand with each annotation"]) + times
 
 
 def _selection(batches: Sequence[Mapping[str, Any]]) -> list[str]:

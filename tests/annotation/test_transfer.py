@@ -994,6 +994,11 @@ def test_a_page_keeps_the_frequent_values_of_a_field_and_the_number_of_the_other
 def test_the_metadata_of_a_release_names_the_tools_and_not_askew(
     world: World, two_people: Path, tmp_path: Path
 ) -> None:
+    nobody = tmp_path / "v0"
+    creation.make_release(project=world.project, name="v0", format="hf", by=None, now=NOON, out=nobody)
+    assert "Nobody annotated." in (nobody / "DATA_STATEMENT.md").read_text()
+    assert "dataAnnotationPlatform" not in (nobody / "croissant.json").read_text().partition('"name"')[2]
+
     write(world, two_people)
     imported = tmp_path / "v1"
     creation.make_release(project=world.project, name="v1", format="hf", by=None, now=NOON, out=imported)
