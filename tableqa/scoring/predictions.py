@@ -84,7 +84,10 @@ def read_predictions(
     """
     try:
         if path.is_dir():
-            files = sorted(path.rglob("samples_*.jsonl"))
+            # samples_TASK_TIME.jsonl: another task of a later run may have asked an item again.
+            files = sorted(
+                path.rglob("samples_*.jsonl"), key=lambda file: (file.stem.rpartition("_")[2], file)
+            )
             if not files:
                 raise EvaluationError(
                     f"{path} has no samples_*.jsonl. Name the folder of a run of lm_eval, or a file."

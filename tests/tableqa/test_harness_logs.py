@@ -64,6 +64,13 @@ def test_the_tasks_of_a_run_of_lm_eval_are_read_together(tmp_path: Path) -> None
     assert set(read_predictions(tmp_path, SOURCES)) == {("films", "q1"), ("films", "q2")}
 
 
+def test_of_several_runs_in_a_folder_the_newest_reply_counts(tmp_path: Path) -> None:
+    """A run can ask an item for another task than the run before did."""
+    read(tmp_path / "samples_b_2026-01-01T03-04-05.000001.jsonl", of_lm_eval('["old"]'))
+    read(tmp_path / "samples_a_b_2026-01-02T03-04-05.000001.jsonl", of_lm_eval('["new"]'))
+    assert read_predictions(tmp_path, SOURCES) == {("films", "q1"): ("new",)}
+
+
 def test_a_folder_without_samples_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match=r"samples_\*\.jsonl"):
         read_predictions(tmp_path, SOURCES)
