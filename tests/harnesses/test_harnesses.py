@@ -99,6 +99,23 @@ def expect_equal(
     assert compared >= 10
 
 
+def results_of_lm_eval(folder: Path, tasks: str, address: str, work: Path) -> dict[str, Any]:
+    """The results by task of a run of these tasks, whose logs are in `out` in the working folder."""
+    model = f"model=stub,base_url={address}/chat/completions,num_concurrent=4,tokenized_requests=False"
+    run(
+        [
+            *(str(environment("lm_eval") / "lm_eval"), "run", "--tasks", tasks),
+            *("--include_path", str(folder / "harness/lm_eval")),
+            *("--model", "local-chat-completions", "--model_args", model, "--apply_chat_template"),
+            *("--log_samples", "--output_path", "out"),
+        ],
+        work,
+    )
+    (results,) = (work / "out").rglob("results_*.json")
+    by_task: dict[str, Any] = json.loads(results.read_text("utf-8"))["results"]
+    return by_task
+
+
 def of_edits(folder: Path) -> Path:
     return release(edited(folder), folder / "hf")
 
@@ -145,20 +162,8 @@ def test_a_moved_release_runs_in_both_harnesses_with_the_figures_of_an_evaluatio
     work = tmp_path / "work"
     work.mkdir()
     with stub_model(work, replies) as address:
-        # lm-evaluation-harness
-        lm_eval = environment("lm_eval") / "lm_eval"
-        model = f"model=stub,base_url={address}/chat/completions,num_concurrent=4,tokenized_requests=False"
-        run(
-            [
-                *(str(lm_eval), "run", "--include_path", str(folder / "harness/lm_eval"), "--tasks", name),
-                *("--model", "local-chat-completions", "--model_args", model, "--apply_chat_template"),
-                *("--log_samples", "--output_path", "out"),
-            ],
-            work,
-        )
+        tasks = results_of_lm_eval(folder, name, address, work)
         assert asked(work) == sorted(prompt.strip() for prompt in prompts), "each item is asked once"
-        (results,) = (work / "out").rglob("results_*.json")
-        tasks = json.loads(results.read_text("utf-8"))["results"]
         by_lm_eval = evaluated(folder, work / "out")
         expect_equal(
             by_lm_eval,
@@ -188,6 +193,19 @@ def test_a_moved_release_runs_in_both_harnesses_with_the_figures_of_an_evaluatio
         )
     assert by_inspect == by_lm_eval
     verification.verify(folder)
+
+
+def test_the_group_of_a_task_type_asks_its_kinds_and_what_they_are_compared_with(tmp_path: Path) -> None:
+    folder = of_edits(tmp_path)
+    benchmark = BenchmarkFolder(folder / "harness")
+    items = benchmark.select("answer_changes")
+    right = {item["prompt"]: json.dumps({"answers": item["answers"]}) for item in items}
+    with stub_model(tmp_path, right) as address:
+        results = results_of_lm_eval(folder, "askew_films_value_change", address, tmp_path)
+    assert asked(tmp_path) == sorted(prompt.strip() for prompt in right)
+    assert results["askew_films_answer_changes"]["r_acc,none"] == 1.0
+    samples = [json.loads(line) for line in next((tmp_path / "out").rglob("samples_*")).open("rb")]
+    assert [sample["accuracy"] for sample in samples] == [1.0] * len(items), "other tools read numbers"
 
 
 def _defined(value: Any) -> float | None:
