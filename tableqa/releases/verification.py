@@ -34,7 +34,7 @@ def verify(folder: Path) -> dict[str, int]:
     """Compare all that follows from the records of a release without task types. Raises `Difference` at the first fault.
 
     Checksums, references, counts, replayed edits and automatic perturbations. Returns the number of files, annotations,
-    decisions, and of both kinds of perturbed examples. What needs task types is left to the platform.
+    decisions, and of both kinds of perturbed examples. The platform verifies what needs task types, and makes files again.
     """
     with rules_of(folder) as manifest:
         check_files(folder, manifest)
