@@ -1,4 +1,4 @@
-"""Numbers as the number formats of a workbook show them, such as `"$"#,##0.00`, `000` and `#,##0.00;[Red](#,##0.00)`."""
+"""Numbers and texts as number formats show them: `"$"#,##0.00`, `000`, `#,##0.00;[Red](#,##0.00)`, `@" kg"`."""
 
 import re
 from decimal import ROUND_HALF_UP, Decimal
@@ -7,11 +7,12 @@ GENERAL = {"", "General", "@"}
 _COLOURS = "Black|Blue|Cyan|Green|Magenta|Red|White|Yellow|Color ?[0-9]+"
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\[\]-]*)(?:-[^\[\]]*)?\]'
-    rf"|(?P<nothing>\*.|\[(?:{_COLOURS})\])|(?P<space>_.)|(?P<general>General)"
+    rf"|(?P<nothing>\*.|\[(?:{_COLOURS})\])|(?P<space>_.)|(?P<general>General)|(?P<text>@)"
     r"|(?P<digits>[#0?][#0?,]*(?:\.[0#?]*,*)?|\.[0#?]+,*)(?P<exponent>E\+00)?"
     r"|(?P<sign>[ $€£¥%+/():!^&'~{}<>=-])",
     re.IGNORECASE,
 )
+_CONDITION = re.compile(r"\[[<>=]")
 
 
 def number_text(value: float, code: str) -> str | None:
@@ -21,14 +22,13 @@ def number_text(value: float, code: str) -> str | None:
     """
     if code in GENERAL:
         return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.15G}"
-    by_quotes = code.split('"')  # every second one is quoted
-    by_quotes[::2] = [part.replace(";", "\0") for part in by_quotes[::2]]
-    sections = '"'.join(by_quotes).split("\0")
+    sections = _sections(code)
     has_own_sign = len(sections) > 1 and value < 0
     section = sections[2] if len(sections) > 2 and value == 0 else sections[has_own_sign]
     tokens = list(_TOKEN.finditer(section))
     numbers = [token for token in tokens if token["digits"] or token["general"]]
-    if "".join(token[0] for token in tokens) != section or len(numbers) > 1:
+    is_known = "".join(token[0] for token in tokens) == section and not _CONDITION.search(code)
+    if not is_known or len(numbers) > 1 or any(token["text"] for token in tokens):
         return None  # a date, a fraction, a condition, or digits with signs between them
     exact = abs(Decimal(repr(value))) * 100 ** sum(token["sign"] == "%" for token in tokens)
     parts, is_zero = [], True
@@ -38,15 +38,35 @@ def number_text(value: float, code: str) -> str | None:
         elif token["digits"]:
             text = _digits(exact, token["digits"], token["exponent"])
         else:
-            space = " " if token["space"] else ""
-            parts.append(
-                space or token["quoted"] or token["escaped"] or token["currency"] or token["sign"] or ""
-            )
+            parts.append(" " if token["space"] else _literal(token))
             continue
         is_zero = set(text).isdisjoint("123456789")
         parts.append(text)
     sign = "-" if value < 0 and not has_own_sign and not is_zero else ""
     return sign + "".join(parts).strip()
+
+
+def formatted_text(text: str, code: str) -> str | None:
+    """A text as a cell shows it, without spaces that only align it. None for an unknown format."""
+    sections = _sections(code)
+    section = sections[min(len(sections), 4) - 1]
+    tokens = list(_TOKEN.finditer(section))
+    if len(sections) < 4 and not any(token["text"] for token in tokens):
+        return text
+    if "".join(token[0] for token in tokens) != section or any(token["digits"] for token in tokens):
+        return None
+    return "".join(text if token["text"] or token["general"] else _literal(token) for token in tokens)
+
+
+def _sections(code: str) -> list[str]:
+    """The parts of a format for positive and negative numbers, zero and texts."""
+    by_quotes = code.split('"')  # every second one is quoted
+    by_quotes[::2] = [part.replace(";", "\0") for part in by_quotes[::2]]
+    return '"'.join(by_quotes).split("\0")
+
+
+def _literal(token: re.Match[str]) -> str:
+    return token["quoted"] or token["escaped"] or token["currency"] or token["sign"] or ""
 
 
 def _digits(exact: Decimal, pattern: str, exponent: str | None) -> str:

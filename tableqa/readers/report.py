@@ -29,7 +29,8 @@ KINDS: Mapping[str, str] = {
     "cell_line_breaks": gettext_noop("Cells of tables with line breaks"),
     "placeholders": gettext_noop("Texts that programs write for missing values and errors, read as text"),
     "rounded": gettext_noop("Numbers such as 1.23E+14, which a program may have rounded"),
-    "not_shown": gettext_noop("Numbers that their format does not show, read as empty"),
+    "not_shown": gettext_noop("Numbers and texts that their format does not show, read as empty"),
+    "currency": gettext_noop("Amounts in the currency that a computer is set to, read with $"),
     "formulas": gettext_noop("Formulas, read as text"),
     "parted": gettext_noop(
         "Tables that several separators divide evenly, read by the first of tab, comma, semicolon and bar"

@@ -24,7 +24,7 @@ from tableqa.data.tables import MAX_COLUMNS, Span, Table
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.html_tables import superscript
 from tableqa.readers.interface import MAX_TABLE_BYTES, START, ReaderError, cannot_open
-from tableqa.readers.number_formats import GENERAL, number_text
+from tableqa.readers.number_formats import GENERAL, formatted_text, number_text
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.report import note
 
@@ -41,14 +41,18 @@ DAMAGED = (
 _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
 _CELL_NAME = re.compile("([A-Z]{1,3})([0-9]{1,7})")
 _BUILT_IN = {
-    0: "", 49: "@", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
+    0: "", 49: "@", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 12: "# ?/?", 13: "# ??/??",
+    5: "[$$]#,##0;([$$]#,##0)", 6: "[$$]#,##0;([$$]#,##0)", 7: "[$$]#,##0.00;([$$]#,##0.00)",
+    8: "[$$]#,##0.00;([$$]#,##0.00)", 42: "[$$]#,##0;[$$](#,##0);[$$]-", 44: "[$$]#,##0.00;[$$](#,##0.00);[$$]-",
     11: "0.00E+00", 37: "#,##0 ;(#,##0)", 38: "#,##0 ;(#,##0)", 39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;(#,##0.00)",
     14: "m/d/yy", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm", 19: "h:mm:ss", 20: "h:mm", 21: "h:mm:ss",
     22: "m/d/yy h:mm", 41: "#,##0;(#,##0);-", 43: "#,##0.00;(#,##0.00);-", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0",
 }  # fmt: skip
+"""Formats by their numbers. [$$] is the currency of the computer on which a person looks at the file."""
 _QUOTED = re.compile(r'"[^"]*"|\\.|\[(?!h+\]|m+\]|s+\])[^\[\]]*\]|AM/PM')
-_DATE_SIGN = re.compile(r"[ymdhs]", re.IGNORECASE)
-_DATE_PARTS = {"y": "%Y", "my": "%Y-%m", "dm": "%m-%d", "m": "%B", "d": "%d"}
+_DATE_SIGN = re.compile(r"[ymdhs]|e(?![+-]0)", re.IGNORECASE)  # e is a year
+_DAYS = re.compile("d+", re.IGNORECASE)
+_DATE_PARTS = {"y": "%Y", "my": "%Y-%m", "dm": "%m-%d", "m": "%B"}
 _TIME_PARTS = {"h": "%H", "hm": "%H:%M", "hms": "%H:%M:%S", "ms": "%M:%S", "s": "%S"}
 """How a date is written of which a format without a time shows only these parts, and a time."""
 _FRACTION = re.compile(r"s\.(0{1,6})", re.IGNORECASE)
@@ -58,6 +62,7 @@ ERROR = "\0error"
 _Marked = tuple[str, list[str]]
 """A text with superscripts or without struck-out parts, and the kinds of findings that it has."""
 _DATES = datetime.date, datetime.time, datetime.timedelta
+_START_1904 = datetime.datetime(1904, 1, 1)  # noqa: DTZ001 - Excel has no zones
 _EARLY = re.compile(r"-[0-9.Ee+-]{1,20}|60(?:\.[0-9]{0,20})?|0[.0-9E+-]{0,24}")
 
 
@@ -77,7 +82,7 @@ class Sheet:
     dates: list[int] = field(default_factory=list)
     """The number of the row of each date."""
     marked: list[tuple[str, str, int]] = field(default_factory=list)
-    """Texts with superscripts or without struck-out parts: kind of finding, text and number of the row."""
+    """Findings of cells, such as superscripts and struck-out parts: kind, text and number of the row."""
 
     def note_doubts(self) -> None:
         """Note hidden rows and columns and dates of a sheet that is read."""
@@ -178,10 +183,7 @@ class Workbook:
             values = read.to_python(skip_empty_area=False)
             merged = list(read.merged_cell_ranges or [])
         rows = [
-            [
-                self._text(name, i, j, cells.corrected(i, j, value), cells.formats)
-                for j, value in enumerate(row)
-            ]
+            [self._text(name, i, j, value, cells) for j, value in enumerate(row)]
             for i, row in enumerate(values)
         ]
         for (i, j), (text, _) in cells.texts.items():
@@ -197,12 +199,12 @@ class Workbook:
         hidden = [row + 1 for row in cells.hidden_rows if row < len(rows) and any(rows[row])]
         columns = [at + 1 for at in cells.hidden_columns if any(row[at] for row in rows if at < len(row))]
         dates = [i for i, row in enumerate(values, start=1) for value in row if isinstance(value, _DATES)]
-        marked = [
+        cells.marked += [
             (kind, text.replace(ERROR, ""), at[0] + 1)
             for at, (text, kinds) in cells.texts.items()
             for kind in kinds
         ]
-        return Sheet(self.path, name, rows, merged, hidden, columns, dates, marked)
+        return Sheet(self.path, name, rows, merged, hidden, columns, dates, cells.marked)
 
     def _check_sizes(self) -> None:
         parts = self._archive.infolist()
@@ -218,6 +220,7 @@ class Workbook:
     def _sheet_parts(self) -> dict[str, str]:
         """For the name of each sheet its part of the archive."""
         targets: dict[str, str] = {}
+        self._is_1904 = False
         parts: dict[str, str] = {}
 
         def relation(name: str, attributes: dict[str, str]) -> None:
@@ -225,7 +228,9 @@ class Workbook:
                 targets[attributes["Id"]] = attributes["Target"]
 
         def sheet(name: str, attributes: dict[str, str]) -> None:
-            if _local(name) == "sheet":
+            if _local(name) == "workbookPr":
+                self._is_1904 = attributes.get("date1904") in ("1", "true")
+            elif _local(name) == "sheet":
                 target = targets[
                     next((value for key, value in attributes.items() if key.endswith(":id")), "")
                 ]
@@ -265,7 +270,7 @@ class Workbook:
 
     def _cells(self, name: str) -> "_Cells":
         """The number formats of the cells of a sheet and its hidden rows; ReaderError for errors and lost results."""
-        cells = _Cells(partial(self._fault, name), self._formats, self._marked_texts)
+        cells = _Cells(partial(self._fault, name), self._formats, self._marked_texts, self._is_1904)
         part = self._parts.get(name, "")
         if part in self._archive.namelist():
             data = self._archive.read(part)
@@ -274,31 +279,38 @@ class Workbook:
             cells.texts |= {_position(cell): marked for _, cell, marked in _marked(data, "is") if cell}
         return cells
 
-    def _text(
-        self, sheet: str, row: int, column: int, value: Any, formats: dict[tuple[int, int], str]
-    ) -> str:
-        if isinstance(value, str):
-            return value.replace("\r\n", "\n")
+    def _text(self, sheet: str, row: int, column: int, value: Any, cells: "_Cells") -> str:
+        value, code = cells.corrected(row, column, value), cells.formats.get((row, column), "")
+        if value in ("", ERROR):
+            return str(value)
         if isinstance(value, bool):
             return "TRUE" if value else "FALSE"
-        if isinstance(value, int | float):
-            code = formats.get((row, column), "")
-            display_text = number_text(value, code)
-            if display_text is None and option("numbers"):
-                display_text = number_text(value, "")
-            if display_text == "":
-                note("not_shown", f"{number_text(value, '')} ({code})"[:60])
-            if display_text is None:
-                what = phrase(
-                    "the number format {code!r} is not known, so the text of the cell is not either",
-                    code=code[:60],
-                )
-                mend = phrase(
-                    "Give the cell the format General, Number or Percent, or Text with the value as text"
-                )
-                raise offering(self._fault(sheet, row, column, what, mend), "numbers", "stored")
-            return display_text
-        return date_text(value, formats.get((row, column), ""))
+        if isinstance(value, _DATES):
+            return date_text(value, code)
+        if is_text := isinstance(value, str):
+            stored = value.replace("\r\n", "\n")
+            display_text = formatted_text(stored, code) if code else stored
+        else:
+            stored, display_text = number_text(value, "") or "", number_text(value, code)
+        if display_text is None and option("numbers"):
+            display_text = stored
+        if display_text is None:
+            what = phrase(
+                "the number format {code!r} is not known, so the text of the cell is not either",
+                code=code[:60],
+            )
+            mend = phrase(
+                "Give the cell the format General, Number or Percent, or Text with the value as text"
+            )
+            if _signs(code):
+                what = phrase("the number {number} is no date of Excel", number=stored)
+                mend = phrase("Correct the date, or write it as text")
+            raise offering(self._fault(sheet, row, column, what, mend), "numbers", "stored")
+        if stored and not display_text:
+            cells.marked.append(("not_shown", f"{stored} ({code})", row + 1))
+        if "[$$]" in code and not is_text:
+            cells.marked.append(("currency", display_text, row + 1))
+        return display_text
 
     def _fault(self, sheet: str, row: int, column: int, what: str, mend: str) -> ReaderError:
         return ReaderError(
@@ -319,10 +331,12 @@ class _Cells:
         fault: Callable[[int, int, str, str], ReaderError],
         formats: list[str],
         marked: dict[str, _Marked],
+        is_1904: bool,
     ) -> None:
         self.formats: dict[tuple[int, int], str] = {}
         self.texts: dict[tuple[int, int], _Marked] = {}
-        self._marked = marked
+        self.marked: list[tuple[str, str, int]] = []
+        self._marked, self._is_1904 = marked, is_1904
         self._early: dict[tuple[int, int], float] = {}  # numbers of formats for which Excel may have no date
         self.hidden_rows: list[int] = []
         self.hidden_columns: list[int] = []
@@ -362,14 +376,18 @@ class _Cells:
     def corrected(self, row: int, column: int, value: Any) -> Any:
         """The value of a cell without struck-out parts, or its number where that is no date of Excel.
 
-        Such numbers are negative, of day 0, and of 29 February 1900.
+        Such numbers are negative, of day 0 (the first one where days count from 1904), and of 29 February 1900.
         """
         if (row, column) in self.texts:
             return self.texts[row, column][0]
         serial = self._early.get((row, column), 1)
-        is_day = isinstance(value, datetime.time) and not _signs(self.formats[row, column]).isdisjoint("yd")
-        is_leap_day = serial >= 60 and isinstance(value, datetime.date) and value.year == 1900
-        return serial if isinstance(value, _DATES) and (serial < 0 or is_day or is_leap_day) else value
+        if not isinstance(value, _DATES) or 1 <= serial < 60 or serial >= 61:
+            return value
+        signs = _signs(self.formats[row, column])
+        shows_day = not signs.isdisjoint("yd") or signs == {"m"}
+        if self._is_1904 and serial >= 0:
+            return _START_1904 + datetime.timedelta(serial) if shows_day and serial < 1 else value
+        return serial if serial < 0 or shows_day else value
 
     def check_formula(self) -> None:
         # A formula whose result is an empty text has the type "str".
@@ -506,16 +524,23 @@ def _local(name: str) -> str:
 
 def _signs(code: str) -> set[str]:
     """The signs of years, months or minutes, days, hours and seconds in the format of a date."""
-    return {sign.lower() for sign in _DATE_SIGN.findall(_QUOTED.sub("", code))}
+    is_other = _BUILT_IN_OTHER.fullmatch(code)
+    signs = () if is_other else _DATE_SIGN.findall(_QUOTED.sub("", code).lower())
+    return {sign.replace("e", "y") for sign in signs}
 
 
 def date_text(value: object, code: str) -> str:
-    """A date as ISO 8601 has it, without a time of midnight and what its format does not show; a duration in hours."""
-    signs = set() if _BUILT_IN_OTHER.fullmatch(code) else _signs(code)
+    """A date as ISO 8601 has it, without a time of midnight and what its format does not show; a duration in its units."""
+    signs = _signs(code)
     if isinstance(value, datetime.timedelta):
-        minutes, seconds = divmod(round(value.total_seconds()), 60)
-        text = f"{minutes // 60}:{minutes % 60:02}"
-        return text if signs and "s" not in signs else f"{text}:{seconds:02}"
+        rest, parts = round(value.total_seconds()), list[str]()
+        for unit, seconds in (("h", 3600), ("m", 60), ("s", 1)):
+            if unit in signs or not signs:
+                count, rest = divmod(rest, seconds)
+                parts.append(f"{count:02}" if parts else str(count))
+        return ":".join(parts)
+    if type(value) is datetime.date:
+        value = datetime.datetime.combine(value, datetime.time())
     if isinstance(value, datetime.datetime) and signs:
         if signs.isdisjoint("hs"):
             value = value.date()
@@ -524,11 +549,11 @@ def date_text(value: object, code: str) -> str:
     if isinstance(value, datetime.datetime):
         time = f" {_time_text(value.time(), signs, code)}" if value.time() != datetime.time() else ""
         return value.date().isoformat() + time
-    if isinstance(value, datetime.date) and (form := _DATE_PARTS.get("".join(sorted(signs)))):
-        return value.strftime("%A" if form == "%d" and "ddd" in code.lower() else form)
-    if isinstance(value, datetime.time):
-        return _time_text(value, signs, code)
-    return value.isoformat() if isinstance(value, datetime.date) else str(value)
+    if isinstance(value, datetime.date):
+        days = " ".join("%A" if len(run) > 2 else "%d" for run in _DAYS.findall(_QUOTED.sub("", code)))
+        form = days if signs == {"d"} else _DATE_PARTS.get("".join(sorted(signs)))
+        return value.strftime(form or "%Y-%m-%d")
+    return _time_text(value, signs, code) if isinstance(value, datetime.time) else str(value)
 
 
 def _time_text(value: datetime.time, signs: set[str], code: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import re
 import time
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from tableqa import Span
 from tableqa.readers import READERS, FormReportingReader, ReaderError
 from tableqa.readers.number_formats import number_text
 from tableqa.readers.own_data import OwnData
+from tableqa.readers.reading_options import reading_options
 from tableqa.readers.workbook import MAX_SHEET_CELLS, Workbook, cell_name
 from tests.tableqa.reports import findings_of
 
@@ -102,6 +105,7 @@ def test_a_table_may_be_an_excel_file_beside_a_csv(tmp_path: Path) -> None:
         (0.5, "# ?/?", None),
         (0.5, "[h]:mm", None),
         (0.5, "[>1]0;0.0", None),
+        (-3.0, '[>=1000]#,##0,"K";0', None),
         (5551234.0, "000-0000", None),
     ],
 )
@@ -173,6 +177,9 @@ def test_formats_dates_and_truth_are_texts(tmp_path: Path) -> None:
         ("mmmm", "May"),
         ("dddd", "Wednesday"),
         ("dd", "01"),
+        ("ddd dd", "Wednesday 01"),
+        ("e-mm-dd", "2024-05-01"),
+        ('[$-411]ggge"年"m"月"d"日"', "2024-05-01"),
         ("dd.mm.yyyy", "2024-05-01"),
         (14, "2024-05-01"),
         (15, "2024-05-01"),
@@ -241,11 +248,134 @@ def test_a_duration_is_written_in_hours_as_its_cell_shows_it(tmp_path: Path) -> 
         hours = book.add_format({"num_format": "[h]:mm:ss"})
         sheets["Cells"].write_number(0, 0, 26 / 24, hours)
         sheets["Cells"].write_number(0, 1, 0.5 / 24, hours)
-        sheets["Cells"].write_number(0, 2, 26.5 / 24 + 9 / 86400, book.add_format({"num_format": "[h]:mm"}))
+        for column, code in enumerate(("[h]:mm", "[h]", "[mm]:ss", "[ss]"), start=2):
+            sheets["Cells"].write_number(
+                0, column, 26.5 / 24 + 9 / 86400, book.add_format({"num_format": code})
+            )
 
     path = workbook(tmp_path / "a.xlsx", write, Cells=[])
 
-    assert Workbook(path).sheet("Cells").rows == [["26:00:00", "0:30:00", "26:30"]]
+    assert Workbook(path).sheet("Cells").rows == [["26:00:00", "0:30:00", "26:30", "26", "1590:09", "95409"]]
+
+
+NO_DATE = "is no date of Excel"
+
+
+@pytest.mark.parametrize(
+    ("is_1904", "number", "code", "text"),
+    [
+        (False, 1, "yyyy-mm-dd", "1900-01-01"),
+        (False, 59.5, "yyyy-mm-dd hh:mm", "1900-02-28 12:00"),
+        (False, 60, "yyyy-mm-dd", NO_DATE),
+        (False, 60.5, "yyyy", NO_DATE),
+        (False, 60.25, "h:mm", "06:00"),
+        (False, 61, 14, "1900-03-01"),
+        (False, 0, "yyyy-mm-dd", NO_DATE),
+        (False, 0.25, "mmmm", NO_DATE),
+        (False, -1, "h:mm", NO_DATE),
+        (False, 2_958_466, "yyyy", NO_DATE),
+        (False, 2, "h:mm", "00:00"),
+        (False, 45_000, "mm:ss", "00:00"),
+        (True, 0, "yyyy-mm-dd", "1904-01-01"),
+        (True, 0.25, 22, "1904-01-01 06:00"),
+        (True, 0, "h:mm", "00:00"),
+        (True, 60, "yyyy-mm-dd", "1904-03-01"),
+        (True, 43_586, "dd.mm.yyyy", "2023-05-02"),
+        (True, 7, "h:mm", "00:00"),
+        (True, -1, "yyyy-mm-dd", NO_DATE),
+    ],
+)
+def test_the_first_days_of_excel_are_its_dates_or_refused(
+    tmp_path: Path, is_1904: bool, number: float, code: str | int, text: str
+) -> None:
+    book = xlsxwriter.Workbook(str(tmp_path / "a.xlsx"), {"date_1904": is_1904})
+    book.add_worksheet("Cells").write_number(0, 0, number, book.add_format({"num_format": code}))
+    book.close()
+    sheet = partial(Workbook(tmp_path / "a.xlsx").sheet, "Cells")
+
+    if text != NO_DATE:
+        assert sheet().rows == [[text]]
+        return
+    with pytest.raises(
+        ReaderError, match=f"cell A1: the number {re.escape(str(number))} is no date of Excel"
+    ):
+        sheet()
+    with reading_options({"numbers": "stored"}):
+        assert sheet().rows == [[str(number)]]
+
+
+@pytest.mark.parametrize(
+    ("code", "texts"),
+    [
+        (5, ["$1,235", "($1,235)", "$0"]),
+        (6, ["$1,235", "($1,235)", "$0"]),
+        (7, ["$1,234.50", "($1,234.50)", "$0.00"]),
+        (8, ["$1,234.50", "($1,234.50)", "$0.00"]),
+        (37, ["1,235", "(1,235)", "0"]),
+        (40, ["1,234.50", "(1,234.50)", "0.00"]),
+        (41, ["1,235", "(1,235)", "-"]),
+        (42, ["$1,235", "$(1,235)", "$-"]),
+        (43, ["1,234.50", "(1,234.50)", "-"]),
+        (44, ["$1,234.50", "$(1,234.50)", "$-"]),
+    ],
+)
+def test_formats_of_excel_itself_are_read_and_their_currency_is_said(
+    tmp_path: Path, code: int, texts: list[str]
+) -> None:
+    def write(book: Any, sheets: dict[str, Any]) -> None:
+        for row, number in enumerate((1234.5, -1234.5, 0), start=1):
+            sheets["Cup"].write_number(row, 0, number, book.add_format({"num_format": code}))
+
+    path = workbook(tmp_path / "a.xlsx", write, Questions=QUESTIONS, Cup=[["Price"]])
+
+    first, _ = READERS["own"](path)
+    currency = findings_of(path).get("currency")
+
+    assert [row[0] for row in first.table.rows] == texts
+    assert (currency.number if currency else 0) == (3 if "$" in texts[0] else 0)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ('"Dr. "@', "Dr. Bob"),
+        ('0;-0;0;@" kg"', "Bob kg"),
+        (r"0.00;[Red]@\!", "Bob!"),
+        ("_-* #,##0_-;-* #,##0_-;_-* -_-;_-@_-", "Bob"),
+        ("@*.", "Bob"),
+        ('0" kg"', "Bob"),
+        ("@@", "BobBob"),
+        (";;;", ""),
+        ("0;-0;0;", ""),
+        ('0;0;0;"hidden"', "hidden"),
+    ],
+)
+def test_a_text_is_written_as_its_cell_shows_it(tmp_path: Path, code: str, text: str) -> None:
+    def write(book: Any, sheets: dict[str, Any]) -> None:
+        sheets["Cup"].write_string(1, 0, "Bob", book.add_format({"num_format": code}))
+        sheets["Cup"].write_blank(2, 0, None, book.add_format({"num_format": code}))
+
+    path = workbook(tmp_path / "a.xlsx", write, Questions=QUESTIONS, Cup=[["Name", "Wins"], ["", 1], ["", 2]])
+
+    first, _ = READERS["own"](path)
+
+    assert first.table.rows == ((text, "1"), ("", "2"))
+    assert (
+        findings_of(path)["not_shown"].text == f"Bob ({code})"
+        if not text
+        else "not_shown" not in findings_of(path)
+    )
+
+
+def test_a_text_whose_format_is_not_known_is_refused_or_read_as_stored(tmp_path: Path) -> None:
+    def write(book: Any, sheets: dict[str, Any]) -> None:
+        sheets["Cup"].write_string(1, 0, "Bob", book.add_format({"num_format": "0;0;0;[=1]@"}))
+
+    path = workbook(tmp_path / "a.xlsx", write, Questions=QUESTIONS, Cup=[["Name", "Wins"], ["", 1]])
+
+    assert refused(path).what.startswith("sheet 'Cup', cell A2: the number format '0;0;0;[=1]@' is not known")
+    first, _ = OwnData(fields={"numbers": "stored"})(path)
+    assert first.table.rows == (("Bob", "1"),)
 
 
 def test_merged_cells_of_a_table_are_its_spans(tmp_path: Path) -> None:
