@@ -36,13 +36,19 @@ def ragged_row(path: Path, line: int, cells: Sequence[str], names: Sequence[str]
     what = phrase("the row has {number} fields, the first line names {expected}", **lengths)
     mend = phrase("Check that the file is complete. A field with the separator or a line break needs quotes")
     all_names = [*names, *(f"column {at + 1}" for at in range(len(names), len(cells)))]
-    error = with_escapes(ReaderError(path, line, what, mend), cells)
+    error = with_quotes(ReaderError(path, line, what, mend), cells, len(names))
     return Rejection(error, dict(zip(all_names, cells, strict=False)))
 
 
-def with_escapes(error: ReaderError, cells: Sequence[str]) -> ReaderError:
-    """The fault of a row of another length, with the option for separators that a backslash escapes."""
-    return offering(error, "quotes", "escapes") if any(cell.endswith("\\") for cell in cells) else error
+def with_quotes(error: ReaderError, cells: Sequence[str], width: int) -> ReaderError:
+    """The fault of a row of another length, with the option by which it has as many fields as the header.
+
+    A backslash escapes its separators, or quotes are text that joined fields.
+    """
+    is_joined = any(len(cells) + sum(cell.count(sign) for cell in cells) == width for sign in "\t,;|")
+    values = ["text"] * (is_joined and len(cells) < width)
+    values = ["escapes"] if any(cell.endswith("\\") for cell in cells) else values
+    return offering(error, "quotes", *values) if values else error
 
 
 def read_delimited(
@@ -250,7 +256,7 @@ def table_of_rows(path: Path, lines: Iterable[tuple[int, list[str]]]) -> Table:
             lengths = {"number": len(cells), "expected": len(header)}
             what = phrase("the row has {number} cells, the header has {expected}", **lengths)
             mend = phrase("Give every row as many fields as the first, and put titles above an empty line")
-            raise with_escapes(ReaderError(path, line, what, mend), cells)
+            raise with_quotes(ReaderError(path, line, what, mend), cells, len(header))
         else:
             rows.append(cells)
         check_size(path, line, len(rows), len(header))

@@ -43,7 +43,9 @@ class OwnTables:
         location, value = record.place, record.value[column]
         try:
             if (name := file_named(value)) is not None:
-                stripped(str(value))
+                if not stripped(str(value)):
+                    mend = phrase("Write the table, or remove the record")
+                    raise record.error(column, phrase("{field} is empty", field=column), mend)
                 return with_titles(self._named(name, location), title, caption), name
             table = table_from(location.inside(column), value, title, caption, counts_rest=True)
         except ReaderError as error:

@@ -223,7 +223,7 @@ def test_the_usual_names_are_guessed_whatever_their_capitals_and_signs() -> None
         ([{"question": "who?", "table": "no-such.csv"}], "the file of the table no-such.csv is missing"),
         ([{"question": "who?", "table": "../secret.csv"}], "the table '../secret.csv' is refused"),
         ([{"question": "who?", "table": "/etc/passwd"}], "the table '/etc/passwd' is refused"),
-        ([{"question": "who?", "table": ""}], "the table '' is refused"),
+        ([{"question": "who?", "table": ""}], "table is empty"),
         ([{"who": "who?", "table": TABLE}], "no column is known as the question"),
         ([{"question": "who?"}], "no column is known as the table"),
         ([{"question": "who?", "table": TABLE}, {"table": TABLE}], "has no question, unlike those before it"),

@@ -121,3 +121,29 @@ def test_lines_are_counted_and_named_where_they_were_joined(tmp_path: Path) -> N
         assert [line for line, _ in read_delimited(path, "\t")] == [1, 2, 3, 4, 5]
     (finding,) = notes.report(1).findings
     assert (finding.kind, finding.number, finding.line, finding.text) == ("quotes", 1, 3, "a.tsv")
+
+
+@pytest.mark.parametrize("separator", ["\t", ",", ";", "|"])
+def test_a_row_that_quotes_make_too_short_can_be_read_with_quotes_as_text(
+    tmp_path: Path, separator: str
+) -> None:
+    (tmp_path / "t.csv").write_text("Name\nAnn\n")
+    path = tmp_path / "q.csv"
+    path.write_text(joined([["question", "answer", "table"], ['"Who said', 'Ann"', "t.csv"]], separator))
+
+    with pytest.raises(ReaderError) as error:
+        list(OwnData(fields={})(path))
+    (example,) = OwnData(fields={"quotes": "text"})(path)
+
+    assert error.value.ways == {"quotes": ("text",)}
+    assert (example.question, example.answers) == ('"Who said', ('Ann"',))
+
+
+def test_a_row_that_is_too_short_without_quotes_has_no_such_option(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text("question,answer,table\nWho,Ann\n")
+
+    with pytest.raises(ReaderError) as error:
+        list(OwnData(fields={})(path))
+
+    assert error.value.ways == {}
