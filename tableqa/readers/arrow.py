@@ -64,11 +64,7 @@ class Arrow(TolerantReader):
 
     name: str
     title: str
-    licence: str = "NOASSERTION"
-    citation: str = ""
-    url: str = ""
     beside: str = ""
-    rest_form: str = "jsonl"
     fields: Mapping[str, str] = field(default_factory=dict)
 
     def with_fields(self, fields: Mapping[str, str]) -> "Arrow":
@@ -212,7 +208,7 @@ def dataset_files(path: Path, tables: str | Path | None = None) -> Iterator[tupl
     if of_release is not None:
         yield of_release, ""
     elif (path / _SPLITS).is_file():
-        for split in _splits(path / _SPLITS):
+        for split in Fields(Location(path / _SPLITS, 1), _json(path / _SPLITS)).texts("splits"):
             for file in _saved_split_files(_below(path / _SPLITS, path, split)):
                 yield file, split
     elif (path / _STATE).is_file():
@@ -236,10 +232,6 @@ def _dataset_folder(folder: Path) -> Path:
     return next(
         (candidate for candidate in folders for name in marker_files if (candidate / name).is_file()), folder
     )
-
-
-def _splits(path: Path) -> list[str]:
-    return Fields(Location(path, 1), _json(path)).texts("splits")
 
 
 def _below(said_in: Path, folder: Path, name: str) -> Path:

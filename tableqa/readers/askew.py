@@ -62,9 +62,6 @@ class AskewRelease(FileReader):
 
     name = "askew"
     title = gettext_noop("an Askew release")
-    licence = "NOASSERTION"
-    citation = ""
-    url = ""
     beside = gettext_noop("the release as a zip archive; the file is its manifest.json")
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, Path]:

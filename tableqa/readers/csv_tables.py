@@ -33,9 +33,6 @@ class CsvTables(FileReader):
 
     name = "csv"
     title = gettext_noop("CSV: a questions file and one file per table")
-    licence = "NOASSERTION"
-    citation = ""
-    url = ""
     rest_form = "csv"
     beside = gettext_noop("the .csv files of the tables")
 

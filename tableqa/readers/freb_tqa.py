@@ -54,7 +54,6 @@ class FrebTqa(FileReader):
         "2479-2497."
     )
     url = "https://github.com/boschresearch/FREB-TQA"
-    beside = ""
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path]:
         return (

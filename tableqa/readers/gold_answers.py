@@ -47,7 +47,8 @@ def read_gold(request: ReadRequest, progress: Callable[[int], None] = lambda don
         Rejections(request.shown, request.by_command) as rejections,
         Rows.written(Path(request.rows)) as rows,
     ):
-        for done, record in enumerate(_of_csv(path, columns) if is_csv else _of_lines(path)):
+        for done, line in enumerate(_of_csv(path, columns) if is_csv else each_record(path)):
+            record = line.fields if isinstance(line, Record) else line
             if done % ROWS == 0:
                 progress(done)
             try:
@@ -61,11 +62,6 @@ def read_gold(request: ReadRequest, progress: Callable[[int], None] = lambda don
         result.number, result.rejected = rows.number, rejections.number
         result.problems, result.cause = rejections.first, rejections.cause
     return result
-
-
-def _of_lines(path: Path) -> Iterator[Fields | ReaderError]:
-    for record in each_record(path):
-        yield record.fields if isinstance(record, Record) else record
 
 
 def _of_csv(path: Path, columns: Sequence[str]) -> Iterator[Fields | ReaderError]:

@@ -197,7 +197,7 @@ def _limited(outcomes: Iterable[Example | Rejection], limit: int | None) -> Iter
 class TolerantReader:
     """A reader that gets its examples from `_every_outcome`."""
 
-    rest_form = "jsonl"
+    licence, citation, url, beside, rest_form = "NOASSERTION", "", "", "", "jsonl"
 
     def __call__(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None

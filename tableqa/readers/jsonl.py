@@ -29,9 +29,6 @@ class Jsonl(RecordFile):
 
     name = "jsonl"
     title = gettext_noop("JSON Lines (Askew format)")
-    licence = "NOASSERTION"
-    citation = ""
-    url = ""
     patterns = ("*.jsonl",)
     known_by = _FIELDS[:4]
     mend = phrase("Name one .jsonl file whose lines have id, question, answers and table")

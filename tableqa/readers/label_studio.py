@@ -34,9 +34,6 @@ class LabelStudio(RecordFile):
 
     name = "label_studio"
     title = gettext_noop("Label Studio (JSON export)")
-    licence = "NOASSERTION"
-    citation = ""
-    url = ""
     patterns = ("*.json", "*/*.json")
     known_by = ("data",)
     mend = phrase("Name one JSON export")

@@ -42,7 +42,6 @@ class Lftqa(FileReader):
 
     name = "lftqa"
     title = gettext_noop("LFTQA-Eval (rated answers)")
-    licence = "NOASSERTION"
     citation = (
         "Yuqi Wang, Lyuhao Chen, Songcheng Cai, Zhijian Xu and Yilun Zhao. 2024. Revisiting Automated Evaluation for "
         "Long-form Table Question Answering. In Proceedings of EMNLP 2024, pages 14696-14706."

@@ -80,7 +80,8 @@ def losses(reader: str, split: str, columns: Collection[str]) -> tuple[str, ...]
     split    of the source, "" where neither its file nor a person names one
     columns  that stay in the meta of the examples (`columns_of`)
     """
-    has_people = any(_PEOPLE.fullmatch(word) for name in columns for word in _words_of_name(name))
+    parts = (part for name in columns for part in _SIGNS.split(_CAPITAL.sub(" ", name).casefold()))
+    has_people = any(map(_PEOPLE.fullmatch, parts))
     happens = {
         _SPLITS: bool(split) and "split" not in columns,
         _RECORD_SPLITS: "split" in columns,
@@ -102,7 +103,3 @@ def _filled_fields(meta: Mapping[str, Any]) -> Iterator[str]:
             yield name
             if isinstance(value, Mapping):
                 yield from (f"{name}.{inner}" for inner in _filled_fields(value))
-
-
-def _words_of_name(name: str) -> list[str]:
-    return _SIGNS.split(_CAPITAL.sub(" ", name).casefold())

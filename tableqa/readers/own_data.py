@@ -96,9 +96,6 @@ class OwnData(TolerantReader):
 
     name: str = "own"
     title: str = gettext_noop("Your own data: CSV, Excel, JSON and similar files")
-    licence: str = "NOASSERTION"
-    citation: str = ""
-    url: str = ""
     rest_form: str = ""
     beside: str = gettext_noop("the files of the tables, if a column names them")
     fields: Mapping[str, str] = field(default_factory=dict)

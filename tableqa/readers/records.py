@@ -217,7 +217,6 @@ class RecordFile(FileReader):
     mend  how to name the file, where a folder contains none or several
     """
 
-    beside = ""
     patterns: ClassVar[tuple[str, ...]] = ("*.jsonl", "*/*.jsonl")
     known_by: ClassVar[tuple[str, ...]]
     mend: ClassVar[str]

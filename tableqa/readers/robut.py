@@ -171,7 +171,8 @@ def _table(fields: Fields) -> tuple[Table, dict[str, Any]]:
 def _example(
     path: Path, line: int, fields: Fields, table_entry: tuple[Table, Mapping[str, Any]], names: Names
 ) -> Example:
-    published = fields.name("id") if "id" in fields else _made_id(fields)
+    made_id = None if "id" in fields else f"{fields.name('original_id')}-{fields.text('perturbation_type')}"
+    published = made_id or fields.name("id")
     location = Location(path, line, f"id {published}")
     if reserved_name := next((name for name in _MADE if name in fields.value), None):
         mend = phrase("Rename the field: the reader uses this name")
@@ -191,10 +192,6 @@ def _example(
     if unique != published:
         meta["id"] = published
     return example(location, unique, fields.text("question"), table, answers, meta)
-
-
-def _made_id(fields: Fields) -> str:
-    return f"{fields.name('original_id')}-{fields.text('perturbation_type')}"
 
 
 def _answers(fields: Fields) -> tuple[list[str], str | list[str] | None]:

@@ -63,13 +63,11 @@ def parquet_files(folder: Path) -> list[tuple[Path, str]]:
     files = sorted({file for pattern in _PARQUET for file in folder.glob(pattern) if file.is_file()})
     paths = [file.relative_to(folder) for file in files]
     refuse_configurations(folder, paths)
-    splits = [split_of(path) or _without_number(path) for path in paths]
+    splits = [
+        split_of(path) or _SHARD.sub("", path.stem) or _SHARD.sub("", path.parent.name) for path in paths
+    ]
     is_split = len(set(splits)) > 1
     return [(file, split if is_split else "") for file, split in zip(files, splits, strict=True)]
-
-
-def _without_number(file: PurePath) -> str:
-    return _SHARD.sub("", file.stem) or _SHARD.sub("", file.parent.name)
 
 
 def refuse_configurations(folder: Path, files: list[Path]) -> None:

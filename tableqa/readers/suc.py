@@ -27,7 +27,6 @@ class Suc(RecordFile):
 
     name = "suc"
     title = "SUC (Table meets LLM)"
-    licence = "NOASSERTION"
     citation = (
         "Yuan Sui, Mengyu Zhou, Mingjie Zhou, Shi Han and Dongmei Zhang. 2024. Table Meets LLM: Can Large Language Models "
         "Understand Structured Table Data? A Benchmark and Empirical Study. In Proceedings of WSDM 2024, pages 645-654."

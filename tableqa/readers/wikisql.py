@@ -104,7 +104,7 @@ class WikiSql(FileReader):
         """The file itself, or those of a folder: one, or one for each split. ReaderError."""
         if not path.is_dir():
             return [path]
-        files = _question_files(path)
+        files = list(filter(_has_questions, _json_lines(path)))
         if len({split_of(Path(file.name)) for file in files} - {""}) < len(files) or len(files) < 2:
             mend = phrase("Name one file of questions, for example dev.jsonl")
             return [only_file(path, _PLACES, _has_questions, mend)]
@@ -205,10 +205,6 @@ def holds_release(folder: Path) -> bool:
     return any(map(_has_tables, files)) or not any(
         file.suffix.lower() in _TABLE_FILES for file in folder.rglob("*")
     )
-
-
-def _question_files(folder: Path) -> list[Path]:
-    return [file for file in _json_lines(folder) if _has_questions(file)]
 
 
 def _json_lines(folder: Path) -> list[Path]:

@@ -38,12 +38,12 @@ def main(folder: Path) -> None:
     limit(message)
     request = ReadRequest(**message["request"])
     answer: dict[str, Any]
+
+    def progress(done: int) -> None:
+        (folder / "progress").write_text(str(done), encoding="ascii")
+
     try:
-        answer = {
-            "result": to_json(
-                task_named(message["task"])(request, lambda done: _write_progress(folder, done))
-            )
-        }
+        answer = {"result": to_json(task_named(message["task"])(request, progress))}
     except ReaderError as error:
         answer = {"fault": asdict(describe(error, request.shown, request.by_command))}
     except MemoryError:
@@ -90,10 +90,6 @@ def limit(message: Mapping[str, int]) -> None:
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != message["parent"]:
         sys.exit("whoever started this process is gone")
-
-
-def _write_progress(folder: Path, done: int) -> None:
-    (folder / "progress").write_text(str(done), encoding="ascii")
 
 
 if __name__ == "__main__":
