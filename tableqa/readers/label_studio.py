@@ -6,18 +6,22 @@ question, the table and the answers is a matter of each project; usual names are
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tableqa.core.foreign_values import in_column
 from tableqa.core.translation import gettext_noop, grouped, joined, phrase
 from tableqa.data.examples import Example
+from tableqa.readers.column_names import USUAL
 from tableqa.readers.interface import Credit, Names, Rejection, joined_credit, stated_credit
 from tableqa.readers.json_values import plain
-from tableqa.readers.mapped_records import check_fields, mapped_example
-from tableqa.readers.reading_options import with_options
+from tableqa.readers.mapped_records import check_fields, field_of, mapped_example
+from tableqa.readers.reading_options import READING, with_options
 from tableqa.readers.record_fields import Fields
-from tableqa.readers.records import Record, RecordFile, outcomes_of, read_records
+from tableqa.readers.record_forms import gold_in, lists_of_gold
+from tableqa.readers.records import Record, RecordFile, each_record, outcomes_of, read_records
 
 _FROM = "annotations."
 _KEPT = ("annotations", "predictions")
@@ -41,20 +45,27 @@ class LabelStudio(RecordFile):
 
     def with_fields(self, fields: Mapping[str, str]) -> "LabelStudio":
         """The same reader for a project that names its fields so, {part: field}; ValueError for an unknown part."""
-        return LabelStudio(check_fields(fields))
+        return LabelStudio(check_fields(fields, (*USUAL, *READING, "answer_separator")))
 
     def _outcomes(self, path: Path) -> Iterator[Example | Rejection]:
         names = Names()
         own = {part: name for part, name in self.fields.items() if not name.startswith(_FROM)}
         control = self.fields.get("answers", "").partition(_FROM)[2]
         own |= {"answers": "answers"} if control else {}
+        separator = own.pop("answer_separator", "")
+        lists = lists_of_gold(
+            lambda: (record for record in each_record(path) if isinstance(record, Record)),
+            lambda record, part: in_column((data := _data(record)).value, field_of(data, part, own)),
+        )
+        read_gold = partial(gold_in, separator=separator, lists=lists)
 
         def make(record: Record) -> Example:
             data, fields = _data(record), record.fields
             if control:
                 data = Fields(data.place, {**data.value, "answers": _annotated_texts(fields, control)})
             preserved_fields = {name: plain(fields.listed(name)) for name in _KEPT if name in fields}
-            return mapped_example(data, own, names, record.number, {"label_studio": preserved_fields})
+            further = {"label_studio": preserved_fields}
+            return mapped_example(data, own, names, record.number, further, read_gold)
 
         return with_options(self.fields, outcomes_of(path, make))
 

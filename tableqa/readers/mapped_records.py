@@ -30,24 +30,34 @@ def check_fields(fields: Mapping[str, str], parts: Sequence[str] = (*USUAL, *REA
 
 
 def mapped_example(
-    fields: Fields, own: Mapping[str, str], names: Names, record_number: int, further: Mapping[str, Any]
+    fields: Fields,
+    own: Mapping[str, str],
+    names: Names,
+    record_number: int,
+    further: Mapping[str, Any],
+    gold_in: Callable[[Fields, Mapping[str, str]], tuple[str, ...]] | None = None,
 ) -> Example:
     """The example that a record holds; ReaderError.
 
     `own` are the fields that a person named. Without an id it is the record's number. What no part is made of goes into
-    meta under its own name; `further` with it.
+    meta under its own name; `further` with it. `gold_in` reads the answers, where their texts may hold several.
     """
     try:
-        return _mapped_example(fields, own, names, record_number, further)
+        return _mapped_example(fields, own, names, record_number, further, gold_in or _gold_in)
     except ReaderError as error:
-        error.record = text_of(in_column(fields.value, own.get("id") or _field(fields, "id", {}))) or ""
+        error.record = text_of(in_column(fields.value, own.get("id") or field_of(fields, "id", {}))) or ""
         raise
 
 
 def _mapped_example(
-    fields: Fields, own: Mapping[str, str], names: Names, record_number: int, further: Mapping[str, Any]
+    fields: Fields,
+    own: Mapping[str, str],
+    names: Names,
+    record_number: int,
+    further: Mapping[str, Any],
+    gold_in: Callable[[Fields, Mapping[str, str]], tuple[str, ...]],
 ) -> Example:
-    columns = {part: column for part in USUAL if (column := _field(fields, part, own)) is not None}
+    columns = {part: column for part in USUAL if (column := field_of(fields, part, own)) is not None}
     for part in ("question", "table"):
         if part not in columns:
             looked = ", ".join(USUAL[part])
@@ -68,10 +78,7 @@ def _mapped_example(
     caption = text_in(fields, columns.get("caption"))
     location = fields.place.inside(columns["table"])
     table = table_from(location, fields.value[columns["table"]], title, caption)
-    answer_texts = _texts(
-        fields, columns.get("answers"), texts_of_answers(in_column(fields.value, columns.get("answers")))
-    )
-    answers = gold(fields, columns, answer_texts)
+    answers = gold_in(fields, columns)
     unique = names.unique(published)
     beside = {"table": plain(about)} if (about := beside_the_cells(fields.value[columns["table"]])) else {}
     own_id = {"id": published} if unique != published else {}
@@ -108,7 +115,8 @@ def example_of_columns(
     )
 
 
-def _field(fields: Fields, part: str, own: Mapping[str, str]) -> str | None:
+def field_of(fields: Fields, part: str, own: Mapping[str, str]) -> str | None:
+    """The field of a part, as a person named it, else by its usual names; None where there is none. ReaderError."""
     if part in own:
         fields.required(own[part])
         return own[part]
@@ -125,6 +133,11 @@ def _texts(fields: Fields, name: str | None, value: object) -> list[str]:
     if name is None or value is None:
         return []
     return Fields(fields.place, {name: value if isinstance(value, list) else [value]}).texts(name)
+
+
+def _gold_in(fields: Fields, columns: Mapping[str, str]) -> tuple[str, ...]:
+    name = columns.get("answers")
+    return gold(fields, columns, _texts(fields, name, texts_of_answers(in_column(fields.value, name))))
 
 
 def gold(

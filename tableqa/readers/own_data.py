@@ -28,7 +28,7 @@ from tableqa.readers.example_parts import passage_of
 from tableqa.readers.header_rows import check_header_row
 from tableqa.readers.interface import Credit, Ids, ReaderError, Rejection, TolerantReader
 from tableqa.readers.json_values import plain
-from tableqa.readers.mapped_records import check_fields, example_of_columns, text_in, texts_of_answers
+from tableqa.readers.mapped_records import check_fields, example_of_columns, text_in
 from tableqa.readers.open_document import open_workbook
 from tableqa.readers.own_tables import OwnTables
 from tableqa.readers.plain_copies import plain_copy
@@ -36,10 +36,9 @@ from tableqa.readers.question_files import first_row, is_page, questions_of, row
 from tableqa.readers.reading_options import READING, option, reading_options, with_options
 from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.record_forms import (
-    OF_GOLD,
-    AnswerLists,
     gold_in,
     is_json,
+    lists_of_gold,
     nested_names,
     part_of_object,
     questions_in,
@@ -214,15 +213,6 @@ class OwnData(TolerantReader):
                     return count, False
         return count, True
 
-    def _texts_of_answers(self, path: Path, part: str = "answers") -> Iterator[str]:
-        """The answers of each record that has a text for them, or their alternatives."""
-        for record in self._each_record(path):
-            if isinstance(record, Fields):
-                with suppress(ReaderError):  # reading tells the problems
-                    value = in_column(record.value, _columns(record, self.fields).get(part))
-                    if isinstance(value := texts_of_answers(value), str) and value:
-                        yield value
-
     @contextmanager
     def _opened(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
         """The file of questions or its plain copy, and the folder of the tables where it is another, with the options."""
@@ -250,7 +240,10 @@ class OwnData(TolerantReader):
         ids = Ids(path)
         encoding = self._table_encoding(path, tables)
         own_tables = OwnTables(path, tables, encoding, self.fields.get("header_row", ""))
-        lists = {part: AnswerLists(partial(self._texts_of_answers, path, part)) for part in OF_GOLD}
+        lists = lists_of_gold(
+            lambda: (record for record in self._each_record(path) if isinstance(record, Fields)),
+            lambda record, part: in_column(record.value, _columns(record, self.fields).get(part)),
+        )
         record_number = 0
         before: Example | None = None
         parts: set[str] = set()

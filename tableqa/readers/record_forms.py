@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tableqa.core.foreign_values import in_column
 from tableqa.core.translation import gettext_noop, joined, phrase
@@ -26,6 +26,7 @@ from tableqa.readers.record_fields import Fields
 from tableqa.readers.record_tables import TABLE_COLUMNS, is_list_of_objects, is_numbered, with_joined_table
 from tableqa.readers.report import note
 
+Item = TypeVar("Item")
 OF_GOLD = ("answers", "alternatives")
 """Parts whose columns may hold lists as texts."""
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
@@ -278,6 +279,21 @@ class AnswerLists:
             mend = phrase("Write the list as JSON does. Other answers of this column are lists")
             raise record.error(column, what, mend)
         return value
+
+
+def lists_of_gold(
+    records: Callable[[], Iterable[Item]], value_in: Callable[[Item, str], Any]
+) -> dict[str, AnswerLists]:
+    """Whether the texts of answers and of alternatives are lists. value_in: what a record has for one of both."""
+
+    def texts(part: str) -> Iterator[str]:
+        with suppress(ReaderError):  # reading tells the problems, and those of all records
+            for record in records():
+                with suppress(ReaderError):
+                    if isinstance(value := texts_of_answers(value_in(record, part)), str) and value:
+                        yield value
+
+    return {part: AnswerLists(partial(texts, part)) for part in OF_GOLD}
 
 
 def gold_in(

@@ -10,6 +10,8 @@ import pytest
 
 from tableqa import Table
 from tableqa.readers import READERS, MappedReader, ReaderError
+from tableqa.readers.ingestion import ReadRequest, Rows
+from tableqa.readers.responses.validation import examples_of, read_responses
 from tableqa.writers import suc as written
 
 tabfact, suc = READERS["tabfact"], READERS["suc"]
@@ -112,6 +114,41 @@ def test_what_people_and_models_said_is_kept_and_may_be_the_answer(tmp_path: Pat
         list(reader.with_fields({"question": "fragen", "table": "tabelle"})(path))
     with pytest.raises(ValueError, match="there is no part 'frage'"):
         reader.with_fields({"frage": "question"})
+
+
+def test_answers_of_label_studio_are_lists_or_parted_as_in_other_files(tmp_path: Path) -> None:
+    table = [["Name"], ["Ann"]]
+    answers = ['["Ann", "[1]"]', "['Bob']", "Cy; Di", "[1]"]
+    records = [
+        {"id": at, "data": {"question": "who?", "table": table, "answers": text}}
+        for at, text in enumerate(answers)
+    ]
+    reader = READERS["label_studio"]
+    assert isinstance(reader, MappedReader)
+    path = exported(tmp_path, *records)
+
+    assert [example.answers for example in reader(path)] == [("Ann", "[1]"), ("Bob",), ("Cy; Di",), ("1",)]
+    chosen = reader.with_fields({"answer_separator": ";"})
+    assert [example.answers for example in chosen(path)][2] == ("Cy", "Di")
+    path = exported(tmp_path, records[2], records[3])
+    assert [example.answers for example in reader(path)] == [("Cy; Di",), ("[1]",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"), [('["Ann", "[1]"]', ["Ann", "[1]"]), ("[1]", ["[1]"]), ("a|b", ["a|b"])]
+)
+def test_examples_of_responses_have_lists_of_answers_as_other_examples(
+    tmp_path: Path, text: str, answers: list[str]
+) -> None:
+    data = {"question": "who?", "table": [["Name"], ["Ann"]]}
+    path = exported(
+        tmp_path, {"id": 1, "data": data | {"answers": text}}, {"id": 2, "data": data | {"answers": "Ann"}}
+    )
+    rows = tmp_path / "rows"
+
+    read_responses(ReadRequest("label_studio", str(path), str(rows), chosen={"makes_examples": True}))
+
+    assert [row[2] for page in Rows.read(examples_of(rows)) for row in page] == [answers, ["Ann"]]
 
 
 @pytest.mark.parametrize(

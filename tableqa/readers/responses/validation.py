@@ -8,17 +8,19 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tableqa.core.canonical_json import file_digest
-from tableqa.core.foreign_values import NAMES, normal, printable, printable_in, unstorable_part
+from tableqa.core.foreign_values import NAMES, in_column, normal, printable, printable_in, unstorable_part
 from tableqa.core.translation import joined, phrase
 from tableqa.data.examples import Example
 from tableqa.data.typed_json import to_json
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, add_outcomes, unpacking
 from tableqa.readers.interface import Credit, Names, ReaderError, Rejection, start_of
-from tableqa.readers.mapped_records import mapped_example
+from tableqa.readers.mapped_records import field_of, mapped_example
+from tableqa.readers.record_forms import gold_in, lists_of_gold
 from tableqa.readers.rejections import Rejections
 from tableqa.readers.report import collect_notes, in_record, note
 from tableqa.readers.responses import TOOLS
@@ -66,13 +68,19 @@ def _outcomes(request: ReadRequest, rows: Rows) -> Iterator[Example | Rejection]
     tool, path = TOOLS[request.reader], Path(request.path)
     if path.is_file() and not path.suffix.lower() == ".zip" and start_of(path).lstrip()[:1] not in b"{[\xef":
         raise ReaderError(path, 1, phrase("this is not a JSON file"), tool.export)
+    own = request.fields
+    lists = lists_of_gold(
+        lambda: (task.data for task in tool.tasks(path)),
+        lambda data, part: in_column(data.value, field_of(data, part, own)),
+    )
+    read_gold = partial(gold_in, separator="\0", lists=lists)  # no text holds it: a text is one answer
     names, makes_examples = Names(), bool(request.chosen and request.chosen.get("makes_examples"))
     for position, task in enumerate(tool.tasks(path), 1):
         rejected = [*task.rejected]
         task, example = _storable(task, rejected), None
         if makes_examples:
             try:
-                example = mapped_example(task.data, request.fields, names, position, task.beside)
+                example = mapped_example(task.data, own, names, position, task.beside, read_gold)
             except ReaderError as error:
                 rejected.append(Rejection(error, {"task": task.id, **task.data.value}))
                 # Nobody can have responded to what is no example.
