@@ -33,7 +33,7 @@ from tableqa.readers.open_document import open_workbook
 from tableqa.readers.own_tables import OwnTables
 from tableqa.readers.plain_copies import plain_copy
 from tableqa.readers.question_files import first_row, is_page, questions_of, rows_of_page, sheets_of_questions
-from tableqa.readers.reading_options import READING, option, reading_options, with_options
+from tableqa.readers.reading_options import READING, offering, option, reading_options, with_options
 from tableqa.readers.record_fields import Fields, Location
 from tableqa.readers.record_forms import (
     gold_in,
@@ -270,6 +270,9 @@ class OwnData(TolerantReader):
                 yield read
             except ReaderError as error:
                 part_of_object(error, columns, record.value)
+                sheets = [] if parts else own_tables.visible_sheets[:10]
+                if len(sheets) > 1 and not columns.keys() >= {"question", "table"}:
+                    offering(error, "questions", *sheets)
                 error.record = example_id if "id" in columns else ""
                 yield Rejection(error, record.value)
         if not record_number:

@@ -53,6 +53,11 @@ class OwnTables:
             raise
         return table if names_header(value) else with_header(table, self._header_row), None
 
+    @property
+    def visible_sheets(self) -> list[str]:
+        """The names of the visible sheets, where the questions are in a workbook."""
+        return self._workbook.visible_names if self._workbook else []
+
     def has_no_files(self) -> bool:
         """Whether there is no file that a question could name."""
         return self._files.is_none_there()

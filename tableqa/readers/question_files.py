@@ -47,7 +47,7 @@ def _files_in(folder: Path) -> list[Path]:
 
 
 def sheets_of_questions(workbook: Workbook, fields: Mapping[str, str]) -> list[Sheet]:
-    """The visible sheets whose header names question and table: the only one, or those chosen; else the first sheet.
+    """The visible sheets whose header names question and table: the only one, or those chosen; else the first with columns.
 
     ReaderError where there are several, and for a workbook without a visible sheet.
     """
@@ -75,7 +75,8 @@ def sheets_of_questions(workbook: Workbook, fields: Mapping[str, str]) -> list[S
     if not sheets:
         mend = phrase("Add one with the questions")
         raise ReaderError(workbook.path, None, phrase("the Excel file has no sheet"), mend)
-    return fitting or sheets[:1]
+    with_columns = [sheet for sheet in sheets if len(sheet.rows) > 1 and len(sheet.rows[0]) > 1]
+    return fitting or (with_columns or sheets)[:1]
 
 
 def header_at(sheet: Sheet, fields: Mapping[str, str]) -> int | None:

@@ -688,3 +688,30 @@ def test_hidden_rows_of_table_files_are_named(tmp_path: Path) -> None:
     assert [len(example.table.rows) for example in reader(tmp_path / "q.csv")] == [2, 2]
     finding = findings_of(tmp_path / "q.csv")["hidden_rows"]
     assert (finding.number, finding.line, finding.text) == (2, 2, "cup.xlsx, Cup")
+
+
+def test_a_sheet_of_notes_before_questions_of_unknown_names_is_passed_over(tmp_path: Path) -> None:
+    rows = [["asked", "label", "cells"], ["Who?", "Ann", "Cup"]]
+    path = workbook(
+        tmp_path / "q.xlsx", Notes=[["Made by Ada"], ["Please do not change"]], Asked=rows, Cup=CUP
+    )
+    own = OwnData(fields={"question": "asked", "answers": "label", "table": "cells"})
+
+    assert OwnData().layout(path).columns == ("asked", "label", "cells")
+    assert [example.answers for example in own(path)] == [("Ann",)]
+
+
+def test_questions_of_unknown_names_behind_a_table_are_found_by_the_sheet_that_a_person_chooses(
+    tmp_path: Path,
+) -> None:
+    rows = [["asked", "label", "cells"], ["Who?", "Ann", "Cup"]]
+    path = workbook(tmp_path / "q.xlsx", Cup=CUP, Asked=rows)
+    named = {"question": "asked", "answers": "label", "table": "cells"}
+
+    with pytest.raises(ReaderError, match="no column is known as the question") as error:
+        list(OwnData(fields={})(path))
+
+    assert error.value.ways == {"questions": ("Cup", "Asked")}
+    assert OwnData(fields={"questions": "Asked"}).layout(path).columns == ("asked", "label", "cells")
+    (example,) = OwnData(fields={**named, "questions": "Asked"})(path)
+    assert (example.question, example.table.rows) == ("Who?", (("Ann", "3"), ("Bob", "4")))
