@@ -132,8 +132,10 @@ def imported(request: ReadRequest) -> tuple[Preview, Problem | None]:
 def answers_to(doubts: set[str], plan: Mapping[str, Any]) -> dict[str, Sequence[str]]:
     """What a person who knows the file chooses for doubts of the preview."""
     ways: dict[str, Sequence[str]] = {}
-    if "separators" in doubts and plan.get("answer_form") == "semicolons":
+    if "separators" in doubts and (plan["answers"], plan.get("answer_form")) == ("lists", "semicolons"):
         ways["answer_separator"] = [";"]
+    if "escapes" in doubts and "json" not in plan.get("table_form", ""):  # JSON has its own \\n
+        ways["quotes"] = ["escapes"]
     if "headers" in doubts:
         ways["header_row"] = ["full"]
     return ways
