@@ -50,6 +50,8 @@ def formatted_text(text: str, code: str) -> str | None:
     """A text as a cell shows it, without spaces that only align it. None for an unknown format."""
     sections = _sections(code)
     section = sections[min(len(sections), 4) - 1]
+    if section == "@":
+        return text
     tokens = list(_TOKEN.finditer(section))
     if len(sections) < 4 and not any(token["text"] for token in tokens):
         return text

@@ -291,7 +291,8 @@ class Workbook:
             stored = value.replace("\r\n", "\n")
             display_text = formatted_text(stored, code) if code else stored
         else:
-            stored, display_text = number_text(value, "") or "", number_text(value, code)
+            display_text = number_text(value, code)
+            stored = display_text or number_text(value, "") or ""
         if display_text is None and option("numbers"):
             display_text = stored
         if display_text is None:
@@ -550,9 +551,11 @@ def date_text(value: object, code: str) -> str:
         time = f" {_time_text(value.time(), signs, code)}" if value.time() != datetime.time() else ""
         return value.date().isoformat() + time
     if isinstance(value, datetime.date):
-        days = " ".join("%A" if len(run) > 2 else "%d" for run in _DAYS.findall(_QUOTED.sub("", code)))
-        form = days if signs == {"d"} else _DATE_PARTS.get("".join(sorted(signs)))
-        return value.strftime(form or "%Y-%m-%d")
+        form = _DATE_PARTS.get("".join(sorted(signs)))
+        if signs == {"d"}:
+            runs = _DAYS.findall(_QUOTED.sub("", code))
+            form = " ".join("%A" if len(run) > 2 else "%d" for run in runs)
+        return value.strftime(form) if form else value.isoformat()
     return _time_text(value, signs, code) if isinstance(value, datetime.time) else str(value)
 
 
