@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 SEED = 38_2026_1129
 """The seed of the files that were drawn before a reader changed,"""
-SECOND_SEED = 38_2026_1137
+SECOND_SEED = 38_2026_1138
 """and of those that were drawn after the last change."""
 FIRST = 75
 """Files that were drawn before a reader changed."""
