@@ -19,7 +19,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.access import audit_log
+from annotation.access import audit_log, visibility
 from annotation.background import jobs
 from annotation.models import (
     Annotation,
@@ -441,6 +441,13 @@ def archive(release: Release) -> Path:
         _pack(source, part)
         part.rename(target)
     return target
+
+
+def archive_for(release: Release, person: Person) -> tuple[Path, str]:
+    """The zip archive for a person, and the name of the file. Raises ActionRefused (still_involved)."""
+    visibility.require_no_open_work(person, release.project)
+    visibility.require_nothing_to_judge(person, release)
+    return archive(release), f"{release.project.slug}-{release.name}.zip".replace("/", "-")
 
 
 def _pack(source: Path, target: Path) -> None:

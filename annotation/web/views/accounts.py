@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.access import authorization
 from annotation.accounts import erasure, personal_data, rate_limits, sign_up
 from annotation.models import Membership, Person
+from annotation.platform.public_links import public_link
 from annotation.platform.refusals import ActionRefused
 from annotation.web.forms.accounts import NewPasswordForm, PasswordField, RegisterForm, require_own_password
 from annotation.web.views.pages import (
@@ -30,7 +31,6 @@ from annotation.web.views.pages import (
     page,
     paginate,
     pop_secrets,
-    public_link,
     refusals_on,
     refusals_to,
     show_secrets_once,

@@ -20,6 +20,7 @@ from annotation.access.roles import Permission
 from annotation.accounts import crowd_entry, rate_limits
 from annotation.charts import list_tables
 from annotation.models import CrowdEntry, CrowdLink, Person, Project
+from annotation.platform.public_links import public_link
 from annotation.platform.refusals import ActionRefused
 from annotation.web.forms.crowd_entry import CrowdLinkForm
 from annotation.web.views.figure_gallery import figure_gallery
@@ -31,7 +32,6 @@ from annotation.web.views.pages import (
     page,
     paginate,
     pop_secrets,
-    public_link,
     refusals_on,
     refusals_to,
     show_secrets_once,

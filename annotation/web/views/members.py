@@ -18,6 +18,7 @@ from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.charts import list_tables
 from annotation.models import CrowdLink, Invitation, Membership, Project
+from annotation.platform.public_links import public_link
 from annotation.queue import allocation as queue_allocation
 from annotation.queue import workload
 from annotation.web.forms.accounts import InviteForm, RolesForm
@@ -29,7 +30,6 @@ from annotation.web.views.pages import (
     page,
     paginate,
     pop_secrets,
-    public_link,
     refusals_on,
     refusals_to,
     show_secrets_once,

@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
-from urllib.parse import urljoin
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Page, Paginator
@@ -196,11 +194,6 @@ def kind_instruction(batch: Batch) -> str:
     if task is None:
         return ""
     return instruction(task, batch.variant, batch.settings, has_model=bool(batch.loop_model))
-
-
-def public_link(request: HttpRequest, path: str) -> str:
-    """The whole address of a page, for people to send around: on PUBLIC_URL where that is set."""
-    return urljoin(settings.PUBLIC_URL, path) if settings.PUBLIC_URL else request.build_absolute_uri(path)
 
 
 @contextmanager

@@ -339,10 +339,8 @@ def download(request: PageRequest, public_id: str) -> HttpResponseBase:
     if release.ready_at is None:
         raise Http404(authorization.NOT_HERE)
     try:
-        visibility.require_no_open_work(request.user, release.project)
-        visibility.require_nothing_to_judge(request.user, release)
+        path, name = creation.archive_for(release, request.user)
     except ActionRefused as refused:
         messages.error(request, refused.detail)
         return redirect("releases", release.project.slug)
-    name = f"{release.project.slug}-{release.name}.zip".replace("/", "-")
-    return FileResponse(creation.archive(release).open("rb"), as_attachment=True, filename=name)
+    return FileResponse(path.open("rb"), as_attachment=True, filename=name)

@@ -13,19 +13,19 @@ from django.utils.translation import gettext
 
 from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
-from annotation.access.visibility import Fact
 from annotation.background import jobs, uploads
 from annotation.charts import image_files, list_tables
 from annotation.charts.figure import TEXTS, Figure, Subject, content_type
-from annotation.models import Batch, Project
-from annotation.study_file import apply, current_state, plan_text, project_export, release_gaps
+from annotation.models import Project
+from annotation.platform.public_links import public_link
+from annotation.study_file import apply, current_state, plan_text, project_export, release_gaps, visible
 from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
 from annotation.study_file.schema import Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.web.forms.study_file import StudyForm
 from annotation.web.views.figure_gallery import copies
-from annotation.web.views.pages import PageRequest, attachment, forbid_storing, page, public_link, refusals_on
+from annotation.web.views.pages import PageRequest, attachment, forbid_storing, page, refusals_on
 
 
 @page("GET", "POST")
@@ -34,33 +34,24 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
     project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
     if "download" in request.GET:
         return _download(request, project)
-    involved = visibility.has_open_work(request.user, project)
     form = StudyForm(request.POST or None, request.FILES or None)
     context: dict[str, Any] = {"project": project, "form": form, "plan": None, "links": None}
     if form.is_valid():
         with refusals_on(form):
-            parsed_study = _parse_study(form, project)
-            if parsed_study is not None and involved and any(batch.gold for batch in parsed_study.batches):
-                form.add_error(
-                    None,
-                    gettext(
-                        "You annotate in an open batch here. Leave gold items out, or ask another manager to "
-                        "export them."
-                    ),
-                )
-            elif parsed_study is not None:
+            parsed_study = _parse_study(form)
+            if parsed_study is not None:
+                visible.require_usable(parsed_study, project, request.user)
                 done = _act(request, project, parsed_study, form.cleaned_data["text"], context)
                 if done is not None:
                     return done
     under_way = jobs.under_way(project=project, kind="study")
     here = current_state.of_project(project, now=timezone.now(), derived=False, with_remaining=False)
-    sees_gold = _sees_gold(request, project)
-    text = project_export.export_study(here, gold=sees_gold)
+    text = visible.export(request.user, project, here)
     form.initial = {"text": text}
     context |= {
         "text": text,
         "notes": here.notes,
-        "sees_gold": sees_gold,
+        "sees_gold": visible.sees_gold(request.user, project),
         # Counts every item of the project: only on request.
         "asked": "missing" in request.GET,
         "missing": release_gaps.gaps_visible_to(request.user, project) if "missing" in request.GET else [],
@@ -71,7 +62,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
 
 def _download(request: PageRequest, project: Project) -> HttpResponse:
     here = current_state.of_project(project, now=timezone.now(), derived=False, with_remaining=False)
-    text = project_export.export_study(here, gold=_sees_gold(request, project))
+    text = visible.export(request.user, project, here)
     return attachment(text, f"{project.slug}-study.yaml", "application/yaml; charset=utf-8")
 
 
@@ -90,22 +81,10 @@ def _file(plan: Plan, project: Project, format: str) -> HttpResponse | None:
     return attachment(content, f"{project.slug}-study-{table.name}.{format}", content_type(format))
 
 
-def _uncounted_names(request: PageRequest, project: Project) -> set[str]:
-    """The names of the batches whose counts are kept from the reader."""
-    batches = list(Batch.objects.filter(project=project))
-    hidden = visibility.hidden_batches(request.user, batches, Fact.COUNTS)
-    return {batch.name for batch in batches if batch.pk in hidden}
-
-
-def _sees_gold(request: PageRequest, project: Project) -> bool:
-    """Whether the person works, or will, in no batch of the project: else they learn of no gold."""
-    return not visibility.hidden_batches(request.user, Batch.objects.filter(project=project), Fact.GOLD)
-
-
-def _parse_study(form: StudyForm, project: Project) -> Study | None:
+def _parse_study(form: StudyForm) -> Study | None:
     """The study of the form; its faults are on the form."""
     try:
-        parsed_study = parse(form.cleaned_data["text"])
+        return parse(form.cleaned_data["text"])
     except StudyError as error:
         for fault in error.faults:
             form.add_error(
@@ -117,15 +96,6 @@ def _parse_study(form: StudyForm, project: Project) -> Study | None:
                 else str(fault),
             )
         return None
-    if parsed_study.slug != project.slug:
-        form.add_error(
-            None,
-            gettext(
-                "This file is for the project {slug!r}. To use it here, change project.slug to {slug_2!r}."
-            ).format(slug=parsed_study.slug, slug_2=project.slug),
-        )
-        return None
-    return parsed_study
 
 
 def _act(
@@ -133,7 +103,7 @@ def _act(
 ) -> HttpResponse | None:
     """Show the plan, apply the file in the background, or make the links of people; a page to go to, if there is one."""
     now, act = timezone.now(), request.POST.get("act", "plan")
-    plan = apply.plan_for_project(parsed_study, project, now=now)
+    plan, uncounted_names = visible.plan(parsed_study, project, request.user, now=now)
     if act == "apply" and any(entry.verb != "invite" for entry in plan.does) and not plan.cannot:
         file = SimpleUploadedFile("study.yaml", text.encode())
         upload = uploads.keep(project=project, file=file, by=request.user, now=now)
@@ -144,9 +114,7 @@ def _act(
             {"name": link.name, "address": public_link(request, reverse("join", args=[link.token]))}
             for link in links
         ]
-        plan = apply.plan_for_project(parsed_study, project, now=now)
-    uncounted_names = _uncounted_names(request, project)
-    plan = replace(plan, costs=tuple(cost for cost in plan.costs if cost.batch not in uncounted_names))
+        plan, uncounted_names = visible.plan(parsed_study, project, request.user, now=now)
     if plan.costs and (format := request.POST.get("costs", "")) in TEXTS:
         return _file(plan, project, format)
     table = _costs(plan)
