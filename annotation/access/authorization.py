@@ -291,6 +291,13 @@ def membership(actor: Actor, pk: int) -> Membership:
     return row
 
 
+def member(actor: Actor, slug: str, pseudonym: str) -> Membership:
+    """A present member of a project by pseudonym, for people who invite and remove people."""
+    here = project(actor, slug, Permission.INVITE)
+    rows = Membership.objects.select_related("project", "person").filter(project=here, removed_at=None)
+    return cast("Membership", _get_or_404(rows.filter(pseudonym=pseudonym)))
+
+
 def own_assignments(actor: Actor) -> QuerySet[Assignment]:
     """Everything the actor has in progress or has finished, newest first, also in projects that they left."""
     rows = _assignments().filter(person=actor.person)
@@ -351,8 +358,11 @@ def review_sample(actor: Actor, public_id: str) -> ReviewSample:
 
 
 def may_make_projects(actor: Actor) -> bool:
-    """Administrators, and people who manage a project already. The first project comes from an administrator."""
-    if actor.token is not None:
+    """Administrators, and people who manage a project already. The first project comes from an administrator.
+
+    A token needs the scope, too.
+    """
+    if actor.token is not None and Permission.SET_UP not in actor.token.scopes:
         return False
     return actor.person.is_administrator or bool(projects_with_permission(actor, Permission.SET_UP))
 

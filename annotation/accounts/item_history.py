@@ -445,7 +445,7 @@ class EventSubject:
 
 @dataclass(frozen=True)
 class Entry:
-    """One event for the log: its number, when, who, what it is about, from and to."""
+    """One event for the log: its number, when, who, what it is about in words and as a code, from and to."""
 
     number: int
     at: datetime
@@ -455,6 +455,7 @@ class Entry:
     before: str
     after: str
     words: tuple[str, ...] = ()
+    code: str = ""
 
 
 OF_ITEM: Final = ("item__public_id", "item__batch__name", "item__example__question")
@@ -500,8 +501,11 @@ def log(
     since: datetime | None = None,
     until: datetime | None = None,
     before: int | None = None,
+    after: int | None = None,
 ) -> list[Entry]:
     """At most PAGE + 1 events of the project, the newest first; `before` is the number that a page ends at.
+
+    With `after`, a number, the first ones that follow it, the oldest first.
 
     `who` is a name or pseudonym as the reader sees it. There is no count and no offset: the log of a large study has
     millions of entries, and every page costs the same.
@@ -522,9 +526,12 @@ def log(
         matching_events = matching_events.filter(at__lt=until)
     if before is not None:
         matching_events = matching_events.filter(pk__lt=before)
-    events = list(matching_events.order_by("-pk")[: PAGE + 1])
-    # The page that follows begins at the number of the last; earlier ones are known by their time.
-    events[:PAGE] = sorted(events[:PAGE], key=lambda event: (event.at, event.pk), reverse=True)
+    if after is not None:
+        events = list(matching_events.filter(pk__gt=after).order_by("pk")[: PAGE + 1])
+    else:
+        events = list(matching_events.order_by("-pk")[: PAGE + 1])
+        # The page that follows begins at the number of the last; earlier ones are known by their time.
+        events[:PAGE] = sorted(events[:PAGE], key=lambda event: (event.at, event.pk), reverse=True)
     about = _event_subjects(events, names)
     blind: set[int] = set()
     if sight.judges:
@@ -552,6 +559,7 @@ def log(
             event.before,
             event.after,
             tuple(detail_in_words(event.detail)),
+            event.thing,
         )
         for event in events
     ]

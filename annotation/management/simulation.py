@@ -15,13 +15,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils import timezone
 
 from annotation.access.roles import Permission, Role
-from annotation.models import Batch, Gold, Item, Membership, Person, Project
+from annotation.background import jobs
+from annotation.models import Assignment, Batch, Gold, Item, Job, Membership, Person, Project
+from annotation.platform.refusals import refuse
 from annotation.quality import consent
 from annotation.quality import guidelines as quality_guidelines
 from annotation.queue import entry_requirements, practice
-from annotation.workflow import projects
+from annotation.workflow import automatic_decisions, projects
 from tableqa import Example, Table
 from tableqa.data.examples import Context, Turn
 from tasks.contract import SHOWN
@@ -30,7 +36,9 @@ from tasks.contract import Item as PlainItem
 if TYPE_CHECKING:
     import httpx
 
-IN_PROCESS = "http://127.0.0.1/"
+KIND = "simulate"
+MOST = 200
+"""Simulated annotators of a batch."""
 
 
 @dataclass
@@ -71,6 +79,30 @@ def simulate(
                 if not annotator.done:
                     _work_on_one_item(annotator, batch, seed, accuracy)
     return {annotator.person.name: annotator.counts for annotator in crew}
+
+
+def start(*, batch: Batch, by: Person, now: datetime, annotators: int, seed: int, accuracy: float) -> Job:
+    """Complete a batch in the background. Raises ActionRefused: batch_not_open; still_involved where people annotated."""
+    if batch.opened_at is None or batch.closed_at is not None:
+        refuse("batch_not_open", "Open the batch before you simulate annotators.")
+    if Assignment.objects.filter(batch=batch, person__is_simulated=False).exists():
+        refuse(
+            "still_involved",
+            "People annotate in {name}. Simulate annotators in a copy of it.",
+            name=batch.name,
+        )
+    ids = {"batch": batch.pk, "annotators": annotators, "seed": seed, "accuracy": accuracy}
+    return jobs.enqueue(project=batch.project, kind=KIND, ids=ids, by=by, now=now)
+
+
+@jobs.kind(KIND)
+def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    batch = Batch.objects.select_related("project", "requires").get(pk=job.ids["batch"])
+    terms = {name: job.ids[name] for name in ("annotators", "seed", "accuracy")}
+    counts = simulate(batch=batch, now=timezone.now(), **terms)
+    # Simulated people undo nothing, so the time for undo need not pass.
+    automatic_decisions.resolve_batch(batch=batch, now=timezone.now())
+    return {"simulated": counts}
 
 
 def people_of(project: Project, annotators: int, now: datetime) -> list[Person]:
@@ -194,9 +226,9 @@ def _clients(url: str, client_count: int) -> Iterator[list[httpx.Client]]:
         from django.core.wsgi import get_wsgi_application
 
         transport = httpx.WSGITransport(app=get_wsgi_application())
-    clients = [
-        httpx.Client(base_url=url or IN_PROCESS, transport=transport, timeout=30) for _ in range(client_count)
-    ]
+        site = urlsplit(settings.PUBLIC_URL or "http://127.0.0.1")  # a host that the site answers
+        url = f"{site.scheme}://{site.netloc}"
+    clients = [httpx.Client(base_url=url, transport=transport, timeout=30) for _ in range(client_count)]
     try:
         yield clients
     finally:

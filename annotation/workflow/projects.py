@@ -496,9 +496,15 @@ def _log_changes(
 
 
 def make_token(
-    *, person: Person, project: Project, name: str, scopes: Sequence[Permission], now: datetime
+    *,
+    person: Person,
+    project: Project,
+    name: str,
+    scopes: Sequence[str],
+    now: datetime,
+    expires_at: datetime | None = None,
 ) -> tuple[ApiToken, str]:
-    """A token for the API. It is returned once; the database keeps its hash."""
+    """A token for the API, for 180 days unless it expires earlier. It is returned once; the database keeps its hash."""
     secret = TOKEN_MARK + secrets.token_urlsafe(32)
     with transaction.atomic():
         token = ApiToken.objects.create(
@@ -507,9 +513,9 @@ def make_token(
             name=name.strip() or "token",
             prefix=secret[: len(TOKEN_MARK) + 4],
             token_hash=hash_token(secret),
-            scopes=sorted(scope.value for scope in scopes),
+            scopes=sorted(Permission(scope).value for scope in scopes),
             made_at=now,
-            expires_at=now + TOKEN_LIFE,
+            expires_at=expires_at or now + TOKEN_LIFE,
         )
         audit_log.log(token, "", "valid", by=token.person, now=now)
     return token, secret

@@ -40,6 +40,7 @@ from annotation.models import (
     SavedView,
     Upload,
 )
+from annotation.quality import gold
 from annotation.queue import resolutions
 from annotation.releases import creation
 from annotation.workflow import automatic_decisions, batches, projects
@@ -405,6 +406,19 @@ def _batch_of_edits(things: Things) -> Batch:
     return batch
 
 
+def a_member(things: Things) -> list[Any]:
+    return [things.world.project.slug, things.member.pseudonym]
+
+
+def a_gold_item(things: Things) -> list[Any]:
+    """A gold item of another batch, which no annotator has had."""
+    world = things.world
+    batch = Batch.objects.filter(name="Gold").first() or world.batch(name="Gold", open=False)
+    example = world.source.examples.all()[0]
+    row = gold.set_gold(batch=batch, example=example, data={"label": "extraction"}, by=world.mara, now=NOON)
+    return [batch.public_id, row.item.public_id]
+
+
 def in_practice(things: Things) -> list[Any]:
     return [things.world.project.slug, "question_type"]
 
@@ -415,7 +429,44 @@ def _respond(things: Things) -> dict[str, Any]:
 
 API: dict[str, dict[str, Call]] = {
     "schema": {"get": (nothing, None, ANYBODY, None)},
-    "api_projects": {"get": (nothing, None, EVERYBODY, None)},
+    "api_projects": {
+        "get": (nothing, None, EVERYBODY, None),
+        "post": (nothing, {"slug": "new-one", "name": "New one"}, MANAGE | {"otto"}, Permission.SET_UP),
+    },
+    "api_study": {
+        "get": (the_project, None, MANAGE, Permission.SET_UP),
+        "post": (the_project, {"study": "study: 1"}, MANAGE, Permission.SET_UP),
+    },
+    "api_members": {
+        "get": (the_project, None, MANAGE, Permission.INVITE),
+        "post": (the_project, {"names": ["Dee"], "roles": ["annotator"]}, MANAGE, Permission.INVITE),
+    },
+    "api_member": {
+        "patch": (a_member, {"roles": ["viewer"]}, MANAGE, Permission.INVITE),
+        "delete": (a_member, {}, MANAGE, Permission.INVITE),
+    },
+    "api_events": {"get": (the_project, None, PROGRESS, Permission.SEE_PROGRESS)},
+    "api_plan_batch": {
+        "post": (
+            the_project,
+            lambda t: {
+                "name": "Planned",
+                "type": "question_type",
+                "sources": [t.world.source.public_id],
+            },
+            MANAGE,
+            Permission.SET_UP,
+        )
+    },
+    "api_project_adjudication": {"get": (the_project, None, {"ivo"}, Permission.ADJUDICATE)},
+    "api_agreement": {"get": (the_batch, None, PROGRESS, Permission.SEE_PROGRESS)},
+    "api_gold": {
+        "get": (the_batch, None, MANAGE, Permission.SET_UP),
+        "post": (the_batch, {"example": "none", "response": {}}, MANAGE, Permission.SET_UP),
+    },
+    "api_gold_item": {"delete": (a_gold_item, {}, MANAGE, Permission.SET_UP)},
+    "api_simulation": {"post": (the_batch, {"annotators": 1}, MANAGE, Permission.SET_UP)},
+    "api_download": {"get": (lambda t: [t.release.public_id], None, PROGRESS, Permission.SEE_PROGRESS)},
     "api_batches": {"get": (nothing, None, EVERYBODY, None)},
     "api_task_types": {"get": (nothing, None, EVERYBODY, None)},
     "api_releases": {"get": (nothing, None, EVERYBODY, None)},

@@ -46,8 +46,8 @@ class Command(RefusingCommand):
 
 
 def _count(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 200:
-        raise ArgumentTypeError("must be a number from 1 to 200")
+    if not text.isdigit() or not 1 <= int(text) <= simulation.MOST:
+        raise ArgumentTypeError(f"must be a number from 1 to {simulation.MOST}")
     return int(text)
 
 

@@ -14,14 +14,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.access import authorization, visibility
+from annotation.access.authorization import Actor
 from annotation.access.roles import Permission
 from annotation.accounts import crowd_entry
 from annotation.assistance import accuracy_jobs, model_accuracy
-from annotation.models import Batch, CrowdLink, Membership, Person, Source
-from annotation.models.batch_options import changeable
+from annotation.models import Batch, CrowdLink, Membership, Person, Project, Source
+from annotation.models.batch_options import TERMS, Term, changeable
 from annotation.platform.refusals import refuse
 from annotation.queue import allocation, explanations, sampling, workload
-from annotation.web.api.views import valid
+from annotation.web.api import serializers as shapes
+from annotation.web.api.views import task_or_404, valid
 from annotation.workflow import batch_settings, batches
 from tasks.contract import task_types
 
@@ -51,15 +53,34 @@ def in_openapi(schema: Any) -> Any:
     return parts
 
 
-@extend_schema_field(
-    {
-        "type": "object",
-        "properties": {name: in_openapi(term.schema(in_file=False)) for name, term in changeable().items()},
-        "additionalProperties": False,
-    }
-)
+def _schema_of(terms: Mapping[str, Term]) -> dict[str, Any]:
+    properties = {name: in_openapi(term.schema(in_file=False)) for name, term in terms.items()}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+@extend_schema_field(_schema_of(changeable()))
 class TermsField(serializers.DictField):
     """Terms of a batch by their names; `workflow.batch_settings` checks their values."""
+
+
+@extend_schema_field(_schema_of(TERMS))
+class AllTermsField(serializers.DictField):
+    """Terms of a new batch by their names; `models.batch_options` checks their values."""
+
+
+class BatchRequest(serializers.Serializer[Any]):
+    """A new batch. `sources` and `feeds_from` are ids; `of`, `size`, `only`, `seed` and `by` are those of study files."""
+
+    name = serializers.CharField(max_length=batches.LONGEST_NAME)
+    type = serializers.CharField(max_length=60)
+    sources = serializers.ListField(child=serializers.CharField(max_length=12), max_length=100, default=list)
+    of = serializers.CharField(max_length=20, default="", allow_blank=True)
+    size = serializers.IntegerField(min_value=1, max_value=2**31 - 1, default=None, allow_null=True)
+    only = serializers.ListField(child=serializers.CharField(), default=list, max_length=10_000)
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+    by = serializers.CharField(max_length=80, default="", allow_blank=True)
+    feeds_from = serializers.CharField(max_length=12, default="", allow_blank=True)
+    terms = AllTermsField(default=dict)
 
 
 class ChangeRequest(serializers.Serializer[Any]):
@@ -180,6 +201,49 @@ class ModelAnswers(APIView):
             "job": job.public_id if job is not None else None,
         }
         return Response(counts, status=202 if data["ask"] else 200)
+
+
+class PlanBatch(APIView):
+    """A new batch."""
+
+    @extend_schema(request=BatchRequest, responses={201: shapes.BatchShape})
+    def post(self, request: Request, slug: str) -> Response:
+        """Plan a batch over a sample of sources, or one that takes accepted items from another. It is not open yet."""
+        actor = authorization.actor(request)
+        project = authorization.project(actor, slug, Permission.SET_UP)
+        data = valid(BatchRequest, request)
+        sources = list(Source.objects.current().filter(project=project, public_id__in=data["sources"]))
+        if unknown := sorted(set(data["sources"]) - {source.public_id for source in sources}):
+            refuse("invalid_request", "There is no source {name!r} in this project.", name=unknown[0])
+        sample = sampling.Sample(
+            sources=sorted(sources, key=lambda source: source.pk),
+            **{name: data[name] for name in ("of", "size", "seed")},
+            only=data["only"] or None,
+            strata=data["by"],
+            feeds_from=_batch_of(actor, project, data["feeds_from"]),
+        )
+        terms = dict(data["terms"])
+        if isinstance(terms.get("requires"), str):
+            terms["requires"] = _batch_of(actor, project, terms["requires"])
+        batch = batches.plan_batch(
+            project=project,
+            task=task_or_404(project, data["type"]),
+            name=data["name"],
+            sample=sample,
+            terms=terms,
+            by=actor.person,
+            now=timezone.now(),
+        )
+        hiding = visibility.hiding_size(actor.person, Batch.objects.filter(pk=batch.pk))
+        return Response(shapes.BatchShape(batch, context={"hiding_size": hiding}).data, status=201)
+
+
+def _batch_of(actor: Actor, project: Project, public_id: str) -> Batch | None:
+    """The batch of this project; None for "". Raises Http404."""
+    batch = authorization.batch(actor, public_id, Permission.SET_UP) if public_id else None
+    if batch is not None and batch.project_id != project.pk:
+        raise Http404(authorization.NOT_HERE)
+    return batch
 
 
 class State(APIView):

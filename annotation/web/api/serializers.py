@@ -22,6 +22,19 @@ class ProjectShape(serializers.ModelSerializer[Project]):
         fields = ["slug", "name", "time_zone", "created_at"]
 
 
+class NewProjectRequest(serializers.Serializer[Any]):
+    slug = serializers.CharField(max_length=60)
+    name = serializers.CharField(max_length=120)
+    time_zone = serializers.CharField(max_length=60, required=False, default="UTC")
+
+
+class NewProjectShape(ProjectShape):
+    token = serializers.CharField(allow_null=True, help_text="For the new project; null in a session.")
+
+    class Meta(ProjectShape.Meta):
+        fields = [*ProjectShape.Meta.fields, "token"]
+
+
 class BatchShape(serializers.ModelSerializer[Batch]):
     id = serializers.CharField(source="public_id")
     project = serializers.CharField(source="project.slug")
@@ -466,6 +479,7 @@ class UndoneShape(serializers.Serializer[Any]):
 
 
 class AdjudicationShape(UndoneShape):
+    batch = serializers.CharField()
     shows = serializers.DictField()
     listed_reasons = serializers.ListField(child=serializers.CharField())
     note_required = serializers.BooleanField()

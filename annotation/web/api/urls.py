@@ -9,6 +9,8 @@ from annotation.web.api import (
     example_import,
     explorer,
     own_work,
+    projects,
+    quality,
     task_types,
     views,
 )
@@ -21,6 +23,16 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("projects/", views.Projects.as_view(), name="api_projects"),
     path("projects/<slug:slug>/releases/", views.MakeRelease.as_view(), name="api_make_release"),
+    path("projects/<slug:slug>/study/", projects.StudyFile.as_view(), name="api_study"),
+    path("projects/<slug:slug>/members/", projects.Members.as_view(), name="api_members"),
+    path("projects/<slug:slug>/members/<str:pseudonym>/", projects.Member.as_view(), name="api_member"),
+    path("projects/<slug:slug>/events/", projects.Events.as_view(), name="api_events"),
+    path("projects/<slug:slug>/batches/", batches.PlanBatch.as_view(), name="api_plan_batch"),
+    path(
+        "projects/<slug:slug>/adjudication/",
+        views.ProjectAdjudicationQueue.as_view(),
+        name="api_project_adjudication",
+    ),
     path("projects/<slug:slug>/items/", explorer.Items.as_view(), name="api_items"),
     path("projects/<slug:slug>/model-answers/", batches.ModelAnswers.as_view(), name="api_model_answers"),
     path(
@@ -47,6 +59,7 @@ urlpatterns = [
     path("assignments/<str:public_id>/response/", own_work.PastResponse.as_view(), name="api_past_response"),
     path("task-types/", views.TaskTypes.as_view(), name="api_task_types"),
     path("releases/", views.Releases.as_view(), name="api_releases"),
+    path("releases/<str:public_id>/download/", views.Download.as_view(), name="api_download"),
     path("assignments/<str:public_id>/skip/", views.Skip.as_view(), name="api_skip"),
     path("batches/<str:public_id>/try/", annotator_questions.Try.as_view(), name="api_try"),
     path(
@@ -71,6 +84,10 @@ urlpatterns = [
     path("batches/<str:public_id>/state/", batches.State.as_view(), name="api_batch_state"),
     path("batches/<str:public_id>/change/", batches.Change.as_view(), name="api_batch_change"),
     path("batches/<str:public_id>/accounts/", batches.Accounts.as_view(), name="api_batch_accounts"),
+    path("batches/<str:public_id>/agreement/", quality.Agreement.as_view(), name="api_agreement"),
+    path("batches/<str:public_id>/gold/", quality.GoldItems.as_view(), name="api_gold"),
+    path("batches/<str:public_id>/gold/<str:item>/", quality.GoldItem.as_view(), name="api_gold_item"),
+    path("batches/<str:public_id>/simulation/", quality.Simulation.as_view(), name="api_simulation"),
     path("batches/<str:public_id>/shares/", batches.Move.as_view(), name="api_batch_shares"),
     path(
         "projects/<slug:slug>/crowd/<str:public_id>/admission/",

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.translation import get_language
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics
 from rest_framework.request import Request
@@ -36,6 +37,7 @@ from annotation.workflow import adjudication as workflow_adjudication
 from annotation.workflow import (
     assignments,
     automatic_decisions,
+    projects,
 )
 from annotation.workflow import (
     task_types as workflow_task_types,
@@ -44,13 +46,31 @@ from tasks.contract import InvalidResponse, TaskType, decision_rules, task_types
 
 
 class Projects(generics.ListAPIView[Project]):
-    """The projects you belong to."""
+    """Projects."""
 
     serializer_class = shapes.ProjectShape
     queryset = Project.objects.none()
 
     def get_queryset(self) -> QuerySet[Project]:
         return authorization.projects(authorization.actor(self.request))
+
+    @extend_schema(responses=shapes.ProjectShape(many=True))
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The projects you belong to."""
+        return self.list(request, *args, **kwargs)
+
+    @extend_schema(request=shapes.NewProjectRequest, responses={201: shapes.NewProjectShape})
+    def post(self, request: Request) -> Response:
+        """Create a project, with you as its manager. A token gets one for the new project, shown once."""
+        actor, now = authorization.actor(request), timezone.now()
+        authorization.require_may_make_projects(actor)
+        data = valid(shapes.NewProjectRequest, request)
+        project = projects.create_project(manager=actor.person, now=now, **data)
+        secret = None
+        if (token := actor.token) is not None:
+            made_for = {"person": actor.person, "project": project, "name": token.name, "now": now}
+            _, secret = projects.make_token(**made_for, scopes=token.scopes, expires_at=token.expires_at)
+        return Response({**shapes.ProjectShape(project).data, "token": secret}, status=201)
 
 
 class Batches(generics.ListAPIView[Batch]):
@@ -309,10 +329,18 @@ class AdjudicationQueue(APIView):
         """List up to 50 items for you to adjudicate, most important first."""
         actor = authorization.actor(request)
         batch = authorization.batch(actor, public_id, Permission.ADJUDICATE)
-        waiting = visibility.adjudicable(actor.person, resolutions.waiting(batch))
-        items = list(waiting.select_related("example__stored_table", "batch__definition")[:50])
-        queue_candidates.record_reading(items, by=actor.person, now=timezone.now())
-        return Response(list(map(_adjudication, items, queue_candidates.of_items(items))))
+        return _adjudications(actor.person, resolutions.waiting(batch))
+
+
+class ProjectAdjudicationQueue(APIView):
+    """What waits for an adjudicator in all batches."""
+
+    @extend_schema(responses=shapes.AdjudicationShape(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List up to 50 items of all batches for you to adjudicate, most important first."""
+        actor = authorization.actor(request)
+        project = authorization.project(actor, slug, Permission.ADJUDICATE)
+        return _adjudications(actor.person, resolutions.waiting_in(project))
 
 
 class Decide(APIView):
@@ -392,7 +420,7 @@ class Practice(APIView):
     def post(self, request: Request, slug: str, type: str) -> Response:
         """Check a response to a practice exercise. The response is not stored."""
         project = authorization.project(authorization.actor(request), slug)
-        task, data = _task_or_404(project, type), valid(shapes.PracticeRequest, request)
+        task, data = task_or_404(project, type), valid(shapes.PracticeRequest, request)
         exercises = practice.exercises(task, data["variant"])
         if data["number"] > len(exercises):
             raise Http404(authorization.NOT_HERE)
@@ -422,7 +450,7 @@ class Practice(APIView):
         )
 
 
-def _task_or_404(project: Project, key: str) -> TaskType:
+def task_or_404(project: Project, key: str) -> TaskType:
     """An installed task type, or the newest version of one that the project defines."""
     own = workflow_task_types.task_in(project, key) if key not in task_types() and "\0" not in key else None
     if own is None and key not in task_types():
@@ -470,6 +498,20 @@ class MakeRelease(APIView):
             project=project, by=actor.person, now=timezone.now(), request=key, **data
         )
         return Response(shapes.ReleaseShape(release).data, status=202)
+
+
+class Download(APIView):
+    """The files of a release."""
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    def get(self, request: Request, public_id: str) -> FileResponse:
+        """Download a finished release as a zip archive."""
+        actor = authorization.actor(request)
+        release = authorization.release(actor, public_id)
+        if release.ready_at is None:
+            raise Http404(authorization.NOT_HERE)
+        path, name = creation.archive_for(release, actor.person)
+        return FileResponse(path.open("rb"), as_attachment=True, filename=name)
 
 
 class JobDetail(APIView):
@@ -533,9 +575,18 @@ def _waiting(adjudication: Adjudication) -> dict[str, Any]:
     return {name: getattr(adjudication, name) for name in ("reason", "weight", "asked_at")}
 
 
+def _adjudications(person: Person, waiting: QuerySet[Item]) -> Response:
+    """Up to 50 of the items that wait, with their responses."""
+    rows = visibility.adjudicable(person, waiting)
+    items = list(rows.select_related("example__stored_table", "batch__definition")[:50])
+    queue_candidates.record_reading(items, by=person, now=timezone.now())
+    return Response(list(map(_adjudication, items, queue_candidates.of_items(items))))
+
+
 def _adjudication(item: Any, candidates: Sequence[queue_candidates.Candidate]) -> dict[str, Any]:
     return {
         "item": item.public_id,
+        "batch": item.batch.public_id,
         **_waiting(item.adjudication),
         "shows": item.batch.task().payload(item.plain()),
         "listed_reasons": listed_reasons(item.batch.adjudication_reasons),

@@ -19,6 +19,7 @@ from annotation.accounts import next_batch
 from annotation.background import jobs
 from annotation.explorer import item_actions
 from annotation.explorer.links import explorer_url
+from annotation.management import simulation
 from annotation.models import Batch, Job, PersonBatchCounts, Project, Release, Upload
 from annotation.platform import migration_state
 from annotation.platform.database import failures, limits
@@ -224,6 +225,7 @@ TITLES = {
     "import_responses": gettext_noop("Importing responses"),
     "import_labels": gettext_noop("Importing labels"),
     "import_gold": gettext_noop("Importing gold answers"),
+    simulation.KIND: gettext_noop("Simulating annotators"),
     deletion.KIND: gettext_noop("Deleting"),
     item_actions.ACT: gettext_noop("Changing items"),
     item_actions.UNDO: gettext_noop("Undoing changes of items"),
@@ -234,7 +236,12 @@ AGAIN = {
     "release": "releases",
     "study": "study",
 }
-AGAIN_OF_BATCH = {"import_labels": "labels_elsewhere", "import_gold": "gold", "draw_items": "batch"}
+AGAIN_OF_BATCH = {
+    "import_labels": "labels_elsewhere",
+    "import_gold": "gold",
+    "draw_items": "batch",
+    simulation.KIND: "batch",
+}
 
 
 def _retry_address(job: Job) -> str:
