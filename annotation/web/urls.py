@@ -38,6 +38,7 @@ from annotation.web.views import (
     payments,
     perturbation_runs,
     practice,
+    project_settings,
     projects,
     release_comparison,
     releases,
@@ -115,7 +116,7 @@ urlpatterns = [
     # setting up
     path("projects/new/", projects.project_new, name="project_new"),
     path("projects/<slug:slug>/", projects.project, name="project"),
-    path("projects/<slug:slug>/rename/", projects.project_rename, name="project_rename"),
+    path("projects/<slug:slug>/rename/", project_settings.project_rename, name="project_rename"),
     path("projects/<slug:slug>/archive/", archiving.archive_project, name="archive_project"),
     path("batches/<str:public_id>/archive/", archiving.archive_batch, name="archive_batch"),
     path("sources/<str:public_id>/archive/", archiving.archive_source, name="archive_source"),

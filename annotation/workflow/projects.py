@@ -19,7 +19,17 @@ from django.utils.translation import gettext_noop
 
 from annotation.access import audit_log
 from annotation.access.roles import Permission, Role
-from annotation.models import ApiToken, Assignment, Batch, CrowdEntry, Invitation, Membership, Person, Project
+from annotation.models import (
+    ApiToken,
+    Assignment,
+    Batch,
+    CrowdEntry,
+    Invitation,
+    Membership,
+    Person,
+    Project,
+    Source,
+)
 from annotation.models.batch_options import work_limits
 from annotation.models.batch_options.budget import budget
 from annotation.payments import data_statement
@@ -31,6 +41,7 @@ RESERVED_SLUGS = frozenset({"new"})
 """Slugs that are addresses of pages: /projects/new/."""
 INVITATION_LIFE = timedelta(days=14)
 LONGEST_INVITATION = timedelta(days=90)
+LONGEST_LICENCE = 80
 TOKEN_LIFE = timedelta(days=180)
 NO_ANNOTATOR = gettext_noop("no longer an annotator")
 """The code of why a member's assignments were returned."""
@@ -470,6 +481,20 @@ def change_statement(*, project: Project, statement: Mapping[str, str], by: Pers
         Project.objects.filter(pk=project.pk).update(statement=new_statement)
         _log_changes(project, "statement changed", by, now, before, {"statement": new_statement})
     project.statement = new_statement
+
+
+def change_licences(*, project: Project, licences: Mapping[str, str], by: Person, now: datetime) -> None:
+    """The licence of sources, by their ids; "" for none. Earlier releases keep theirs. Raises
+    ActionRefused(invalid_request)."""
+    require_storable(*licences.values())
+    sources = Source.objects.ready().filter(project=project, public_id__in=licences)
+    with transaction.atomic():
+        for source in sources.select_for_update(no_key=True).order_by("pk"):
+            before, licence = source.licence, licences[source.public_id].strip()
+            if before != licence:
+                Source.objects.filter(pk=source.pk).update(licence=licence)
+                detail = audit_log.changed("licence", before, licence)
+                audit_log.log(source, "", "terms changed", by=by, now=now, detail=detail)
 
 
 def set_characteristics(*, membership: Membership, entries: Mapping[str, str]) -> None:

@@ -20,13 +20,9 @@ MORE = ("mix", "purpose", *PROMPTS, "waivers")
 """Fields of `ReleaseForm` that few releases need."""
 
 
-class ReleaseForm(forms.Form):
-    """The release's name, its formats and its options. `defaults` are those of the project (`Project.release`)."""
+class ReleaseOptionsForm(forms.Form):
+    """Formats and what is in their files. `defaults` are those of the project (`Project.release`)."""
 
-    name = forms.CharField(
-        max_length=80,
-        help_text=gettext_lazy("For example 1.0 or pilot-2026-07. Other data needs another name."),
-    )
     format = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple(attrs={"class": "ticks"}),
         label=gettext_lazy("Formats"),
@@ -80,6 +76,36 @@ class ReleaseForm(forms.Form):
             "With the format hf: sources of this split give solved examples and no test items."
         ),
     )
+
+    def __init__(self, *args: Any, defaults: Mapping[str, Any], **kwargs: Any) -> None:
+        chosen = {"format" if name == "formats" else name: value for name, value in defaults.items()}
+        chosen |= chosen.pop("prompts", {})
+        super().__init__(*args, **{"initial": chosen, **kwargs})
+        self.fields["format"].choices = [  # type: ignore[attr-defined]
+            (
+                name,
+                format_html(
+                    "<strong>{}</strong> <span>{}</span>",
+                    name,
+                    " ".join(gettext(text) for text in (DESCRIPTIONS[name], LOSSES[name]) if text),
+                ),
+            )
+            for name in FORMATS
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned_data = super().clean() or {}
+        prompts = {name: value for name in PROMPTS if (value := cleaned_data.pop(name, ""))}
+        return {**cleaned_data, "prompts": prompts if "hf" in cleaned_data.get("format", ()) else {}}
+
+
+class ReleaseForm(ReleaseOptionsForm):
+    """The release's name, its formats and its options."""
+
+    name = forms.CharField(
+        max_length=80,
+        help_text=gettext_lazy("For example 1.0 or pilot-2026-07. Other data needs another name."),
+    )
     waivers = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -96,26 +122,11 @@ class ReleaseForm(forms.Form):
             "a release as data."
         ),
     )
-
     include_unchecked = forms.BooleanField()
+    field_order = ("name",)
 
-    def __init__(
-        self, *args: Any, defaults: Mapping[str, Any], simulated: bool, unchecked: int, **kwargs: Any
-    ) -> None:
-        chosen = {"format" if name == "formats" else name: value for name, value in defaults.items()}
-        chosen |= chosen.pop("prompts", {})
-        super().__init__(*args, **{"initial": chosen, **kwargs})
-        self.fields["format"].choices = [  # type: ignore[attr-defined]
-            (
-                name,
-                format_html(
-                    "<strong>{}</strong> <span>{}</span>",
-                    name,
-                    " ".join(gettext(text) for text in (DESCRIPTIONS[name], LOSSES[name]) if text),
-                ),
-            )
-            for name in FORMATS
-        ]
+    def __init__(self, *args: Any, simulated: bool, unchecked: int, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         if unchecked:
             field = self.fields["include_unchecked"]
             field.label = ngettext(
@@ -151,11 +162,6 @@ class ReleaseForm(forms.Form):
     def has_more(self) -> bool:
         """Whether one of the folded fields was filled in, or has an error."""
         return any(field.errors or field.value() not in ("", None) for field in self.more)
-
-    def clean(self) -> dict[str, Any]:
-        cleaned_data = super().clean() or {}
-        prompts = {name: value for name in PROMPTS if (value := cleaned_data.pop(name, ""))}
-        return {**cleaned_data, "prompts": prompts if "hf" in cleaned_data.get("format", ()) else {}}
 
     def clean_waivers(self) -> dict[str, str]:
         waivers = {}

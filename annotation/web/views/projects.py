@@ -17,7 +17,7 @@ from annotation.queue import availability, entry_requirements
 from annotation.releases import restoration
 from annotation.study_file import apply
 from annotation.web.board import facts
-from annotation.web.forms.projects import ProjectForm, RenameForm
+from annotation.web.forms.projects import ProjectForm
 from annotation.web.views import board
 from annotation.web.views.figure_gallery import figure_gallery
 from annotation.web.views.pages import PageRequest, kind_title, page, paginate, refusals_on
@@ -151,16 +151,3 @@ def kind_or_404(project: Project, key: str) -> TaskType:
     if own is None:
         raise Http404(authorization.NOT_HERE)
     return own
-
-
-@page("GET", "POST")
-def project_rename(request: PageRequest, slug: str) -> HttpResponse:
-    """Another name for the project, under the same address."""
-    project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
-    form = RenameForm(request.POST or None, project=project)
-    if form.is_valid():
-        with refusals_on(form):
-            projects.rename_project(project=project, by=request.user, now=timezone.now(), **form.cleaned_data)
-            messages.success(request, gettext("Saved. The short name in the URL is unchanged."))
-            return redirect("project", project.slug)
-    return render(request, "setting_up/rename.html", {"project": project, "form": form})
