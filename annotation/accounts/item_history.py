@@ -161,23 +161,25 @@ def of_item(item: Item, names: Names) -> ItemHistory:
         Q(example__outcome__decision__item=item) | Q(batch__feeds_from=item.batch_id, example=item.example_id)
     )
     origin = getattr(item.example, "outcome", None)
-    first = Annotation.objects.filter(assignment__in=assignments).order_by("event_id").first()
-    releases = (
-        Release.objects.filter(
-            project=item.batch.project_id, ready_at__isnull=False, watermark__gte=first.event_id
-        )
-        if first is not None and not item.is_gold and item.batch.purpose == Batch.Purpose.WORK
-        else Release.objects.none()
-    )
     return ItemHistory(
         sorted(moments, key=lambda moment: moment.at),
         list(outcomes.select_related("batch").order_by("pk")[:PAGE]),
-        list(releases.order_by("ready_at", "pk")[:PAGE]),
+        releases_with(item),
         origin.decision.item if origin is not None else None,
     )
 
 
+def releases_with(item: Item) -> list[Release]:
+    """The first finished releases that contain responses to the item."""
+    first = Annotation.objects.filter(assignment__item=item).order_by("event_id").first()
+    if first is None or item.is_gold or item.batch.purpose != Batch.Purpose.WORK:
+        return []
+    rows = Release.objects.filter(project=item.batch.project_id, ready_at__isnull=False)
+    return list(rows.filter(watermark__gte=first.event_id).order_by("ready_at", "pk")[:PAGE])
+
+
 VERBS: Final = {
+    ("", "redacted"): gettext_noop("redacted a text"),
     ("", "leased"): gettext_noop("was assigned the item"),
     ("", "submitted"): gettext_noop("has an imported response"),
     ("returned", "leased"): gettext_noop("reopened the item"),

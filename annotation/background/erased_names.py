@@ -12,6 +12,7 @@ from urllib.parse import unquote_plus
 from django.db.models import QuerySet
 
 from annotation.models import (
+    Annotation,
     IndexedItem,
     Invitation,
     Job,
@@ -75,8 +76,11 @@ class Names:
         return any(part in folded for part in self.parts) and bool(self.pattern.search(folded))
 
     def texts_with_parts(self, projects: Iterable[int]) -> Iterator[str]:
-        """Texts of these projects that have a part of a name beside the names themselves: erasing leaves it there."""
+        """Texts that erasing leaves: of responses with a part of a name, of others with one beside the names themselves."""
         parts = Names(*((part, None, ()) for name in self.names for part in name.split() if len(part) > 2))
+        responses = Annotation.objects.filter(assignment__batch__project__in=projects, response__isnull=False)
+        for response in responses.order_by("pk").values_list("response", flat=True).iterator():
+            yield from (text for text in _texts_in(response.get("data")) if parts.are_in(text))
         for column, path in inventory.REPLACED.items():
             table, field = column.split(".")
             if not path or table == "job":

@@ -23,6 +23,8 @@ Record = dict[str, Any]
 ERRATUM = {"release", "source", "id", "reason"}
 CORRECTION = {"releases", "source", "id", "item", "fault", "reason", "examples"}
 """The fields of an erratum by contradiction, and by correction."""
+REDACTED = "redacted"
+"""The state of an item that the log names where a text was redacted."""
 FAULTS = {
     "reopened": gettext_noop("excluded"),
     "adjudication": gettext_noop("decided again"),
@@ -131,6 +133,12 @@ def deleted_batches(release: Release) -> list[Record]:
     rows = Batch.everything.filter(project=release.project_id, deletion__event__lte=release.watermark)
     records = rows.order_by("deleted_at", "pk").values_list("deletion", flat=True)
     return [{name: value for name, value in record.items() if name != "event"} for record in records]
+
+
+def count_redactions(release: Release) -> int:
+    """How often a text was redacted in the project up to the release."""
+    events = Event.objects.filter(project=release.project_id, thing="item", after=REDACTED)
+    return events.filter(pk__lte=release.watermark).count()
 
 
 def faults(folder: Path, manifest: Manifest) -> Iterator[str]:

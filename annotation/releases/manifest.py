@@ -68,6 +68,7 @@ class Contents:
     predecessor: Record | None
     changes: Record
     deleted: list[Record]
+    redacted: int
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,13 @@ class Manifest:
         "the person who did it, `date`. Earlier releases keep their records",
         lambda contents: contents.deleted,
         absent=[],
+        since=RULES_OF_DELETED,
+    )
+    redacted: int = manifest_field(
+        "how often a text was [redacted](../assigning.md#redact-a-text) in the project before this release. Earlier "
+        "releases keep it",
+        lambda contents: contents.redacted,
+        absent=0,
         since=RULES_OF_DELETED,
     )
     sources: list[Record] = manifest_field(

@@ -115,6 +115,7 @@ def write_files(
         predecessor=predecessor,
         changes=changes,
         deleted=history.deleted_batches(release),
+        redacted=history.count_redactions(release),
     )
     manifest = Manifest.of_contents(contents)
     release_files.write_beside(raw, manifest)

@@ -85,6 +85,7 @@ urlpatterns = [
     # what happened
     path("projects/<slug:slug>/log/", item_history.log, name="project_log"),
     path("items/<str:public_id>/story/", item_history.item, name="item_story"),
+    path("items/<str:public_id>/redact/", item_history.redact, name="redact"),
     # the explorer
     path("projects/<slug:slug>/explorer/", explorer.explorer, name="explorer"),
     path("batches/<str:public_id>/items/", explorer.explorer, name="batch_items"),

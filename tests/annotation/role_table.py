@@ -277,6 +277,7 @@ PAGES: dict[str, Row] = {
     "labels_elsewhere": (the_batch, MANAGE, MANAGE),
     "worked_examples": (the_batch, ANNOTATE, None),
     "project_log": (the_project, PROGRESS, None),
+    "redact": (lambda t: [t.item.public_id], MANAGE, MANAGE),
     "item_story": (lambda t: [t.item.public_id], PROGRESS, None),
     "explorer": (the_project, PROGRESS, None),
     "explorer_act": (the_project, None, {"ivo", "mara"}),

@@ -54,6 +54,7 @@ def test_the_fields_computed_from_stored_records_are_those_of_the_stored_manifes
         predecessor=None,
         changes={},
         deleted=[],
+        redacted=0,
     )
 
     with under(raw.rules):

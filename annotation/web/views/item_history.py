@@ -10,19 +10,19 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotation.access import authorization, visibility
 from annotation.access.roles import Permission, Role
 from annotation.access.visibility import Fact
-from annotation.accounts import item_history
+from annotation.accounts import item_history, redaction
 from annotation.charts import record_tables
 from annotation.explorer import item_actions
 from annotation.models import Item, Membership, Project
 from annotation.platform.refusals import ActionRefused
 from annotation.queue import candidates, explanations
 from annotation.web.views.figure_gallery import figure_gallery
-from annotation.web.views.pages import PageRequest, kind_title, page
+from annotation.web.views.pages import PageRequest, kind_title, page, refusals_on, refusals_to
 
 
 class LogForm(forms.Form):
@@ -168,11 +168,60 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
         "gold": requested_item.is_gold and sight.shows(Fact.GOLD, requested_item),
         "by_name": names.by_name,
         **dict.fromkeys(("annotators", "asked_of", "explanation")),
+        "may_redact": Permission.SET_UP in authorization.permissions_in(actor, requested_item.batch.project),
         **_explanation_context(request, sight, requested_item),
         "history_table": table,
         **figure_gallery(request, "item", public_id, [table]),
     }
     return render(request, "stories/item.html", context)
+
+
+class RedactForm(forms.Form):
+    """A text to redact, and why."""
+
+    text = forms.CharField(
+        min_length=redaction.SHORTEST,
+        max_length=redaction.LONGEST,
+        label=gettext_lazy("Text to redact"),
+        help_text=gettext_lazy("Exactly as it is written. It is replaced by {tombstone}.").format(
+            tombstone=redaction.TOMBSTONE
+        ),
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+    )
+    reason = forms.CharField(
+        max_length=500,
+        label=gettext_lazy("Reason"),
+        help_text=gettext_lazy("The audit log keeps it. It must not contain the text."),
+    )
+
+
+@page("GET", "POST")
+def redact(request: PageRequest, public_id: str) -> HttpResponse:
+    """Redact a text about an item: the first POST says in how many fields it is, the second replaces it."""
+    actor = authorization.actor(request)
+    item = authorization.item(actor, public_id, Permission.SET_UP)
+    with refusals_to(request):
+        item_history.require_readable(visibility.visibility_of(actor, item.batch.project), item)
+        form, count, now = RedactForm(request.POST or None), 0, timezone.now()
+        if form.is_valid():
+            with refusals_on(form):
+                is_sure = request.POST.get("act") == "redact"
+                data = {**form.cleaned_data, "item": item, "by": request.user, "now": now}
+                count = redaction.redact(**data, only_count=not is_sure)
+                if is_sure:
+                    text = ngettext("{n} field was redacted.", "{n} fields were redacted.", count)
+                    messages.success(request, text.format(n=count))
+                    return redirect("item_story", public_id)
+        releases = item_history.releases_with(item)
+        context = {
+            "item": item,
+            "project": item.batch.project,
+            "form": form,
+            "count": count,
+            "releases": releases,
+        }
+        return render(request, "stories/redact.html", context)
+    return redirect("batch", item.batch.public_id)
 
 
 def figures_of_item(request: PageRequest, public_id: str) -> dict[str, Any]:
