@@ -30,6 +30,7 @@ from annotation.models import (
     Invitation,
     Job,
     Membership,
+    Notice,
     Person,
     Project,
     ProposalImpression,
@@ -106,6 +107,7 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
         person.refresh_from_db()
         person.name, person.email, person.time_zone = NAME, None, "UTC"
         person.personal_settings, person.former_names = {}, []
+        person.unread_notices, person.mail_notices = 0, "never"
         person.set_unusable_password()
         person.is_active = person.is_administrator = False
         person.last_login = None
@@ -120,6 +122,7 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
 def _delete_unsubmitted(person: Person) -> None:
     """Delete drafts, own views, the checks that the person asked for, and what they did with proposals on open items."""
     SavedView.objects.filter(made_by=person, is_shared=False).delete()
+    Notice.objects.filter(person=person).delete()
     Draft.objects.filter(assignment__person=person).delete()
     impressions = ProposalImpression.objects.filter(assignment__person=person, assignment__annotations=None)
     with immutable_rows.writable():

@@ -143,7 +143,7 @@ def _redact_examples(examples: Sequence[Example], text: str) -> int:
 def _redact_items(items: Sequence[int], text: str) -> int:
     count = 0
     for model, way, fields in _BY_ITEM:
-        rows = models.QuerySet(model).filter(**{f"{way}__in": items}).order_by("pk")
+        rows: models.QuerySet[Any] = models.QuerySet(model).filter(**{f"{way}__in": items}).order_by("pk")
         for key, *values in rows.values_list("pk", *fields):
             new = {name: _without(value, text) for name, value in zip(fields, values, strict=True)}
             if list(new.values()) != values:

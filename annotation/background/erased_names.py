@@ -80,7 +80,7 @@ class Names:
         parts = Names(*((part, None, ()) for name in self.names for part in name.split() if len(part) > 2))
         responses = Annotation.objects.filter(assignment__batch__project__in=projects, response__isnull=False)
         for response in responses.order_by("pk").values_list("response", flat=True).iterator():
-            yield from (text for text in _texts_in(response.get("data")) if parts.are_in(text))
+            yield from (text for text in _texts_in((response or {}).get("data")) if parts.are_in(text))
         for column, path in inventory.REPLACED.items():
             table, field = column.split(".")
             if not path or table == "job":

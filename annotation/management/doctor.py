@@ -33,6 +33,7 @@ from annotation.models import (
     Membership,
     ModelRequest,
     ModelTotal,
+    Notice,
     Person,
     PersonBatchCounts,
     Project,
@@ -305,6 +306,16 @@ def _answers() -> Iterator[str]:
     for pk, stored in people.values_list("pk", "unread_answers"):
         if stored != counted.get(pk, 0):
             yield f"person {pk}: unread_answers is {stored}, not {counted.get(pk, 0)}"
+
+
+def _notices() -> Iterator[str]:
+    """Each person's count of unread notices, counted again."""
+    unread = Notice.objects.filter(read_at__isnull=True).order_by()
+    counted = dict(unread.values_list("person").annotate(n=Count("pk")))
+    people = Person.objects.filter(Q(unread_notices__gt=0) | Q(pk__in=counted)).order_by("pk")
+    for pk, stored in people.values_list("pk", "unread_notices"):
+        if stored != counted.get(pk, 0):
+            yield f"person {pk}: unread_notices is {stored}, not {counted.get(pk, 0)}"
 
 
 def _projects() -> Iterator[str]:

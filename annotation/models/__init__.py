@@ -5,6 +5,7 @@ from annotation.models.crowd_entry import CrowdEntry, CrowdLink, ListedParticipa
 from annotation.models.events import Event
 from annotation.models.item_actions import ItemAction, ItemChange
 from annotation.models.jobs import Job, Upload
+from annotation.models.notices import Notice
 from annotation.models.outcomes import (
     Adjudication,
     AdjudicationRequest,

@@ -39,7 +39,8 @@ class Person(AbstractBaseUser):
     `is_external` marks whose labels were made elsewhere and imported; `erased_at` whose own data was erased on request.
     `let_back_in_at` is when the running session was opened by a link from a manager (`crowd_entry.use_return_link`): every
     response from then on is marked, because the manager could have opened that link, too. `unread_answers` counts the
-    answers to the person's questions that they have not read (`annotator_questions`; `doctor` recounts). `personal_settings`
+    answers to the person's questions that they have not read (`annotator_questions`; `doctor` recounts), `unread_notices`
+    their notices, which they get by mail when `mail_notices` says (`accounts.notices`). `personal_settings`
     holds how pages look and act for the person (`accounts.personal_settings`). `former_names` are names and addresses
     before a change: texts may still have them when the person is erased.
     """
@@ -56,6 +57,8 @@ class Person(AbstractBaseUser):
     erased_at = models.DateTimeField(null=True, blank=True)
     let_back_in_at = models.DateTimeField(null=True, blank=True)
     personal_settings = models.JSONField(default=dict, db_default={}, editable=False)
+    mail_notices = models.CharField(max_length=10, default="never", db_default="never", editable=False)
+    unread_notices = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     unread_answers = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -70,6 +70,7 @@ urlpatterns = [
     path("accounts/<int:pk>/erase/", accounts.erase, name="erase_person"),
     path("account/data/", accounts.my_data, name="my_data"),
     path("account/erase/", accounts.erase_me, name="erase_me"),
+    path("notices/", own_account.notices_page, name="notices"),
     path("account/", own_account.account, name="account"),
     path("account/display/", own_account.change_display, name="change_display"),
     path("account/password/", own_account.change_password, name="change_password"),

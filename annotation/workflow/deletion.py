@@ -35,6 +35,7 @@ from annotation.models import (
     LedgerEntry,
     Membership,
     ModelAnswer,
+    Notice,
     Outcome,
     Person,
     PersonBatchCounts,
@@ -192,7 +193,7 @@ def _remove_batch(batch: Batch, progress: jobs.Progress) -> None:
         done += len(keys)
         progress(done, total)
     with transaction.atomic():
-        for model in (PersonBatchCounts, Qualification, Inquiry):
+        for model in (PersonBatchCounts, Qualification, Inquiry, Notice):
             model._default_manager.filter(batch=batch).delete()
         ItemAction.objects.filter(project=batch.project_id, changes__isnull=True).delete()
         Snapshot.objects.filter(project=batch.project_id).delete()
@@ -268,6 +269,16 @@ def _remove_rest(job: Job) -> None:
 
 
 _OF_PROJECTS: Final = (
-    *(Release, Guidelines, TaskTypeDefinition, PracticeResult, Inquiry, ItemAction, Invitation, ApiToken),
+    *(
+        Notice,
+        Release,
+        Guidelines,
+        TaskTypeDefinition,
+        PracticeResult,
+        Inquiry,
+        ItemAction,
+        Invitation,
+        ApiToken,
+    ),
     *(CrowdLink, IndexedColumn, SavedView, SearchIndex, Snapshot, Upload),
 )

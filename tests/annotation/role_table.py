@@ -255,6 +255,7 @@ PAGES: dict[str, Row] = {
     "sign_in": (nothing, ANYBODY, ANYBODY),
     "sign_out": (nothing, None, ANYBODY),
     "account": (nothing, EVERYBODY, EVERYBODY),
+    "notices": (nothing, EVERYBODY, EVERYBODY),
     "change_display": (nothing, None, EVERYBODY),
     "change_password": (nothing, None, EVERYBODY),
     "sign_out_everywhere": (nothing, None, EVERYBODY),

@@ -284,9 +284,9 @@ def test_a_release_is_downloaded_as_on_its_page(world: World, mara: Program) -> 
     client = Client()
     client.force_login(world.mara)
 
-    reply = mara.client.get(f"/api/releases/{release.public_id}/download/", headers=mara.headers)
+    reply: Any = mara.client.get(f"/api/releases/{release.public_id}/download/", headers=mara.headers)
 
-    page = client.get(f"/releases/{release.public_id}/download/")
+    page: Any = client.get(f"/releases/{release.public_id}/download/")
     assert reply["Content-Type"] == "application/zip"
     assert b"".join(reply.streaming_content) == b"".join(page.streaming_content)
 

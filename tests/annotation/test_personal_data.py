@@ -46,6 +46,7 @@ EXPORTED = {
     "savedview.made_by": "saved_views",
     "revisionrequest.made_by": "sent_back_by_them",
     "event.actor": "events",
+    "notice.person": "notices",
 }
 """A field that names a person -> the part of the file that has its rows."""
 EXPORTED_OF_WORK = {

@@ -89,7 +89,7 @@ def everywhere(text: str) -> list[str]:
 
 
 def redact(world: World, item: Item, **more: Any) -> int:
-    terms = {"text": NAME, "reason": "A private person", "by": world.mara, "now": SOON}
+    terms: dict[str, Any] = {"text": NAME, "reason": "A private person", "by": world.mara, "now": SOON}
     return redaction.redact(item=item, **(terms | more))
 
 

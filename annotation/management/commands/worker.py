@@ -15,6 +15,7 @@ from django.utils.crypto import get_random_string
 from django_tasks_db.management.commands.db_worker import Worker
 from prometheus_client import start_http_server
 
+from annotation.accounts import notices
 from annotation.assistance import model_queries, prediction_jobs, proposals
 from annotation.background import jobs, staged_pages
 from annotation.explorer import index
@@ -153,6 +154,7 @@ def _take_jobs(interval: float) -> None:
 def _run_housekeeping(stop: threading.Event) -> None:
     """Run scheduled tasks, even if others fail. Retries if the database is away."""
     look = time.monotonic()
+    set_script_prefix(settings.FORCE_SCRIPT_NAME or "/")
     while not stop.wait(EVERY):
         close_old_connections()
         tasks: list[Callable[[], object]] = [
@@ -163,7 +165,11 @@ def _run_housekeeping(stop: threading.Event) -> None:
             staged_pages.clear_abandoned,
         ]
         if time.monotonic() >= look:
-            tasks.append(lambda: automatic_decisions.resolve_orphaned(now=timezone.now()))
+            tasks += [
+                lambda: automatic_decisions.resolve_orphaned(now=timezone.now()),
+                lambda: notices.collect(now=timezone.now()),
+                lambda: notices.mail(now=timezone.now()),
+            ]
             look = time.monotonic() + LOOK
         for task in tasks:
             try:

@@ -80,7 +80,7 @@ class GoldShape(serializers.Serializer[Any]):
 
     item = serializers.CharField(source="item.public_id")
     example = serializers.CharField(source="item.example.external_id")
-    source = serializers.CharField(source="item.example.source.public_id")
+    source = serializers.CharField(source="item.example.source.public_id")  # type: ignore[assignment]
     response = serializers.DictField(source="expected.data")
     why = serializers.CharField(allow_blank=True)
 
@@ -89,7 +89,9 @@ class GoldRequest(serializers.Serializer[Any]):
     """The expected response (`data` of the task type) to an example, by its id; `source` where several have that id."""
 
     example = serializers.CharField(max_length=200)
-    source = serializers.CharField(max_length=12, default="", allow_blank=True)
+    source = serializers.CharField(  # type: ignore[assignment]
+        max_length=12, default="", allow_blank=True
+    )
     response = serializers.DictField()
     why = serializers.CharField(max_length=gold.LONGEST_WHY, default="", allow_blank=True)
 

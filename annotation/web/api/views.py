@@ -68,8 +68,14 @@ class Projects(generics.ListAPIView[Project]):
         project = projects.create_project(manager=actor.person, now=now, **data)
         secret = None
         if (token := actor.token) is not None:
-            made_for = {"person": actor.person, "project": project, "name": token.name, "now": now}
-            _, secret = projects.make_token(**made_for, scopes=token.scopes, expires_at=token.expires_at)
+            _, secret = projects.make_token(
+                person=actor.person,
+                project=project,
+                name=token.name,
+                scopes=token.scopes,
+                now=now,
+                expires_at=token.expires_at,
+            )
         return Response({**shapes.ProjectShape(project).data, "token": secret}, status=201)
 
 

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import authorization
 from annotation.access.roles import DESCRIPTIONS, Role
-from annotation.accounts import personal_settings, rate_limits
+from annotation.accounts import notices, personal_settings, rate_limits, sign_up
 from annotation.models import ApiToken, Person, Project
 from annotation.platform.refusals import ActionRefused
 from annotation.web.forms.accounts import AccountForm, PasswordForm, RegisterForm, SignInForm, TokenForm
@@ -109,6 +109,25 @@ def _sign_out(request: HttpRequest, message: str) -> HttpResponse:
 
 
 # -- the account ------------------------------------------------------------------------------------
+
+
+@page("GET", "POST")
+def notices_page(request: PageRequest) -> HttpResponse:
+    """The person's notices, the newest first; POST marks all as read, or says when they come by mail."""
+    person = request.user
+    if request.method == "POST":
+        if "mail" in request.POST:
+            notices.choose_mail(person=person, mail=request.POST["mail"])
+            messages.success(request, gettext("Saved."))
+        else:
+            notices.mark_read(person=person, now=timezone.now())
+        return redirect("notices")
+    rows = paginate(request, notices.page_of(person))
+    for notice in rows:
+        notice.text, notice.address = notices.text_of(notice), notices.address_of(notice)
+    mail = [(value, label, value == person.mail_notices) for value, label in notices.MAIL.items()]
+    context = {"notices": rows, "mail": mail, "has_mail": sign_up.has_mail() and person.email}
+    return render(request, "people/notices.html", context)
 
 
 @page("GET", "POST")

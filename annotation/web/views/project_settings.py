@@ -41,7 +41,7 @@ def project_rename(request: PageRequest, slug: str) -> HttpResponse:
     post = {section: request.POST} if request.method == "POST" else {}
     options = ReleaseOptionsForm(post.get("formats"), defaults=project.release)
     options.fields["format"].required = False
-    sections = {
+    sections: dict[str, Any] = {
         "general": RenameForm(post.get("general"), project=project),
         "pay": payments.rates_form(project, post.get("pay")),
         "licences": LicencesForm(post.get("licences"), project=project),
