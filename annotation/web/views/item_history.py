@@ -183,9 +183,7 @@ class RedactForm(forms.Form):
         min_length=redaction.SHORTEST,
         max_length=redaction.LONGEST,
         label=gettext_lazy("Text to redact"),
-        help_text=gettext_lazy("Exactly as it is written. It is replaced by {tombstone}.").format(
-            tombstone=redaction.TOMBSTONE
-        ),
+        help_text=gettext_lazy("Exactly as it is written. It is replaced by [redacted]."),
         widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
     )
     reason = forms.CharField(
