@@ -242,8 +242,3 @@ def send(key: int, mailed_at: str) -> str:
         chosen.update(mailed_at=None)
         raise
     return "sent"
-
-
-def page_of(person: Person) -> Any:
-    """The notices of a person, the newest first."""
-    return Notice.objects.filter(person=person).select_related("project", "batch").order_by("-made_at", "-pk")

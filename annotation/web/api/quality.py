@@ -23,28 +23,13 @@ from annotation.web.api.views import valid
 from tableqa.core.translation import translate_stored
 
 
-class FigureShape(serializers.Serializer[Any]):
-    """One statistic with its 95 % interval; `value` null has a `reason`."""
-
-    measure = serializers.CharField()
-    statistic = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    units = serializers.IntegerField()
-    raters = serializers.IntegerField()
-    ratings = serializers.IntegerField()
-    reason = serializers.CharField(allow_blank=True)
-    note = serializers.CharField(allow_blank=True)
-
-
 class AgreementShape(serializers.Serializer[Any]):
     """The agreement of a batch `as_of` a time. `is_behind`: work has gone on since; `figures` null: not computed yet."""
 
     as_of = serializers.DateTimeField(allow_null=True)
     is_behind = serializers.BooleanField()
     job = serializers.CharField(allow_null=True)
-    figures = FigureShape(many=True, allow_null=True)
+    figures = serializers.ListField(child=serializers.DictField(), allow_null=True)
 
 
 class Agreement(APIView):
@@ -56,23 +41,11 @@ class Agreement(APIView):
         actor = authorization.actor(request)
         batch = _readable(actor, authorization.batch(actor, public_id, Permission.SEE_PROGRESS))
         view = snapshots.snapshot_view(batch, "agreement", now=timezone.now())
-        figures = None if view.data is None else view.data["figures"]
-        texts = ("reason", "note")
-        return Response(
-            {
-                "as_of": view.as_of,
-                "is_behind": view.behind,
-                "job": view.job.public_id if view.job is not None else None,
-                "figures": figures
-                and [
-                    {
-                        **{name: figure[name] for name in FigureShape().fields},
-                        **{name: translate_stored(figure[name]) for name in texts},
-                    }
-                    for figure in figures
-                ],
-            }
-        )
+        figures = view.data["figures"] if view.data is not None else None
+        for figure in figures or ():
+            figure |= {name: translate_stored(figure[name]) for name in ("reason", "note")}
+        job = view.job.public_id if view.job is not None else None
+        return Response({"as_of": view.as_of, "is_behind": view.behind, "job": job, "figures": figures})
 
 
 class GoldShape(serializers.Serializer[Any]):

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.access import authorization
 from annotation.access.roles import DESCRIPTIONS, Role
 from annotation.accounts import notices, personal_settings, rate_limits, sign_up
-from annotation.models import ApiToken, Person, Project
+from annotation.models import ApiToken, Notice, Person, Project
 from annotation.platform.refusals import ActionRefused
 from annotation.web.forms.accounts import AccountForm, PasswordForm, RegisterForm, SignInForm, TokenForm
 from annotation.web.views.pages import (
@@ -122,7 +122,8 @@ def notices_page(request: PageRequest) -> HttpResponse:
         else:
             notices.mark_read(person=person, now=timezone.now())
         return redirect("notices")
-    rows = paginate(request, notices.page_of(person))
+    mine = Notice.objects.filter(person=person).select_related("project", "batch")
+    rows = paginate(request, mine.order_by("-made_at", "-pk"))
     for notice in rows:
         notice.text, notice.address = notices.text_of(notice), notices.address_of(notice)
     mail = [(value, label, value == person.mail_notices) for value, label in notices.MAIL.items()]
