@@ -267,6 +267,9 @@ interface KeyTable {
 /* What a field of a form has: a text, or the values of choices; undefined where it is not asked. */
 type FieldValue = string | readonly string[] | undefined;
 
+/** A condition as the server writes it: [field, operator, value], or several of which all or one must hold. */
+type ConditionTree = readonly [string, string, string] | { and: readonly ConditionTree[] } | { or: readonly ConditionTree[] };
+
 /* A page with shortcuts: that of an item, or one that only has actions. */
 interface KeyPage extends HTMLElement {
   readonly commits?: AnnotatePage["commits"];

@@ -454,7 +454,7 @@ const PLACES = {
   steps: "[data-step]",
   conditional: "[data-unless-waived], [data-over-limit]",
   answer: "[data-answer]",
-  when: "[data-when][data-operator]",
+  when: "[data-condition]",
   commits: "[data-commits]",
 };
 

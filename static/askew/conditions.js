@@ -1,7 +1,7 @@
-/* Fields of a form that are asked only under a condition on another field ([data-when], data-operator, data-value).
+/* Fields of a form that are asked only under a condition on another field ([data-condition]).
 
    A field that is not asked is hidden, with its keys; what was entered in it stays until the item is submitted, and the
-   server leaves it out (`tasks.shared.form_fields.Condition`). */
+   server leaves it out (`tasks.shared.conditions`). */
 
 import { element } from "./elements.js";
 import { t } from "./language.js";
@@ -15,24 +15,29 @@ const OPERATORS = {
   ">": (value, wanted) => Number(value) > Number(wanted),
   ">=": (value, wanted) => Number(value) >= Number(wanted),
   contains: (value, wanted) => value.includes(wanted),
+  lacks: (value, wanted) => !value.includes(wanted),
 };
 
-/* Whether a condition holds for the value of the other field; undefined where that one is not asked. The same rule as
-   `tasks.shared.form_fields.Condition`, on the same cases (tests/vectors/conditions.json). */
+/* Whether a comparison holds for the value of the other field; undefined where that one is not asked. The same rule as
+   `tasks.shared.conditions.Condition`, on the same cases (tests/vectors/conditions.json). */
 /** @param {string} operator @param {string} wanted @param {FieldValue} value @returns {boolean} */
 export function holds(operator, wanted, value) {
   if (value === undefined) return false;
-  return value.length ? OPERATORS[operator](value, wanted) : operator === "!=";
+  return value.length ? OPERATORS[operator](value, wanted) : operator === "!=" || operator === "lacks";
 }
 
 /* Show the parts whose condition holds, in the order of the form. */
 /** @param {Iterable<HTMLElement>} parts @param {Field[]} fields @param {(field: Field) => FieldValue} valueOf */
 export function applyConditions(parts, fields, valueOf) {
-  for (const part of parts) {
-    const { when, operator = "", value: wanted = "" } = part.dataset;
-    const field = fields.find((each) => each.dataset.field === when);
-    part.hidden = !holds(operator, wanted, !field || field.closest("[hidden]") ? undefined : valueOf(field));
-  }
+  /** @param {ConditionTree} tree @returns {boolean} */
+  const test = (tree) => {
+    if ("and" in tree) return tree.and.every(test);
+    if ("or" in tree) return tree.or.some(test);
+    const [name, operator, wanted] = tree;
+    const field = fields.find((each) => each.dataset.field === name);
+    return holds(operator, wanted, !field || field.closest("[hidden]") ? undefined : valueOf(field));
+  };
+  for (const part of parts) part.hidden = !test(JSON.parse(String(part.dataset.condition)));
 }
 
 const BLANK = /^[\s\u001c-\u001f\u0085]*$/u; // what the server strips from a text
@@ -76,7 +81,7 @@ export function offerAnswers(field, answers) {
   [...new Set(answers ?? [])].forEach((answer, place) => {
     const number = String(place + 1);
     const type = kind === "choice" ? "radio" : "checkbox";
-    const isRequired = kind === "choice" && Boolean(required) && !field.dataset.when;
+    const isRequired = kind === "choice" && Boolean(required) && !field.dataset.condition;
     const input = element("input", { type, name, value: number, required: isRequired, ariaKeyShortcuts: number, dataset: { key: number } });
     field.insertBefore(element(
       "label", { dataset: { answer: "" } },

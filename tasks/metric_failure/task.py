@@ -24,8 +24,9 @@ from tasks.contract import (
     Surroundings,
     split_by_decision,
 )
+from tasks.shared.conditions import Condition
 from tasks.shared.declared_types import DeclaredTask
-from tasks.shared.form_fields import Condition, MultiChoice, Option, Text
+from tasks.shared.form_fields import MultiChoice, Option, Text
 
 CAUSES = MultiChoice(
     name="causes",

@@ -25,9 +25,10 @@ from tasks.contract import (
     Surroundings,
 )
 from tasks.contract.scores import HIGHEST, LOWEST, STEPS
+from tasks.shared.conditions import Condition
 from tasks.shared.declared_types import DeclaredTask
 from tasks.shared.error_classes import ERRORS
-from tasks.shared.form_fields import Choice, Condition, MultiChoice, Option, Question, Scale
+from tasks.shared.form_fields import Choice, MultiChoice, Option, Question, Scale
 
 SIDES = ("left", "right")
 BETTER = Choice(

@@ -26,6 +26,7 @@ from tasks.contract import (
 )
 from tasks.contract.resolutions import Undecidable
 from tasks.contract.scores import mean
+from tasks.shared.conditions import condition
 from tasks.shared.declared_types import DeclaredTask
 from tasks.shared.form_fields import (
     AnswerChoice,
@@ -53,10 +54,10 @@ from tasks.shared.type_definitions import (
     SCHEMA,
     BadDefinition,
     DefinitionFault,
-    condition,
     decision_of,
     definition_faults,
     key_of,
+    options_of,
     statistics_of,
     steps_of,
     value_of,
@@ -433,7 +434,7 @@ def _field(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) -> 
         "legend": _words(data.get("question", "")),
         "help": _words(data.get("help", "")),
         "required": "" if data.get("optional") else required,
-        "when": condition(data["when"], fields) if "when" in data else None,
+        "when": condition(data["when"], options_of(fields)) if "when" in data else None,
         "differs_from": data.get("different_from", ""),
     }
     type = data["type"]

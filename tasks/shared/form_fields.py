@@ -4,60 +4,23 @@ A field is data. A module declares it in Python; values that come from elsewhere
 """
 
 import math
-import operator
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 from typing import Any, ClassVar, Literal
 
 from tableqa import Table
-from tableqa.core.release_rules import version
 from tableqa.core.translation import gettext, gettext_noop
 from tasks.contract import Field, Item, Measure, Problem
 from tasks.contract.scores import HIGHEST, LOWEST, number_of, score
+from tasks.shared.conditions import Condition
 from tasks.shared.response_parts import LONGEST_TEXT
 
-OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "contains": lambda value, member: member in value,
-}
 Cell = tuple[str, str]
 """(row id, column id)."""
 Read = tuple[Any, list[Problem]]
 """The value of a field as far as it is readable, and what is wrong with it."""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """A condition on another field of the response: its name, one of `OPERATORS` and a value.
-
-    The page has the same rule (static/askew/conditions.js), and both run tests/vectors/conditions.json.
-    """
-
-    field: str
-    operator: str
-    value: str | int
-
-    def holds(self, values: Mapping[str, Any]) -> bool:
-        """Whether it holds for the values of the fields that are asked.
-
-        No condition on a field that is not asked holds, and of those on an empty field only one with "!=". Options are
-        texts, also those that look like numbers.
-        """
-        value = values.get(self.field)
-        if value in (None, "", ()):
-            return self.operator == "!=" and (self.field in values or version() < 8)
-        try:
-            operand = str(self.value) if isinstance(value, str | tuple) else int(self.value)
-            return OPERATORS[self.operator](value, operand)
-        except (TypeError, ValueError):
-            return False
 
 
 @dataclass(frozen=True)

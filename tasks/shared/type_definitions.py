@@ -18,7 +18,7 @@ from tableqa.core.translation import gettext
 from tableqa.data.own_columns import PREFIX
 from tasks.contract import decision_rules
 from tasks.contract.resolutions import Nature
-from tasks.shared.form_fields import OPERATORS, Condition
+from tasks.shared.conditions import OPERATORS, Condition, condition
 
 NAME: Final = "^[a-z][a-z0-9_]{0,39}$"
 SHOWABLE: Final = ("question", "table", "titles", "answers", "context", "history")
@@ -99,10 +99,6 @@ _TAKEN: Final = (
 )
 TAKEN: Final = frozenset(_TAKEN.split())
 """Names that the form of the annotation page or a record of a release has already."""
-CONDITION: Final = re.compile(r"(\w+)\s*(==|!=|<=|>=|<|>|\bcontains\b)\s*(\S.*)")
-AND: Final = re.compile(r"\s(?:and|or|&&|\|\|)\s")
-OPERATOR: Final = re.compile(r"==|!=|<|>|\bcontains\b")
-
 Path = tuple[str | int, ...]
 
 
@@ -327,18 +323,9 @@ def decision_of(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**decision, "field": name, "rule": rule}
 
 
-def condition(text: str, fields: Mapping[str, Mapping[str, Any]]) -> Condition | None:
-    """A condition such as "level == hard" on one of `fields`, which have names; None for anything else.
-
-    Its value is the option that is written there, else a text without quotes, or a whole number in its usual form.
-    """
-    matched = CONDITION.fullmatch(text.strip())
-    if matched is None or matched[2] not in OPERATORS:
-        return None
-    options = {value_of(option) for option in fields.get(matched[1], {}).get("options", ())}
-    value = matched[3] if matched[3] in options else matched[3].strip("\"'")
-    is_number = value not in options and re.fullmatch(r"-?\d+", value)
-    return Condition(matched[1], matched[2], str(int(value)) if is_number else value)
+def options_of(fields: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """By field: the values of its options."""
+    return {name: list(map(value_of, field.get("options", ()))) for name, field in fields.items()}
 
 
 def value_of(option: Any) -> str:
@@ -526,19 +513,21 @@ def _check_scale(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFau
 def _check_condition(
     text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[DefinitionFault]:
-    when = condition(text, seen)
+    when = condition(text, options_of(seen))
     if when is None:
         message = gettext(
-            "This is no condition. Write a field, one of {operators}, and a value: level == hard."
+            "This is no condition. Write a field, one of {operators}, and a value: level == hard. "
+            "Join several with and, or, not and brackets."
         )
         yield DefinitionFault(path, message.format(operators=", ".join(OPERATORS)))
         return
-    options = [value_of(option) for option in seen.get(when.field, {}).get("options", ())]
-    joined = None if str(when.value) in options else AND.search(text)
-    if joined and OPERATOR.search(text, joined.end()):  # a second condition
-        message = gettext("A field has one condition. Remove the second one.")
-        yield DefinitionFault(path, message)
-        return
+    for part in when.leaves():
+        yield from _check_comparison(part, path, seen)
+
+
+def _check_comparison(
+    when: Condition, path: Path, seen: Mapping[str, Mapping[str, Any]]
+) -> Iterator[DefinitionFault]:
     if when.field not in seen:
         message = gettext("No field above is called {name!r}. Fields above: {names}.")
         names = ", ".join(seen) or gettext("none")
@@ -549,7 +538,7 @@ def _check_condition(
     if field["type"] not in ("choice", "multi_choice", "scale"):
         message = gettext("A condition needs a choice, multi_choice or scale; {name!r} is of type {type}.")
         yield DefinitionFault(path, message.format(name=when.field, type=field["type"]))
-    elif (when.operator == "contains") != many or (
+    elif (when.operator in ("contains", "lacks")) != many or (
         field["type"] == "choice" and when.operator not in ("==", "!=")
     ):
         fitting_operators = {

@@ -345,7 +345,7 @@ def test_every_page_of_such_a_batch_answers(world: World) -> None:
     client.force_login(world.bo)
     page = client.get(f"/batches/{batch.public_id}/annotate/")
     assert "How hard is this table to read?" in page.content.decode()
-    assert 'data-when="level"' in page.content.decode()
+    assert 'data-condition="[&quot;level&quot;, &quot;==&quot;' in page.content.decode()
 
 
 # -- practice, gold, qualification, adjudication ---------------------------------------------------------

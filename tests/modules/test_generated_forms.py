@@ -53,8 +53,17 @@ def field_of(draw: random.Random, name: str, above: list[dict[str, Any]]) -> dic
         field["different_from"] = draw.choice(others)
     asked = [other for other in above if other["type"] in ("choice", "multi_choice", "scale")]
     if draw.random() < 0.7:
-        field["when"] = condition(draw, draw.choice(asked[-2:]))
+        field["when"] = joined(draw, asked[-2:])
     return field
+
+
+def joined(draw: random.Random, above: list[dict[str, Any]]) -> str:
+    """A condition of up to three comparisons."""
+    first, *others = (condition(draw, draw.choice(above)) for _ in range(draw.choice([1, 1, 2, 3])))
+    for other in others:
+        pair = f"{first} {draw.choice(['and', 'or'])} {other}"
+        first = draw.choice([pair, f"not ({pair})", f"({pair})"])
+    return first
 
 
 def condition(draw: random.Random, field: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ const FUNCTIONS = {
     const fields = [...form.querySelectorAll("[data-field]")];
     return responses.map((values) => {
       for (const field of fields) fill(field, values[field.dataset.field]);
-      applyConditions(form.querySelectorAll("[data-when][data-operator]"), fields, valueOf);
+      applyConditions(form.querySelectorAll("[data-condition]"), fields, valueOf);
       const data = Object.fromEntries(fields.map((field) => [field.dataset.field, valueOf(field)]));
       return { data, complete: fields.every((field) => !lackOf(field, fields, valueOf)) };
     });

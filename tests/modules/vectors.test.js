@@ -17,10 +17,10 @@ const MERGED = vectors("merged");
 
 test("the same fields are asked and missing", () => {
   assert.ok(CONDITIONS.cases.length);
-  for (const { name, fields, values, asked, missing } of CONDITIONS.cases) {
-    const parts = fields.map((field) => fieldset(field, fields));
+  for (const { name, fields, values, asked, missing, trees = {} } of CONDITIONS.cases) {
+    const parts = fields.map((field) => fieldset(field, fields, trees[field.name]));
     const valueOf = ({ dataset: { field } }) => (typeof values[field] === "number" ? String(values[field]) : values[field] ?? "");
-    applyConditions(parts.filter(({ dataset }) => dataset.when), parts, valueOf);
+    applyConditions(parts.filter(({ dataset }) => dataset.condition), parts, valueOf);
     const names = (list) => list.map(({ dataset }) => dataset.field);
     assert.deepEqual(names(parts.filter(({ hidden }) => !hidden)), asked, name);
     assert.deepEqual(names(parts.filter((part) => lackOf(part, parts, valueOf))), missing, name);
@@ -28,10 +28,11 @@ test("the same fields are asked and missing", () => {
 });
 
 /* A field of a definition as conditions.js reads it from the page. */
-function fieldset({ name, optional, when = "", different_from: differs }, fields) {
+function fieldset({ name, optional, when = "", different_from: differs }, fields, tree) {
   const [, other, operator, value] = /^(\w+) (\S+) (.*)$/.exec(when) ?? [];
   const isOption = fields.find((field) => field.name === other)?.options?.includes(value);
-  const condition = other && { when: other, operator, value: isOption ? value : READ[value] ?? value };
+  const own = tree ?? (other && [other, operator, isOption ? value : READ[value] ?? value]);
+  const condition = own && { condition: JSON.stringify(own) };
   const dataset = { field: name, label: name, ...(optional ? {} : { required: `Answer ${name}.` }), ...(differs ? { differs } : {}), ...condition };
   return { dataset, hidden: false, matches: () => false, closest() { return this.hidden ? this : null; } };
 }

@@ -12,6 +12,7 @@ from tableqa import Example, Table
 from tableqa.core.release_rules import under
 from tasks.contract import Acceptance, InvalidResponse, Item, NeedsAdjudication, response_data
 from tasks.contract.decision_rules import resolve
+from tasks.shared.conditions import condition
 from tasks.shared.defined_types import DefinedTask, task_of
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "conditions.json").read_text("utf-8"))
@@ -26,6 +27,25 @@ def made(*fields: dict[str, Any]) -> DefinedTask:
 
 
 @pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: case["name"])
+def test_the_page_gets_the_condition_that_was_written(case: dict[str, Any]) -> None:
+    options = {field["name"]: field.get("options", []) for field in case["fields"]}
+    for field in case["fields"]:
+        if "when" in field and (tree := case.get("trees", {}).get(field["name"])):
+            when = condition(field["when"], options)
+            assert when is not None
+            assert json.loads(when.on_page) == tree
+            assert condition(str(when), options) == when, "what people read means the same"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "a", "a ==", "a == x and", "and a == x", "(a == x", "a == x)", "not", "(" * 40],
+)
+def test_what_is_no_condition(text: str) -> None:
+    assert condition(text, {"a": ["x", "y"]}) is None
+
+
+@pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: case["name"])
 def test_what_is_asked_and_what_is_missing(case: dict[str, Any]) -> None:
     task = made(*case["fields"])
     if case["missing"]:
@@ -35,7 +55,8 @@ def test_what_is_asked_and_what_is_missing(case: dict[str, Any]) -> None:
         return
     response = task.parse(case["values"], ITEM)
     for field in task.fields:
-        value = case["values"][field.name] if field.name in case["asked"] else field.empty
+        value = case["values"][field.name] if field.name in case["asked"] else ""
+        value = field.empty if value == "" else value
         assert getattr(response, field.name) == (tuple(value) if isinstance(value, list) else value)
 
 

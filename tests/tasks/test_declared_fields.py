@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tasks.contract import Acceptance, InvalidResponse, Item, Problem, response_data, task_types
+from tasks.shared.conditions import OPERATORS, Condition
 from tasks.shared.declared_types import DeclaredTask, LabelTask, RatingTask
 from tasks.shared.form_fields import (
-    OPERATORS,
     Cells,
     Choice,
-    Condition,
     MultiChoice,
     Option,
     Question,

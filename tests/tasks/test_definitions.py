@@ -353,9 +353,9 @@ REFUSED = [
     ),
     (only({**LEVEL, "options": ["a", " b"]}), ("fields", 0, "options", 1), "begins or ends with a space"),
     (
-        only(LEVEL, {"name": "x", "type": "text", "when": "level == easy and level != hard"}),
+        only(LEVEL, {"name": "x", "type": "text", "when": "level == easy and level == no"}),
         ("fields", 1, "when"),
-        "one condition",
+        "has no value 'no'",
     ),
     (
         only(LEVEL, practice=[{**COMPLEXITY["practice"][0], "expected": {}}]),
