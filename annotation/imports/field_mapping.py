@@ -18,8 +18,9 @@ from tableqa.readers.responses import GivenResponse
 from tableqa.readers.responses.tool_export import CheckedTask
 from tasks.contract import TaskType
 from tasks.contract.scores import number_of
-from tasks.shared.form_fields import Choice, MultiChoice, Number, Rank, Scale, Text
+from tasks.shared.form_fields import Choice, MultiChoice, Rank, Scale, Text
 from tasks.shared.type_definitions import FARTHEST_STEP, MOST_STEPS, TAKEN
+from tasks.shared.typed_fields import Number
 
 MOST_OPTIONS: Final = 40
 LONGEST_OPTION: Final = 80

@@ -6,7 +6,7 @@ from typing import Any
 from tableqa import Example, Table
 from tasks.contract import Item, TaskType, task_type
 from tasks.shared.defined_types import task_of
-from tasks.shared.type_definitions import BadDefinition, DefinitionFault
+from tasks.shared.definition_faults import BadDefinition, DefinitionFault
 
 _ANY_EXAMPLE = Example("any", "?", Table(["A"], [["1"]]), ["1"])
 """What a batch asks for depends on its options alone: any example will do."""

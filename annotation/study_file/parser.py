@@ -20,8 +20,9 @@ from tableqa.perturbations import PERTURBATIONS, SEEDS
 from tableqa.perturbations.question_selection import RULES
 from tableqa.readers import READERS
 from tasks.contract import TaskType, task_types
+from tasks.shared.definition_faults import BadDefinition
 from tasks.shared.schema_errors import closest_match, schema_faults, unknown_value_message
-from tasks.shared.type_definitions import BadDefinition, name_faults
+from tasks.shared.type_definitions import name_faults
 
 NAMES: Final = {
     "people": (

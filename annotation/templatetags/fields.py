@@ -5,6 +5,7 @@ from typing import Any
 
 from django import template
 
+from tableqa.data.own_columns import PREFIX
 from tasks.contract import as_lines
 
 register = template.Library()
@@ -17,6 +18,15 @@ def entered(data: Any, name: str) -> str | list[str]:
     if isinstance(value, list | tuple):
         return [str(part) for part in value]
     return "" if value is None else str(value)
+
+
+@register.filter
+def start_of(value: Any, source: str) -> str:
+    """What is entered in a text, or what it begins with if nothing is: value is the text, or what the item shows."""
+    if not isinstance(value, Mapping):
+        return str(value or "")
+    start = value.get(source) or value.get("meta", {}).get(source.removeprefix(PREFIX)) or ""
+    return start if isinstance(start, str) else "\n".join(start)
 
 
 @register.filter

@@ -15,7 +15,8 @@ from annotation.quality import guidelines
 from annotation.queue.slots import lock_batches, lock_items
 from tasks.contract import decision_rules, task_types
 from tasks.shared.defined_types import DefinedTask, task_of
-from tasks.shared.type_definitions import BadDefinition, name_faults, new_definition_faults
+from tasks.shared.definition_faults import BadDefinition
+from tasks.shared.type_definitions import name_faults, new_definition_faults
 
 MAX_NAMES = 10
 """Batches that one message names."""

@@ -34,7 +34,7 @@ import { clock, PageStatus } from "./page-status.js";
 import { keySections, pageKeys } from "./page-keys.js";
 import { Panels } from "./panels.js";
 import { Requirements } from "./requirements.js";
-import { inputOf, ResponseFields } from "./response-fields.js";
+import { inputOf, moveSlider, ResponseFields } from "./response-fields.js";
 import { PING, Saving, WISH } from "./saving.js";
 import { Steps } from "./steps.js";
 import { Submission } from "./submission.js";
@@ -281,7 +281,10 @@ export class AskewAnnotate extends HTMLElement {
       swapRanks(/** @type {HTMLSelectElement} */ (/** @type {unknown} */ (target)), this.turns.rank);
       this.turns.rank = target.value;
     });
-    this.form.addEventListener("input", (event) => event.target.closest("[data-field]") && this.#changedSoon());
+    this.form.addEventListener("input", ({ target }) => {
+      moveSlider(target);
+      if (target.closest("[data-field], [data-slider]")) this.#changedSoon();
+    });
     this.form.addEventListener("change", (event) => {
       if (event.target.matches("[type=radio], [type=checkbox], [data-kind=json]")) this.changed();
     });

@@ -54,11 +54,20 @@ export function lackOf(field, fields, valueOf) {
   const value = valueOf(field);
   const { label, required, differs } = field.dataset;
   if (empty(value)) return required ?? "";
+  const { numberRule, total } = field.dataset;
+  if (numberRule && (total ? sum(value) !== Number(total) : !isBetween([value].flat().length, field.dataset))) return numberRule;
   if (field.matches(".ranks") && [...field.querySelectorAll("select")].some((rank) => !rank.value)) return t`Give every option in “${label}” a rank.`;
   const other = differs && fields.find((each) => each.dataset.field === differs);
   if (!other || other.closest("[hidden]") || JSON.stringify(valueOf(other)) !== JSON.stringify(value)) return "";
   return t`“${label}” must differ from “${other.dataset.label}”. Choose another value.`;
 }
+
+/* The sum of what was entered; NaN where a part is no whole number. */
+/** @param {FieldValue} parts */
+const sum = (parts) => [parts ?? []].flat().reduce((all, part) => all + (/^\s*\d*\s*$/u.test(part) ? Number(part) : Number.NaN), 0);
+
+/** @param {number} number @param {DOMStringMap} limits */
+const isBetween = (number, { fewest, most }) => number >= Number(fewest) && (!Number(most) || number <= Number(most));
 
 /* Offer the answers of an item in a field that ranks them. */
 /** @param {HTMLElement} field @param {readonly string[] | null} [answers] */

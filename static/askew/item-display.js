@@ -43,6 +43,7 @@ export class ItemDisplay {
   fillShown(assignment) {
     const { shows } = assignment;
     for (const field of this.page.fields.filter(({ dataset }) => "ranks" in dataset)) offerRanks(field, shows.answers);
+    for (const field of this.page.fields.filter(({ dataset }) => dataset.prefill)) field.blank = startOf(shows, field.dataset.prefill);
     const choices = this.page.fields.filter(({ dataset }) => "of" in dataset);
     for (const field of choices) offerAnswers(field, shows.answers);
     if (choices.length) this.page.keys.label();
@@ -54,6 +55,10 @@ export class ItemDisplay {
     }
   }
 }
+
+/* What a text begins with: the question, the answers in lines, or an own column (meta.NAME). */
+/** @param {ItemAssignment["shows"]} shows @param {string} source */
+const startOf = (shows, source) => [shows[source] ?? shows.meta?.[source.slice(5)] ?? ""].flat().join("\n");
 
 /** @type {Record<string, (place: HTMLElement, value: any, shows: {alternatives?: readonly (readonly string[])[]}) => void>} */
 export const SHOW = {

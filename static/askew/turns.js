@@ -85,7 +85,7 @@ export class Turns {
 
   /* Whether something is written in every required text: a choice made before is kept, and submits nothing. */
   isWritten() {
-    const texts = this.page.fields.filter(({ dataset }) => "required" in dataset && ["text", "lines"].includes(dataset.kind));
+    const texts = this.page.fields.filter(({ dataset }) => "required" in dataset && ["text", "lines", "numbers"].includes(dataset.kind));
     return texts.every((field) => field.closest("[hidden]") || this.page.values.isEntered(field));
   }
 

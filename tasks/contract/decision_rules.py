@@ -227,6 +227,7 @@ NOBODY: Final = message("resolving.nobody", "No response matches the given answe
 SAME_VALUE: Final = message(
     "resolving.same_value", "“{name}” must differ from “{other}”, but the decided values are the same."
 )
+WRONG_NUMBER: Final = message("resolving.wrong_number", "“{name}” would have too few or too many options.")
 ALL_DIFFERENT: Final = message(
     "resolving.all_different", "{number} different responses from {people} annotators"
 )

@@ -154,7 +154,7 @@ class ResponseMethods(ABC):
         for spec in self.fields:
             if spec.kind == "operations":
                 data[spec.name] = draft.get(spec.name, [])
-            elif spec.kind in ("choices", "cells"):
+            elif spec.kind in ("choices", "cells", "numbers"):
                 chosen = post.getlist(spec.name) if hasattr(post, "getlist") else post.get(spec.name, [])
                 data[spec.name] = (
                     [cell.split("/") for cell in chosen] if spec.kind == "cells" else list(chosen)

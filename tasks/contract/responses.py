@@ -41,13 +41,13 @@ class Field:
     """One input of the form: how the page collects it and how a form post without scripts is read.
 
     choice one of several, choices any of several, flag yes or no, text, lines one answer a line, operations
-    edits of the table, cells marked in the table, json any value of the task type's own element.
+    edits of the table, cells marked in the table, numbers one of each option, json any value of the task type's own element.
 
     For docs/reference/api.md: `shape` is its JSON where the kind does not tell, `note` a remark on it.
     """
 
     name: str
-    kind: Literal["choice", "choices", "flag", "text", "lines", "operations", "cells", "json"]
+    kind: Literal["choice", "choices", "flag", "text", "lines", "operations", "cells", "numbers", "json"]
     choices: tuple[tuple[str, str], ...] = ()
     shape: str = ""
     note: str = ""

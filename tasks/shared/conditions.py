@@ -83,7 +83,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Combined(Condition):
+class Combination(Condition):
     """Conditions of which all hold ("and"), or at least one ("or")."""
 
     parts: tuple[Condition, ...] = ()
@@ -96,19 +96,19 @@ class Combined(Condition):
         return (leaf for part in self.parts for leaf in part.leaves())
 
     def opposite(self) -> Condition:
-        return combined("or" if self.operator == "and" else "and", [part.opposite() for part in self.parts])
+        return combine("or" if self.operator == "and" else "and", [part.opposite() for part in self.parts])
 
     def tree(self) -> Any:
         return {self.operator: [part.tree() for part in self.parts]}
 
     def __str__(self) -> str:
-        parts = (f"({part})" if isinstance(part, Combined) else str(part) for part in self.parts)
+        parts = (f"({part})" if isinstance(part, Combination) else str(part) for part in self.parts)
         return f" {self.operator} ".join(parts)
 
 
-def combined(sign: str, parts: Sequence[Condition]) -> Condition:
+def combine(sign: str, parts: Sequence[Condition]) -> Condition:
     """Conditions joined by "and" or "or"; a single one as it is."""
-    return parts[0] if len(parts) == 1 else Combined("", sign, "", tuple(parts))
+    return parts[0] if len(parts) == 1 else Combination("", sign, "", tuple(parts))
 
 
 def condition(text: str, options: Mapping[str, Sequence[str]]) -> Condition | None:
@@ -140,7 +140,7 @@ class _Reader:
         while parts[-1] is not None and self._take(sign):
             parts.append(part())
         complete = [condition for condition in parts if condition is not None]
-        return combined(sign, complete) if len(complete) == len(parts) else None
+        return combine(sign, complete) if len(complete) == len(parts) else None
 
     def _single(self) -> Condition | None:
         if self._take("not"):

@@ -28,6 +28,7 @@ from tasks.contract.resolutions import Undecidable
 from tasks.contract.scores import mean
 from tasks.shared.conditions import condition
 from tasks.shared.declared_types import DeclaredTask
+from tasks.shared.definition_faults import BadDefinition, DefinitionFault
 from tasks.shared.form_fields import (
     AnswerChoice,
     AnswerMultiChoice,
@@ -35,7 +36,6 @@ from tasks.shared.form_fields import (
     Cells,
     Choice,
     MultiChoice,
-    Number,
     Option,
     Question,
     Rank,
@@ -52,8 +52,6 @@ from tasks.shared.type_definitions import (
     NATURES,
     OPTIONED,
     SCHEMA,
-    BadDefinition,
-    DefinitionFault,
     decision_of,
     definition_faults,
     key_of,
@@ -62,6 +60,7 @@ from tasks.shared.type_definitions import (
     steps_of,
     value_of,
 )
+from tasks.shared.typed_fields import Date, Number, Shares
 
 MARK = TranslatedText("Mark the cells in the table.", {"de": "Markieren Sie die Zellen in der Tabelle."})
 """The help of a field of cells that has none of its own."""
@@ -140,6 +139,9 @@ class DefinedTask(DeclaredTask):
     def measure_text(self, name: str) -> str:
         """The name of a field, with its German label."""
         field = self._measured.get(name)
+        if isinstance(field, Shares):
+            option = field.options[field.measure_names.index(name)]
+            return _joined(field.label, option.title)
         return name if field is None else _with_german_form(name, field.label)
 
     def label_text(self, measure: str, label: str) -> str:
@@ -153,7 +155,7 @@ class DefinedTask(DeclaredTask):
 
     @property
     def _measured(self) -> Mapping[str, Question]:
-        return {field.name: field for field in self.fields}
+        return {measure.name: field for field in self.fields for measure in field.measures()}
 
     def alike(self, response: Any, item: Item) -> Hashable:
         return (
@@ -163,18 +165,22 @@ class DefinedTask(DeclaredTask):
         )
 
     def scores(self, response: Any) -> Mapping[str, int | float | None]:
-        return {self.decides: getattr(response, self.decides)}
+        value = getattr(response, self.decides)
+        if isinstance(self.deciding, Shares):
+            return dict(zip(self.deciding.values, value, strict=True))
+        return {self.decides: value}
 
     def members(self, response: Any) -> frozenset[Hashable]:
         return frozenset(getattr(response, self.decides))
 
     def merged(self, responses: Sequence[Any], item: Item, consensus: Any) -> Any:
         """The decided value, and of every other field what these people agree on."""
-        value = (
-            consensus[self.decides]
-            if self.compares == "scales"
-            else self._in_order(self.deciding, consensus, item)
-        )
+        if isinstance(self.deciding, Shares):
+            value: Any = self.deciding.scaled(consensus)
+        elif self.compares == "scales":
+            value = consensus[self.decides]
+        else:
+            value = self._in_order(self.deciding, consensus, item)
         return self._decision_response({**self._common_values(responses, item), self.decides: value})
 
     def merge_equal(self, responses: Sequence[Any], first: Any, item: Item) -> Any:
@@ -196,10 +202,18 @@ class DefinedTask(DeclaredTask):
         applicable_values: dict[str, Any] = {}
         for field in self.fields:
             if field.when is None or field.when.holds(applicable_values):
-                applicable_values[field.name] = values[field.name]
+                applicable_values[field.name] = self._fitting(field, values[field.name])
         for field, other in self._equal_field_pairs(applicable_values):
             raise Undecidable(decision_rules.SAME_VALUE.format(name=str(field.label), other=str(other.label)))
         return self.response_type(**applicable_values)
+
+    def _fitting(self, field: Question, value: Any) -> Any:
+        """The value, empty where it has another number of options than a response can have. Raises `Undecidable`."""
+        if not isinstance(field, MultiChoice) or not field.number_problems(value):
+            return value
+        if field.name == self.decides:
+            raise Undecidable(decision_rules.WRONG_NUMBER.format(name=str(field.label)))
+        return field.empty
 
     def _equal_field_pairs(self, values: Mapping[str, Any]) -> Iterator[tuple[Question, Question]]:
         """The fields that have the same value as the field that they must differ from, with that field."""
@@ -219,6 +233,9 @@ class DefinedTask(DeclaredTask):
                 counts = Counter(member for members in answers for member in members)
                 most = [member for member, count in counts.items() if 2 * count > len(responses)]
                 values[field.name] = self._in_order(field, most, item)
+            elif isinstance(field, Shares):
+                each = zip(*non_empty, strict=True)
+                values[field.name] = tuple(mean(points) for points in each)
             elif isinstance(field, Scale | Number):
                 values[field.name] = mean(sorted(non_empty)) if non_empty else field.empty
             else:
@@ -252,7 +269,7 @@ class DefinedTask(DeclaredTask):
             return _answer_in_words(field, value, item)
         if isinstance(field, AnswerMultiChoice):
             return "; ".join(_answer_in_words(field, part, item) for part in value)
-        if isinstance(field, Scale):
+        if isinstance(field, Scale) or (isinstance(field, Number) and field.slider):
             return gettext("{score:g} of {highest}").format(score=value, highest=field.highest)
         return field.label_of(value) or str(value)
 
@@ -410,9 +427,9 @@ def _make_task(name: str, data: Mapping[str, Any], version: int) -> DefinedTask:
 def _measures(fields: Iterable[Question], data: Mapping[str, Any]) -> Iterator[Measure]:
     field_definitions = {field["name"]: field for field in data["fields"]}
     agreement = data.get("agreement")
-    for field in fields:
-        measure = field.measure()
-        if measure is None or (agreement is not None and field.name not in agreement):
+    measures = ((field, measure) for field in fields for measure in field.measures())
+    for field, measure in measures:
+        if agreement is not None and field.name not in agreement:
             continue
         if agreement is not None:
             statistic_names = statistics_of(field_definitions[field.name])
@@ -441,15 +458,35 @@ def _field(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) -> 
     if type in OPTIONED:
         of_answers = "of" in data
         options = enumerate(data.get("options", ()), start=1)
-        kind = (_OF_ANSWERS if of_answers else _OF_OPTIONS)[type]
-        return kind(**facts, options=tuple(_option(option, index, of_answers) for index, option in options))
+        facts["options"] = tuple(_option(option, index, of_answers) for index, option in options)
+        if type == "shares":
+            return Shares(**facts, total=data.get("total", 100))
+        if type == "multi_choice":
+            facts |= {"fewest": data.get("min", 0), "most": data.get("max", 0)}
+        return (_OF_ANSWERS if of_answers else _OF_OPTIONS)[type](**facts)
     if type == "scale":
         return _scale(data, facts)
     if type == "number":
-        return Number(**facts, lowest=data.get("min", -math.inf), highest=data.get("max", math.inf))
+        return _number(data, facts)
+    if type == "date":
+        return Date(**facts, earliest=data.get("min", ""), latest=data.get("max", ""))
     if type == "cells":
         return Cells(**{**facts, "help": facts["help"] or MARK})
-    return Text(**facts, **({"longest": data["max_length"]} if "max_length" in data else {}))
+    facts |= {"longest": data["max_length"]} if "max_length" in data else {}
+    return Text(**facts, source=data.get("prefill", ""))
+
+
+def _number(data: Mapping[str, Any], facts: dict[str, Any]) -> Number:
+    ends = {key: data[key] for key in ("min", "max") if key in data}
+    anchors = data.get("anchors", {})
+    return Number(
+        **facts,
+        lowest=ends.get("min", -math.inf),
+        highest=ends.get("max", math.inf),
+        step=data.get("step", 0),
+        slider=data.get("slider", False),
+        ends=(_words(anchors.get(str(ends.get("min")), "")), _words(anchors.get(str(ends.get("max")), ""))),
+    )
 
 
 def _scale(data: Mapping[str, Any], facts: dict[str, Any]) -> Scale:
@@ -497,6 +534,12 @@ def _words(text: Any) -> str:
 def _with_german_form(name: str, text: str) -> TranslatedText:
     """A name of a definition, which the catalogue never translates, with the German form of its text."""
     return TranslatedText(name, text.by_language if isinstance(text, TranslatedText) else {})
+
+
+def _joined(first: str, second: str) -> TranslatedText:
+    """Two texts of a definition with a colon, in each language."""
+    texts = {language: f"{_in(first, language)}: {_in(second, language)}" for language in ("en", "de")}
+    return TranslatedText(texts["en"], {"de": texts["de"]})
 
 
 def _in(text: Any, language: str) -> str:

@@ -3,7 +3,6 @@
 A field is data. A module declares it in Python; values that come from elsewhere (YAML, JSON) fit the same classes.
 """
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -12,8 +11,9 @@ from typing import Any, ClassVar, Literal
 
 from tableqa import Table
 from tableqa.core.translation import gettext, gettext_noop
+from tableqa.data.own_columns import PREFIX, column_text
 from tasks.contract import Field, Item, Measure, Problem
-from tasks.contract.scores import HIGHEST, LOWEST, number_of, score
+from tasks.contract.scores import HIGHEST, LOWEST, score
 from tasks.shared.conditions import Condition
 from tasks.shared.response_parts import LONGEST_TEXT
 
@@ -95,6 +95,11 @@ class Question(Field):
             object.__setattr__(self, name, value)
 
     @property
+    def number_rule(self) -> str:
+        """How many options or points a response has, as a sentence; "" for any number."""
+        return ""
+
+    @property
     def values(self) -> tuple[str, ...]:
         """The values of all options, in their order."""
         return tuple(option.value for option in self.options)
@@ -131,6 +136,11 @@ class Question(Field):
     def measure(self) -> Measure | None:
         """What agreement is computed on by default."""
         return None
+
+    def measures(self) -> tuple[Measure, ...]:
+        """All that agreement is computed on by default."""
+        measure = self.measure()
+        return () if measure is None else (measure,)
 
     def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]) -> Any:
         """The value that a simulated person enters; `likely` as in the declaration."""
@@ -190,11 +200,16 @@ class Choice(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class MultiChoice(Question):
-    """Any of several options. `unknown` and `malformed` are codes: a value that is no option, and no list of options."""
+    """Any of several options, at least `fewest` and at most `most` of them where these are not 0.
+
+    `unknown` and `malformed` are codes: a value that is no option, and no list of options.
+    """
 
     kind: Literal["choices"] = "choices"
     unknown: str = "unknown_option"
     malformed: str = "wrong_type"
+    fewest: int = 0
+    most: int = 0
     template = "fields/_choices.html"
     empty = ()
 
@@ -205,11 +220,28 @@ class MultiChoice(Question):
             gettext("There is no option {option!r}. Available: {options}."),
             ", ".join(self.values),
         )
-        return self.in_order(value), [
+        problems = [
             Problem(self.name, self.unknown, message.format(option=part, options=options))
             for part in value
             if part not in self.values
         ]
+        return self.in_order(value), problems or self.number_problems(self.in_order(value))
+
+    def number_problems(self, values: Sequence[str]) -> list[Problem]:
+        """The problem with too few or too many options; none with none at all."""
+        is_right = not values or self.fewest <= len(values) <= (self.most or len(values))
+        return [] if is_right else [Problem(self.name, "wrong_number", self.number_rule)]
+
+    @property
+    def number_rule(self) -> str:
+        message = {
+            (True, True): gettext("“{name}”: choose {fewest} to {most} options."),
+            (True, False): gettext("“{name}”: choose at least {fewest}."),
+            (False, True): gettext("“{name}”: choose at most {most}."),
+        }.get((self.fewest > 1, self.most > 0), "")
+        if self.fewest == self.most > 0:
+            message = gettext("“{name}”: choose exactly {most}.")
+        return message.format(name=gettext(self.label), fewest=self.fewest, most=self.most)
 
     def in_order(self, values: Collection[str]) -> tuple[str, ...]:
         """Options in the order of the form, each once."""
@@ -283,60 +315,15 @@ class Scale(Question):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Number(Question):
-    """A whole or decimal number from `lowest` to `highest`."""
-
-    kind: Literal["text"] = "text"
-    lowest: float = -math.inf
-    highest: float = math.inf
-    template = "fields/_number.html"
-    empty = None
-
-    def read(self, value: object, item: Item) -> Read:
-        if value is None or value == "":
-            return None, []
-        number = number_of(value)
-        is_inside = number is not None and self.lowest <= number <= self.highest
-        return (number, []) if is_inside else (None, [self.missing()])
-
-    def missing(self) -> Problem:
-        sentences = [gettext("Enter a number, for example 1.5.")]
-        if math.isfinite(self.lowest):
-            sentences.append(gettext("The lowest is {limit}.").format(limit=self.lowest))
-        if math.isfinite(self.highest):
-            sentences.append(gettext("The highest is {limit}.").format(limit=self.highest))
-        return Problem(self.name, self.code, " ".join(sentences))
-
-    def label_of(self, value: float) -> str:
-        return str(value)
-
-    def simulate(
-        self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]
-    ) -> float:
-        low = self.lowest if math.isfinite(self.lowest) else min(0, self.highest)
-        high = self.highest if math.isfinite(self.highest) else low + 10
-        right, other = (
-            min(high, low + (high - low) * generator.randint(0, 10) / 10) for generator in (truth, rng)
-        )
-        return right if rng.random() < accuracy else other
-
-    def schema(self) -> dict[str, Any]:
-        limits = {"minimum": self.lowest, "maximum": self.highest}
-        return {"type": ["number", "null"]} | {
-            key: limit for key, limit in limits.items() if math.isfinite(limit)
-        }
-
-    def measure(self) -> Measure:
-        statistics = ("krippendorff_alpha_interval", "percent_agreement")
-        return Measure(self.name, "interval", self.value_in, statistics=statistics)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Text(Question):
-    """A text of at most `longest` characters."""
+    """A text of at most `longest` characters.
+
+    It begins with what `source` names of the example: "question", "answers" or an own column (meta.NAME); "" for nothing.
+    """
 
     kind: Literal["text"] = "text"
     longest: int = LONGEST_TEXT
+    source: str = ""
     template = "fields/_text.html"
 
     def read(self, value: object, item: Item) -> Read:
@@ -346,7 +333,15 @@ class Text(Question):
         return "", [Problem(self.name, "wrong_type", message.format(longest_text=self.longest))]
 
     def simulate(self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]) -> str:
+        if self.source and (start := self.start_of(item).strip()) and rng.random() < accuracy:
+            return start[: self.longest]
         return "Simulated."[: self.longest] if self.required else ""
+
+    def start_of(self, item: Item) -> str:
+        """What the field begins with for an item."""
+        if self.source.startswith(PREFIX):
+            return column_text(item.example.meta, self.source)
+        return item.example.question if self.source == "question" else "\n".join(item.example.answers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -510,7 +505,8 @@ class AnswerMultiChoice(MultiChoice):
             for part in value
             if part not in valid_numbers
         ]
-        return tuple(part for part in valid_numbers if part in value), problems[:1]
+        chosen = tuple(part for part in valid_numbers if part in value)
+        return chosen, problems[:1] or self.number_problems(chosen)
 
     def in_order(self, values: Collection[str]) -> tuple[str, ...]:
         answers = sorted((value for value in values if value not in self.values), key=int)

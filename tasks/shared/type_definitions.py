@@ -7,11 +7,9 @@ type.
 """
 
 import keyword
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from tableqa.core.translation import gettext
@@ -19,13 +17,15 @@ from tableqa.data.own_columns import PREFIX
 from tasks.contract import decision_rules
 from tasks.contract.resolutions import Nature
 from tasks.shared.conditions import OPERATORS, Condition, condition
+from tasks.shared.definition_faults import DefinitionFault, Path
+from tasks.shared.limit_faults import limit_faults, prefill_faults
 
 NAME: Final = "^[a-z][a-z0-9_]{0,39}$"
 SHOWABLE: Final = ("question", "table", "titles", "answers", "context", "history")
 MOST_COLUMNS: Final = 10
 """Own columns that one task type shows."""
-OPTIONED: Final = ("choice", "multi_choice", "rank")
-TYPES: Final = (*OPTIONED, "scale", "number", "cells", "text")
+OPTIONED: Final = ("choice", "multi_choice", "rank", "shares")
+TYPES: Final = (*OPTIONED, "scale", "number", "date", "cells", "text")
 MOST_FIELDS: Final = 20
 MOST_STEPS: Final = 21
 """Steps of a scale, which are in one row."""
@@ -53,6 +53,12 @@ STATISTICS: Final[Mapping[str, Mapping[str, str]]] = {
         "alpha_ordinal": "krippendorff_alpha_ordinal",
         "percent": "percent_agreement",
     },
+    "date": {
+        "percent": "percent_agreement",
+        "fleiss": "fleiss_kappa",
+        "alpha_nominal": "krippendorff_alpha_nominal",
+    },
+    "shares": {"alpha_interval": "krippendorff_alpha_interval", "percent": "percent_agreement"},
     "rank": {
         "spearman": "mean_spearman",
         "kendall_w": "kendall_w",
@@ -70,6 +76,8 @@ NATURES: Final[Mapping[str, Nature]] = {
     "rank": "labels",
     "scale": "scales",
     "number": "scales",
+    "shares": "scales",
+    "date": "labels",
     "multi_choice": "sets",
     "cells": "sets",
     "text": "texts",
@@ -82,11 +90,15 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
 """By type of the decided field: the decision rules that fit, the usual one first."""
 FOR_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "options": OPTIONED,
-    "of": OPTIONED,
+    "of": ("choice", "multi_choice", "rank"),
     "different_from": ("choice", "multi_choice", "scale"),
-    "min": ("scale", "number"),
-    "max": ("scale", "number"),
-    "anchors": ("scale",),
+    "min": ("scale", "number", "date", "multi_choice"),
+    "max": ("scale", "number", "date", "multi_choice"),
+    "step": ("number",),
+    "slider": ("number",),
+    "anchors": ("scale", "number"),
+    "total": ("shares",),
+    "prefill": ("text",),
     "max_length": ("text",),
 }
 """Keys of a field that only some types have."""
@@ -99,28 +111,6 @@ _TAKEN: Final = (
 )
 TAKEN: Final = frozenset(_TAKEN.split())
 """Names that the form of the annotation page or a record of a release has already."""
-Path = tuple[str | int, ...]
-
-
-@dataclass(frozen=True)
-class DefinitionFault:
-    """One thing that is wrong with a definition: the path of the part, and what to do about it."""
-
-    path: Path
-    message: str
-
-    def __str__(self) -> str:
-        """The path as people write it, counted from 1, and the message: "fields[2].when: …"."""
-        where = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in self.path)
-        return f"{where.removeprefix('.')}: {self.message}" if where else self.message
-
-
-class BadDefinition(ValueError):
-    """A definition that makes no task type. Carries every fault."""
-
-    def __init__(self, faults: Sequence[DefinitionFault]) -> None:
-        self.faults = list(faults)
-        super().__init__("\n".join(map(str, faults)))
 
 
 def _text(longest: int, description: str) -> dict[str, Any]:
@@ -178,11 +168,30 @@ _FIELD: Final[dict[str, Any]] = {
         "help": _text(500, "a sentence below the question"),
         "options": {"type": "array", "items": _OPTION, "minItems": 1, "maxItems": 40},
         "of": {"enum": ["answers"], "description": "the options are the answers of the example"},
-        "min": {"type": "number", "description": "lowest step of a scale (1), or lowest number (no limit)"},
-        "max": {"type": "number", "description": "highest step of a scale (5), or highest number (no limit)"},
+        "min": {
+            "type": ["number", "string"],
+            "description": "lowest step of a scale (1), number or date, or fewest options",
+        },
+        "max": {
+            "type": ["number", "string"],
+            "description": "highest step of a scale (5), number or date, or most options",
+        },
+        "step": {"type": "number", "exclusiveMinimum": 0, "description": "distance of numbers; default: any"},
+        "slider": {"type": "boolean", "description": "a slider beside the number, which needs min and max"},
+        "total": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1000,
+            "description": "points to divide among the options; default 100",
+        },
+        "prefill": {
+            "type": "string",
+            "maxLength": 120,
+            "description": "what a text begins with: question, answers or meta.NAME",
+        },
         "anchors": {
             "type": "object",
-            "description": "texts for steps of the scale",
+            "description": "texts for steps of the scale, or for the ends of a slider",
             "maxProperties": MOST_STEPS,
             "additionalProperties": _text(60, "text of the step"),
         },
@@ -294,6 +303,7 @@ def definition_faults(
     problems += _check_option_keys(data["fields"])
     problems += _check_answer_fields(data)
     problems += _check_shown(data)
+    problems += prefill_faults(data)
     problems += _check_cells_visible(data)
     problems += _check_decide(data, seen)
     problems += _check_agreement(data.get("agreement", {}), seen)
@@ -387,8 +397,8 @@ def _check_field(
         yield from _check_options(field, path)
     if type == "scale":
         yield from _check_scale(field, path)
-    if type == "number" and field.get("min", -math.inf) >= field.get("max", math.inf):
-        yield DefinitionFault((*path, "max"), gettext("`max` must be above `min`. Change one of them."))
+    else:
+        yield from limit_faults(field, path)
     if "when" in field:
         yield from _check_condition(field["when"], (*path, "when"), seen)
     if "different_from" in field and type in FOR_TYPES["different_from"]:

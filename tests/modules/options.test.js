@@ -39,8 +39,12 @@ async function type(page, response) {
       for (const option of [value].flat()) await press(page, ...keyOf(page, name, option));
       const isNumber = page.all("[data-notices] [data-topic=key]").length; // it may go on: Enter ends it
       if (isNumber && name !== Object.keys(response).at(-1)) await press(page, "Enter");
+    } else if (part.dataset.kind === "numbers") {
+      for (const [place, points] of value.entries()) page.fill([...part.querySelectorAll("input")][place], String(points));
+      for (const wait of [20, 1, REST]) await page.passes(wait);
+      await press(page, "Escape");
     } else {
-      page.fill(part.matches("textarea") ? part : part.querySelector("textarea"), value);
+      page.fill(part.matches("textarea, input") ? part : part.querySelector("textarea"), String(value));
       for (const wait of [20, 1, REST]) await page.passes(wait);
       await press(page, "Escape");
     }

@@ -119,6 +119,10 @@ const FUNCTIONS = {
 const form = process.argv[2] === "forms" ? new (await import("jsdom")).JSDOM("<form></form>").window.document.querySelector("form") : null;
 
 function fill(field, value) {
+  if (field.dataset.kind === "numbers") {
+    field.querySelectorAll("input").forEach((input, place) => { input.value = value[place] ?? ""; });
+    return;
+  }
   if (field.dataset.kind === "text") field.value = value;
   field.querySelectorAll("select").forEach((select, place) => { select.value = value[place] ?? ""; });
   field.querySelectorAll("input").forEach((input) => { input.checked = [value].flat().includes(input.value); });
@@ -126,6 +130,10 @@ function fill(field, value) {
 
 const valueOf = (field) => {
   if (field.dataset.kind === "text") return field.value;
+  if (field.dataset.kind === "numbers") {
+    const points = [...field.querySelectorAll("input")].map(({ value }) => value);
+    return points.some((text) => text.trim()) ? points : [];
+  }
   const values = [...field.querySelectorAll("input:checked, select")].map(({ value }) => value).filter(Boolean);
   return field.dataset.kind === "choice" ? values[0] ?? "" : values;
 };

@@ -25,7 +25,8 @@ from tasks.contract import (
 )
 from tasks.contract.decision_rules import resolve
 from tasks.shared.defined_types import DefinedTask, task_of
-from tasks.shared.type_definitions import RULES, SCHEMA, TYPES, BadDefinition, definition_faults
+from tasks.shared.definition_faults import BadDefinition
+from tasks.shared.type_definitions import RULES, SCHEMA, TYPES, definition_faults
 
 MEDALS = Table(["Nation", "Gold"], [["India", "102"], ["Nepal", "32"]])
 ITEM = Item(Example("e-1", "who won more?", MEDALS, ["India"]))
@@ -403,6 +404,39 @@ REFUSED = [
     (only({"name": "s", "type": "scale", "min": 0.5}), ("fields", 0, "min"), "use the type number"),
     (only({"name": "s", "type": "scale", "max": 101}), ("fields", 0, "max"), "from -100 to 100"),
     (only({"name": "n", "type": "number", "min": 1, "max": 1}), ("fields", 0, "max"), "above `min`"),
+    (
+        only({"name": "n", "type": "number", "slider": True, "min": 0}),
+        ("fields", 0, "slider"),
+        "`min` and `max`",
+    ),
+    (
+        only({"name": "n", "type": "number", "min": 0, "max": 1, "step": 0.3}),
+        ("fields", 0, "step"),
+        "1 is not reached",
+    ),
+    (only({"name": "n", "type": "number", "min": "1"}), ("fields", 0, "min"), "without quotes"),
+    (only({"name": "d", "type": "date", "min": 2024}), ("fields", 0, "min"), "a date in quotes"),
+    (
+        only({"name": "d", "type": "date", "min": "2024-05-02", "max": "2024-05-01"}),
+        ("fields", 0, "max"),
+        "above `min`",
+    ),
+    (
+        only({"name": "m", "type": "multi_choice", "options": ["a", "b"], "min": 3}),
+        ("fields", 0, "min"),
+        "from 1 to 2 options",
+    ),
+    (
+        only({"name": "s", "type": "shares", "options": [f"o{n}" for n in range(11)]}),
+        ("fields", 0, "options"),
+        "at most 10",
+    ),
+    (
+        only(LEVEL, {"name": "t", "type": "text", "prefill": "answers"}),
+        ("fields", 1, "prefill"),
+        "add `answers` to `shows`",
+    ),
+    (only(LEVEL, {"name": "t", "type": "text", "prefill": "x"}), ("fields", 1, "prefill"), "meta."),
     (only({"name": "n", "type": "number", "anchors": {"1": "x"}}), ("fields", 0, "anchors"), "no `anchors`"),
     (only({"name": "s", "type": "scale", "anchors": {"9": "x"}}), ("fields", 0, "anchors", "9"), "no step 9"),
     (only({**LEVEL, "optional": True}), ("fields",), "Make one field required"),
@@ -564,6 +598,58 @@ def test_the_usual_rule_of_a_type_of_field_stays_when_a_rule_is_added() -> None:
         "rank": "majority",
         "scale": "mean",
         "number": "mean",
+        "date": "majority",
+        "shares": "mean",
         "cells": "set_overlap",
         "text": "each",
     }
+
+
+def test_points_come_to_the_total_and_their_means_do_too() -> None:
+    field = {"name": "split", "type": "shares", "options": ["yes", "no"]}
+    defined = task_of("split", only(field, decide={"field": "split", "rule": "mean"}))
+
+    said = [defined.parse({"split": points}, ITEM) for points in ([70, 30], ["40", "60"], [100, ""])]
+
+    assert [response.split for response in said] == [(70, 30), (40, 60), (100, 0)]
+    for wrong in ([70, 20], [-10, 110], [50.5, 49.5], ["x", 100], [100], "100"):
+        with pytest.raises(InvalidResponse):
+            defined.parse({"split": wrong}, ITEM)
+    decided = resolve(defined, {}, said, ITEM)
+    assert isinstance(decided, Acceptance)
+    assert response_data(decided.outcomes[0].response) == {"split": [70, 30]}
+    assert [measure.name for measure in defined.measures] == ["split_1", "split_2"]
+    assert [measure.value(said[1]) for measure in defined.measures] == [40, 60]
+    assert str(defined.measure_text("split_1")) == "Split: Yes"
+    assert defined.measure_text("split_2").in_language("de") == "Split: No"
+
+
+def test_a_decision_with_too_few_options_goes_to_an_adjudicator() -> None:
+    field = {"name": "tags", "type": "multi_choice", "options": ["a", "b", "c"], "min": 2, "max": 2}
+    defined = task_of("tags", only(field, decide={"field": "tags", "rule": "set_overlap", "least": 0.1}))
+    said = [defined.parse({"tags": tags}, ITEM) for tags in (["a", "b"], ["a", "c"], ["a", "b"])]
+
+    assert isinstance(resolve(defined, {}, said, ITEM), Acceptance)
+    decided = resolve(defined, {}, [*said[:2], defined.parse({"tags": ["b", "c"]}, ITEM)][:2], ITEM)
+    assert isinstance(decided, NeedsAdjudication)
+    assert "too few or too many" in str(decided.reason)
+
+
+@pytest.mark.parametrize(("value", "stored"), [("2024-02-29", "2024-02-29"), ("", "")])
+def test_a_day_is_stored_as_it_is(value: str, stored: str) -> None:
+    defined = task_of("day", only(LEVEL, {"name": "day", "type": "date", "optional": True}))
+
+    assert defined.parse({"level": "easy", "day": value}, ITEM).day == stored
+    for wrong in ("2023-02-29", "20240101", "2024-1-1", 7, "2024-W01-1"):
+        with pytest.raises(InvalidResponse):
+            defined.parse({"level": "easy", "day": wrong}, ITEM)
+
+
+def test_a_number_is_a_step() -> None:
+    defined = task_of(
+        "share", only({"name": "share", "type": "number", "min": 0, "max": 1, "step": 0.1, "slider": True})
+    )
+
+    assert defined.parse({"share": "0.3"}, ITEM).share == 0.3
+    with pytest.raises(InvalidResponse, match=r"Use steps of 0\.1"):
+        defined.parse({"share": 0.35}, ITEM)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import Any
 
@@ -14,7 +15,8 @@ from annotation.workflow import batches, task_types
 from tableqa import Example, Table
 from tasks.contract import InvalidResponse, Item
 from tasks.shared.defined_types import DefinedTask
-from tasks.shared.form_fields import Question, Scale
+from tasks.shared.form_fields import Question, Scale, Text
+from tasks.shared.typed_fields import Date, Number, Shares
 from tests.annotation.cast import NOON, World
 from tests.modules.pages import cells, judging
 
@@ -136,11 +138,21 @@ def values_of(task: DefinedTask, field: Question, item: Item) -> list[Any]:
     of_answers = type(field).__name__ in ("AnswerChoice", "AnswerMultiChoice")
     values = [*(numbers if of_answers else []), *field.values]
     if field.kind == "choices" and "Rank" not in type(field).__name__:
-        return [[value] for value in values]
+        several = [*values, *values]  # as many as a response has, beginning with each
+        chosen = [several[at : at + max(1, field.fewest)] for at in range(len(values))]
+        return [[value for value in values if value in some] for some in chosen]
     if "Rank" in type(field).__name__:
         return [list(field.values) or list(item.example.answers)]
     if field.kind == "choice":
         return values
+    if isinstance(field, Number):
+        return [field.example] if math.isinf(field.highest) else [field.lowest, field.highest]
+    if isinstance(field, Date):
+        return ["2024-02-29"]
+    if isinstance(field, Shares):
+        return [[field.total if other == value else 0 for other in values] for value in values]
+    if isinstance(field, Text) and field.source:
+        return ["\n".join(item.example.answers)]
     return ["Written."] if field.kind == "text" and field.required else []
 
 
