@@ -17,7 +17,7 @@ import { Begun } from "./begun.js";
 import { isKeptOpen } from "./browser-storage.js";
 import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
-import { swapRanks } from "./conditions.js";
+import { rankNext, swapRanks } from "./conditions.js";
 import { copyOf, digest, forget, same } from "./draft.js";
 import { Focus } from "./focus.js";
 import { AskewGrid } from "./grid.js";
@@ -245,7 +245,7 @@ export class AskewAnnotate extends HTMLElement {
       scrollTo({ top: 0 });
     } else if (this.operationsField || (this.cellsField && !this.#asksBefore(this.cellsField))) this.grid.focusCell();
     else {
-      this.querySelector(".question[data-show]")?.focus({ preventScroll: true });
+      (this.querySelector(".asked:not([hidden]) .question") ?? this.querySelector(".instruction"))?.focus({ preventScroll: true });
       scrollTo({ top: 0 });
     }
   }
@@ -303,6 +303,8 @@ export class AskewAnnotate extends HTMLElement {
         this.grid.takeBack(Number(back.dataset.takeBack));
         this.toTable(); // the button goes with its change; on the next one, Enter would take back one more
       }
+      const rank = event.target.closest("[data-rank]");
+      if (rank) rankNext(/** @type {HTMLButtonElement} */ (/** @type {unknown} */ (rank)));
       if (event.target.closest("[data-help]")) this.keys.help();
       if (event.target.closest("[data-unsure]")) this.toggleUnsure();
       const hide = event.target.closest("[data-hide-marked]");

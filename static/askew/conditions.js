@@ -75,6 +75,12 @@ export function offerRanks(field, answers) {
   const options = [...new Set(answers ?? [])];
   const choose = field.dataset.choose ??= field.querySelector("option")?.textContent ?? "";
   for (const label of field.querySelectorAll("label")) label.remove();
+  const offered = field.querySelector(".rank-options");
+  offered?.replaceChildren(...options.map((answer, place) => {
+    const key = String(place + 1);
+    const shortcut = element("kbd", { ariaHidden: "true", textContent: key, dataset: { shortcut: `${field.dataset.field}:${answer}` } });
+    return element("button", { type: "button", name: field.dataset.field, value: answer, dataset: { rank: "", key, label: answer } }, answer, shortcut);
+  }));
   options.forEach((_, place) => {
     const select = element("select", { name: field.dataset.field }, new Option(choose, ""), ...options.map((answer) => new Option(answer, answer)));
     field.append(element("label", {}, element("span", { textContent: `${place + 1}.` }), select));
@@ -100,6 +106,17 @@ export function offerAnswers(field, answers) {
       element("small", { dir: "auto", textContent: answer }),
     ), own);
   });
+}
+
+/* Give an option the first rank that is free, or take its rank away. */
+/** @param {HTMLButtonElement} button */
+export function rankNext(button) {
+  const selects = [...button.closest("fieldset").querySelectorAll("select")];
+  const same = selects.find(({ value }) => value === button.value);
+  const free = same ?? selects.find(({ value }) => !value);
+  if (!free) return;
+  free.value = same ? "" : button.value;
+  free.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
 /* A rank that was given an option of another rank: both change places. */

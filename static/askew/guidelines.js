@@ -79,7 +79,8 @@ export class Guidelines {
     this.#terms.clear();
     const choice = recall(STORE + this.#kind);
     const items = Math.max(submitted, Number(recall(COUNT + this.#kind)) || 0);
-    const opens = matchMedia(BESIDE).matches && (choice === null ? items < FIRST_ITEMS : choice !== "closed");
+    const isShort = this.#prose.textContent.trim() === this.#page.querySelector(".instruction").textContent.trim(); // it is said above
+    const opens = !isShort && matchMedia(BESIDE).matches && (choice === null ? items < FIRST_ITEMS : choice !== "closed");
     if (opens === this.open || this.#part.contains(document.activeElement)) return;
     this.#part.open = opens;
     this.#label();

@@ -17,7 +17,7 @@ export class ItemDisplay {
   }
 
   asked() {
-    return [...this.page.querySelectorAll(".asked > :is(h2, p)")].map(({ textContent }) => textContent).join(": ");
+    return [...this.page.querySelectorAll(".asked:not([hidden]) > :is(h2, p)")].map(({ textContent }) => textContent).join(": ");
   }
 
   /* Where several answers to one question are rated, say which of them this is. It moves in when it takes the place of

@@ -10,4 +10,5 @@ if (has("[data-selects]")) import("./select-all.js");
 if (has("[data-copies]")) import("./copying.js");
 if (has("[data-fold]")) import("./folds.js");
 if (has("[name=time_zone]")) import("./time-zone.js");
+if (has("#preview")) import("./definition-preview.js");
 if (has("[data-uploads]")) import("./upload.js");

@@ -61,7 +61,7 @@ export class Turns {
   /** @param {readonly HTMLInputElement[]} inputs */
   #aim(inputs) {
     const groups = inputs.map((input) => /** @type {Field} */ (input.closest("[data-field]")));
-    let index = groups.findIndex((group) => group && !group.querySelector(":checked"));
+    let index = groups.findIndex((group) => group && isUnanswered(group));
     if (index < 0) index = groups.findIndex((group) => this.again.includes(group));
     const turns = this.committing();
     if (index < 0 && turns.length > 1 && inputs.every(({ type }, at) => type === "radio" && turns.includes(groups[at]))) return undefined;
@@ -70,7 +70,7 @@ export class Turns {
 
   /** @param {Field} group */
   #isOpen(group) {
-    return !group.querySelector(":checked") || this.again.includes(group);
+    return isUnanswered(group) || this.again.includes(group);
   }
 
   /* A choice was made, by key or pointer: when it was the last one that was open, the item is submitted. Where numbers of
@@ -146,4 +146,11 @@ export class Turns {
   committing() {
     return this.page.fields.filter((field) => "commit" in field.dataset && !field.closest("[hidden]"));
   }
+}
+
+/* Whether nothing is chosen in a field, or a rank is free. */
+/** @param {Element} group */
+function isUnanswered(group) {
+  const ranks = [...group.querySelectorAll("select")];
+  return ranks.length ? ranks.some(({ value }) => !value) : !group.querySelector(":checked");
 }

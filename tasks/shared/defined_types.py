@@ -85,9 +85,14 @@ class DefinedTask(DeclaredTask):
         return all(field.kind == "choice" and field.is_always_required for field in self.fields)
 
     @property
+    def has_choices(self) -> bool:
+        """Whether the form has choices at all."""
+        return any(field.kind == "choice" for field in self.fields)
+
+    @property
     def offers_answers(self) -> bool:
         """Whether a field that is always shown has the texts of the answers, so that the form lists them nowhere else."""
-        of_answers = AnswerChoice | AnswerMultiChoice
+        of_answers = AnswerChoice | AnswerMultiChoice | AnswerRank
         return any(isinstance(field, of_answers) and field.when is None for field in self.fields)
 
     @property

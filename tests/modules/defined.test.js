@@ -152,6 +152,28 @@ test("the panel says that best and worst must differ before anything is submitte
   assert.deepEqual(await submitted(), [{ best: "units", worst: "title", order: ["b", "a"] }]);
 });
 
+test("ranks are given by digits, and taken back by the same digit", async () => {
+  const page = await begin("best_worst");
+  const values = () => ranks(page, "order").map(({ value }) => value);
+  const button = (value) => [...field(page, "order").querySelectorAll("[data-rank]")].find((each) => each.value === value);
+  await click(page, button("b"));
+  assert.deepEqual(values(), ["b", ""]);
+  await click(page, button("a"));
+  assert.deepEqual(values(), ["b", "a"]);
+  await click(page, button("b"));
+  assert.deepEqual(values(), ["", "a"]);
+  assert.equal(button("a").querySelector("kbd").textContent, "1");
+});
+
+test("an item without a question has no heading of one, and says that a choice does not submit", async () => {
+  const page = await begin("without_question");
+  assert.ok(isHidden(page.find(".asked h2")));
+  assert.equal(page.focused.className, "instruction");
+  assert.doesNotMatch(page.find("[data-announce]").textContent, /Question/);
+  assert.match(page.find(".panel").textContent, /A choice does not submit the item\./);
+  assert.equal(page.find("#guidelines").open, false);
+});
+
 test("practice over answers is judged on the page", async () => {
   const page = await begin("practice");
   assert.ok(option(page, "better", "Answer 2"));

@@ -34,7 +34,7 @@ async function type(page, response) {
   for (const [name, value] of Object.entries(response)) {
     const part = field(page, name);
     if (part.matches(".ranks")) {
-      for (const [place, option] of value.entries()) page.fill([...part.querySelectorAll("select")][place], option);
+      for (const option of value) await press(page, [...part.querySelectorAll("button")].find((button) => button.value === option).dataset.key);
     } else if (["choice", "choices"].includes(part.dataset.kind)) {
       for (const option of [value].flat()) await press(page, ...keyOf(page, name, option));
       const isNumber = page.all("[data-notices] [data-topic=key]").length; // it may go on: Enter ends it

@@ -68,6 +68,13 @@ def best_worst(world: World, client: Client) -> str:
     return opened(client, world, batch_of(world, {**shipped, "fields": [*shipped["fields"], order]}))
 
 
+def without_question(world: World, client: Client) -> str:
+    """A choice and a text over the table alone, with no guidelines but the instruction."""
+    fields = [DEFINITION["fields"][0], DEFINITION["fields"][-1]]
+    definition = {key: value for key, value in DEFINITION.items() if key != "guidelines"}
+    return opened(client, world, batch_of(world, {**definition, "shows": ["table"], "fields": fields}))
+
+
 def practice(world: World, client: Client) -> str:
     """Practice over the answers of an example."""
     films = {"header": ["Film", "Year"], "rows": [["Heat", "1995"], ["Alien", "1979"]]}

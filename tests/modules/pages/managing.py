@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.test import Client
 
+from annotation.study_file import type_definitions
 from tests.annotation.cast import World
 from tests.annotation.test_dashboards import timed
 
@@ -44,3 +45,11 @@ def new_batch(world: World, client: Client) -> str:
     client.force_login(world.mara)
     url = f"/projects/{world.project.slug}/batches/new/?kind=question_type"
     return client.get(url).content.decode()
+
+
+def definition(world: World, client: Client) -> str:
+    """The page of task types with a definition whose second field has a condition."""
+    client.force_login(world.mara)
+    text = type_definitions.written(type_definitions.shipped()["conditional"])
+    entered = {"name": "conditional", "text": text, "preview": "1"}
+    return client.post("/projects/films/task-types/", entered).content.decode()
