@@ -19,6 +19,7 @@ def usual_seconds(task: TaskType) -> float:
         "flag": 2,
         "cells": 20,
         "lines": 20,
+        "numbers": 20,
         "json": 30,
         "text": 60,
         "operations": 90,

@@ -257,7 +257,12 @@ class MultiChoice(Question):
         self, item: Item, rng: Random, accuracy: float, truth: Random, likely: Sequence[int]
     ) -> list[str]:
         right = truth.choices(self.values, weights=likely or None)
-        return right if rng.random() < accuracy else [rng.choice(self.values)]
+        return self.enough(right if rng.random() < accuracy else [rng.choice(self.values)], self.values)
+
+    def enough(self, chosen: list[str], values: Sequence[str]) -> list[str]:
+        """The options with further ones of `values`, as many as a response needs."""
+        others = [value for value in values if value not in chosen]
+        return [*chosen, *others[: max(0, self.fewest - len(chosen))]]
 
     def schema(self) -> dict[str, Any]:
         return {"type": "array", "items": {"enum": list(self.values)}, "uniqueItems": True}
@@ -520,7 +525,7 @@ class AnswerMultiChoice(MultiChoice):
     ) -> list[str]:
         values = answer_numbers(self, item)
         right = [truth.choice(values)]
-        return right if rng.random() < accuracy else [rng.choice(values)]
+        return self.enough(right if rng.random() < accuracy else [rng.choice(values)], values)
 
     def schema(self) -> dict[str, Any]:
         number_schema = {"type": "string", "pattern": NUMBER}
