@@ -26,6 +26,8 @@ def start_of(value: Any, source: str) -> str:
     if not isinstance(value, Mapping):
         return str(value or "")
     start = value.get(source) or value.get("meta", {}).get(source.removeprefix(PREFIX)) or ""
+    if isinstance(start, Mapping):
+        return str(start.get("text", ""))  # a context
     return start if isinstance(start, str) else "\n".join(start)
 
 

@@ -54,7 +54,10 @@ def bundles() -> dict[str, list[str]]:
 
     pages: list[str | TaskType] = [*PAGES, *task_types().values()]
     looped = [_modules(task, True) for task in task_types().values() if task.predicts]
-    defined = [_annotation(mode) for mode in ("read", "select")]  # task types that a project defines
+    further = ("", "askew/spans.js")
+    defined = [
+        _annotation(mode, script) for mode in ("read", "select") for script in further
+    ]  # own task types
     shipped = {_bundle(modules): modules for modules in (*map(_modules, pages), *looped, *defined)}
     return {**shipped, CLASSIC: [CLASSIC]}
 

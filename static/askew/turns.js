@@ -148,9 +148,10 @@ export class Turns {
   }
 }
 
-/* Whether nothing is chosen in a field, or a rank is free. */
-/** @param {Element} group */
+/* Whether nothing is chosen in a field, a rank is free, or words are selected that have no label yet. */
+/** @param {Element & { hasSelection?: boolean }} group */
 function isUnanswered(group) {
+  if (group.hasSelection !== undefined) return group.hasSelection;
   const ranks = [...group.querySelectorAll("select")];
   return ranks.length ? ranks.some(({ value }) => !value) : !group.querySelector(":checked");
 }

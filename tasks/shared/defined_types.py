@@ -48,6 +48,7 @@ from tasks.shared.form_fields import (
     cells_in_words,
 )
 from tasks.shared.schema_errors import schema_faults
+from tasks.shared.span_field import Spans, spans_of
 from tasks.shared.type_definitions import (
     NATURES,
     OPTIONED,
@@ -74,7 +75,11 @@ class DefinedTask(DeclaredTask):
 
     form_template = "fields/form.html"
     response_template = "fields/_words.html"
-    script = ""
+
+    @property
+    def script(self) -> str:
+        """The elements of the form that only some definitions have."""
+        return "askew/spans.js" if any(isinstance(field, Spans) for field in self.fields) else ""
 
     def picture(self, variant: str = "") -> str:
         return ""
@@ -176,6 +181,8 @@ class DefinedTask(DeclaredTask):
         return {self.decides: value}
 
     def members(self, response: Any) -> frozenset[Hashable]:
+        if isinstance(self.deciding, Spans):
+            return self.deciding.characters_in(response) or frozenset()
         return frozenset(getattr(response, self.decides))
 
     def merged(self, responses: Sequence[Any], item: Item, consensus: Any) -> Any:
@@ -234,7 +241,11 @@ class DefinedTask(DeclaredTask):
         for field in self.fields:
             answers = [getattr(response, field.name) for response in responses]
             non_empty = [value for value in answers if value != field.empty]
-            if isinstance(field, MultiChoice | Cells) and not isinstance(field, Rank):
+            if isinstance(field, Spans):
+                characters = Counter(part for each in responses for part in field.characters_in(each) or ())
+                most = [part for part, count in characters.items() if 2 * count > len(responses)]
+                values[field.name] = spans_of(most)
+            elif isinstance(field, MultiChoice | Cells) and not isinstance(field, Rank):
                 counts = Counter(member for members in answers for member in members)
                 most = [member for member, count in counts.items() if 2 * count > len(responses)]
                 values[field.name] = self._in_order(field, most, item)
@@ -252,6 +263,8 @@ class DefinedTask(DeclaredTask):
     def _in_order(self, field: Question, members: Collection[Any], item: Item) -> tuple[Any, ...]:
         if isinstance(field, MultiChoice):
             return field.in_order(members)
+        if isinstance(field, Spans):
+            return spans_of(members)
         return cells_in_order(members, item.example.table)
 
     # -- in words ---------------------------------------------------------------------------------
@@ -270,6 +283,8 @@ class DefinedTask(DeclaredTask):
     def _in_words(self, field: Question, value: Any, item: Item) -> str:
         if isinstance(field, Cells):
             return " ".join(cells_in_words(value, item.example.table))
+        if isinstance(field, Spans):
+            return "; ".join(field.words_of(value, item))
         if isinstance(field, AnswerChoice):
             return _answer_in_words(field, value, item)
         if isinstance(field, AnswerMultiChoice):
@@ -464,6 +479,8 @@ def _field(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) -> 
         of_answers = "of" in data
         options = enumerate(data.get("options", ()), start=1)
         facts["options"] = tuple(_option(option, index, of_answers) for index, option in options)
+        if type == "spans":
+            return Spans(**facts, source=data.get("in", "question"))
         if type == "shares":
             return Shares(**facts, total=data.get("total", 100))
         if type == "multi_choice":

@@ -12,7 +12,8 @@ from tasks.shared.typed_fields import day_of
 
 MOST_SHARES: Final = 10
 """Options among which points are divided."""
-PREFILLS: Final = ("question", "answers")
+SOURCES: Final = {"prefill": ("question", "answers"), "in": ("question", "context")}
+"""By key of a field: the parts of an example that have its text."""
 
 
 def limit_faults(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
@@ -34,18 +35,20 @@ def limit_faults(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFau
         yield DefinitionFault((*path, "options"), message.format(number=MOST_SHARES))
 
 
-def prefill_faults(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
-    """What a text begins with is shown to people anyway."""
+def source_faults(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
+    """What a text begins with, and where passages are marked, is shown to people anyway."""
     for index, field in enumerate(data["fields"]):
-        source = field.get("prefill") if field["type"] == "text" else None
+        key = {"text": "prefill", "spans": "in"}.get(field["type"], "")
+        source = field.get(key, "question" if key == "in" else None)
         if source is None:
             continue
-        path: Path = ("fields", index, "prefill")
-        if source not in PREFILLS and not (source.startswith(PREFIX) and source != PREFIX):
-            message = gettext("Write question, answers, or meta. with the name of a column.")
-            yield DefinitionFault(path, message)
+        path: Path = ("fields", index, key)
+        parts = SOURCES[key]
+        if source not in parts and not (source.startswith(PREFIX) and source != PREFIX):
+            message = gettext("Write {parts}, or meta. with the name of a column.")
+            yield DefinitionFault(path, message.format(parts=", ".join(parts)))
         elif source not in data.get("shows", ("question",)):
-            message = gettext("Annotators change this text, so add `{source}` to `shows`.")
+            message = gettext("Annotators work on this text, so add `{source}` to `shows`.")
             yield DefinitionFault(path, message.format(source=source))
 
 

@@ -18,13 +18,13 @@ from tasks.contract import decision_rules
 from tasks.contract.resolutions import Nature
 from tasks.shared.conditions import OPERATORS, Condition, condition
 from tasks.shared.definition_faults import DefinitionFault, Path
-from tasks.shared.limit_faults import limit_faults, prefill_faults
+from tasks.shared.limit_faults import limit_faults, source_faults
 
 NAME: Final = "^[a-z][a-z0-9_]{0,39}$"
 SHOWABLE: Final = ("question", "table", "titles", "answers", "context", "history")
 MOST_COLUMNS: Final = 10
 """Own columns that one task type shows."""
-OPTIONED: Final = ("choice", "multi_choice", "rank", "shares")
+OPTIONED: Final = ("choice", "multi_choice", "rank", "shares", "spans")
 TYPES: Final = (*OPTIONED, "scale", "number", "date", "cells", "text")
 MOST_FIELDS: Final = 20
 MOST_STEPS: Final = 21
@@ -38,6 +38,11 @@ STATISTICS: Final[Mapping[str, Mapping[str, str]]] = {
         "ac1": "gwet_ac1",
     },
     "multi_choice": {
+        "percent": "percent_agreement",
+        "alpha_masi": "krippendorff_alpha_masi",
+        "alpha_jaccard": "krippendorff_alpha_jaccard",
+    },
+    "spans": {
         "percent": "percent_agreement",
         "alpha_masi": "krippendorff_alpha_masi",
         "alpha_jaccard": "krippendorff_alpha_jaccard",
@@ -80,6 +85,7 @@ NATURES: Final[Mapping[str, Nature]] = {
     "date": "labels",
     "multi_choice": "sets",
     "cells": "sets",
+    "spans": "sets",
     "text": "texts",
 }
 """By type of the decided field: what the decision rules compare."""
@@ -99,6 +105,7 @@ FOR_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "anchors": ("scale", "number"),
     "total": ("shares",),
     "prefill": ("text",),
+    "in": ("spans",),
     "max_length": ("text",),
 }
 """Keys of a field that only some types have."""
@@ -183,6 +190,11 @@ _FIELD: Final[dict[str, Any]] = {
             "minimum": 1,
             "maximum": 1000,
             "description": "points to divide among the options; default 100",
+        },
+        "in": {
+            "type": "string",
+            "maxLength": 120,
+            "description": "the text of passages: question (default), context or meta.NAME",
         },
         "prefill": {
             "type": "string",
@@ -303,7 +315,7 @@ def definition_faults(
     problems += _check_option_keys(data["fields"])
     problems += _check_answer_fields(data)
     problems += _check_shown(data)
-    problems += prefill_faults(data)
+    problems += source_faults(data)
     problems += _check_cells_visible(data)
     problems += _check_decide(data, seen)
     problems += _check_agreement(data.get("agreement", {}), seen)
@@ -458,7 +470,7 @@ def _check_options(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionF
         message = gettext("A field of type {type} needs `options`, for example: options: [yes, no].")
         yield DefinitionFault(path, message.format(type=field["type"]))
         return
-    if len(options) == 1 and "of" not in field:
+    if len(options) == 1 and "of" not in field and field["type"] != "spans":
         message = gettext("One option is no choice. Add another one.")
         yield DefinitionFault((*path, "options"), message)
     values = Counter(map(value_of, options))

@@ -24,8 +24,10 @@ from tests.annotation.test_defining import LATER
 FILMS = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
 ADDED = (
     "multi_label_limited",
+    "named_entities",
     "numeric_value",
     "post_editing",
+    "slot_filling",
     "soft_labels",
     "visual_analogue_scale",
 )

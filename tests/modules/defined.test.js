@@ -174,6 +174,32 @@ test("an item without a question has no heading of one, and says that a choice d
   assert.equal(page.find("#guidelines").open, false);
 });
 
+test("passages are marked by arrow keys and the key of a label, and by pressing words", async () => {
+  const page = await begin("passages");
+  const text = page.find("[data-text]");
+  const word = (name) => [...text.querySelectorAll("[data-word]")].find(({ textContent }) => textContent === name);
+  const first = question(page);
+  text.focus();
+  for (let index = 0; index < 3; index += 1) page.press("ArrowRight");
+  page.press("Shift+ArrowRight");
+  assert.match(page.find("[data-said]").textContent, /Ada Lovelace/);
+  await press(page, "1");
+  for (const kind of ["pointerdown", "pointerup"]) word("Heat").dispatchEvent(new page.window.Event(kind, { bubbles: true }));
+  await press(page, "2");
+  assert.deepEqual(page.texts("[data-list] li span"), ["Ada Lovelace: Person", "Heat: Film"]);
+  assert.equal(word("Lovelace").dataset.tag, "Person");
+  await press(page, "1");
+  assert.match(page.find("[data-said]").textContent, /Select words first/);
+  await click(page, page.find("button[value=submit]"));
+  assert.deepEqual(await submitted(), [{ names: [[5, 17, "person"], [33, 37, "film"]] }]);
+  assert.equal(question(page), first); // the same words, of the next item
+  assert.deepEqual(page.texts("[data-list] li span"), []);
+  await press(page, "u");
+  assert.deepEqual(page.texts("[data-list] li span"), ["Ada Lovelace: Person", "Heat: Film"]);
+  await click(page, page.find("[data-remove]"));
+  assert.deepEqual(page.texts("[data-list] li span"), ["Heat: Film"]);
+});
+
 test("practice over answers is judged on the page", async () => {
   const page = await begin("practice");
   assert.ok(option(page, "better", "Answer 2"));

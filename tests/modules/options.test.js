@@ -39,6 +39,9 @@ async function type(page, response) {
       for (const option of [value].flat()) await press(page, ...keyOf(page, name, option));
       const isNumber = page.all("[data-notices] [data-topic=key]").length; // it may go on: Enter ends it
       if (isNumber && name !== Object.keys(response).at(-1)) await press(page, "Enter");
+    } else if (part.matches("askew-spans")) {
+      part.querySelector("[data-text]").focus();
+      await press(page, "ArrowRight", part.querySelector(`button[value=${value[0][2]}]`).dataset.key);
     } else if (part.dataset.kind === "numbers") {
       for (const [place, points] of value.entries()) page.fill([...part.querySelectorAll("input")][place], String(points));
       for (const wait of [20, 1, REST]) await page.passes(wait);

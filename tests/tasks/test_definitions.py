@@ -436,6 +436,12 @@ REFUSED = [
         ("fields", 1, "prefill"),
         "add `answers` to `shows`",
     ),
+    (
+        only({"name": "s", "type": "spans", "options": ["a"], "in": "context"}),
+        ("fields", 0, "in"),
+        "add `context` to `shows`",
+    ),
+    (only({"name": "s", "type": "spans", "options": ["a"], "in": "table"}), ("fields", 0, "in"), "meta."),
     (only(LEVEL, {"name": "t", "type": "text", "prefill": "x"}), ("fields", 1, "prefill"), "meta."),
     (only({"name": "n", "type": "number", "anchors": {"1": "x"}}), ("fields", 0, "anchors"), "no `anchors`"),
     (only({"name": "s", "type": "scale", "anchors": {"9": "x"}}), ("fields", 0, "anchors", "9"), "no step 9"),
@@ -600,6 +606,7 @@ def test_the_usual_rule_of_a_type_of_field_stays_when_a_rule_is_added() -> None:
         "number": "mean",
         "date": "majority",
         "shares": "mean",
+        "spans": "set_overlap",
         "cells": "set_overlap",
         "text": "each",
     }
@@ -653,3 +660,59 @@ def test_a_number_is_a_step() -> None:
     assert defined.parse({"share": "0.3"}, ITEM).share == 0.3
     with pytest.raises(InvalidResponse, match=r"Use steps of 0\.1"):
         defined.parse({"share": 0.35}, ITEM)
+
+
+SPANS = {"name": "names", "type": "spans", "options": ["person", "place"]}
+QUESTION = "did 𝒜da or bo live in rome?"
+WITH_NAMES = Item(Example("e-2", QUESTION, MEDALS, ["India"]))
+
+
+def test_passages_are_characters_of_the_text_with_labels() -> None:
+    defined = task_of("names", only(SPANS, decide={"field": "names", "rule": "set_overlap", "least": 0.3}))
+
+    response = defined.parse({"names": [[22, 26, "place"], [4, 7, "person"]]}, WITH_NAMES)
+
+    assert response.names == ((4, 7, "person"), (22, 26, "place"))
+    assert defined.describe(response, WITH_NAMES) == ["Names: 𝒜da (Person); rome (Place)"]
+    assert defined.restore(response_data(response)) == response
+    (measure,) = defined.measures
+    assert measure.value(response) == {(4, "person"), (5, "person"), (6, "person")} | {
+        (position, "place") for position in range(22, 26)
+    }
+    Draft202012Validator(defined.response_schema()).validate(response_data(response))
+    assert defined.script == "askew/spans.js"
+    assert task().script == ""
+
+
+@pytest.mark.parametrize(
+    "passages",
+    [
+        [[0, 0, "person"]],
+        [[4, 99, "person"]],
+        [[-1, 3, "person"]],
+        [[4, 7, "thing"]],
+        [[4, 7]],
+        [["4", 7, "person"]],
+        [[True, 7, "person"]],
+        [[4, 7, "person"], [5, 9, "person"]],
+        [[4, 7, ["person"]]],
+        "person",
+        {"names": 1},
+    ],
+)
+def test_what_is_no_passage_is_refused(passages: Any) -> None:
+    with pytest.raises(InvalidResponse):
+        task_of("names", only(SPANS)).parse({"names": passages}, WITH_NAMES)
+
+
+def test_the_decision_has_the_characters_that_most_people_marked() -> None:
+    defined = task_of("names", only(SPANS, decide={"field": "names", "rule": "set_overlap", "least": 0.2}))
+    said = [
+        defined.parse({"names": passages}, WITH_NAMES)
+        for passages in ([[4, 7, "person"]], [[4, 13, "person"]], [[4, 13, "person"], [22, 26, "place"]])
+    ]
+
+    decided = resolve(defined, {}, said, WITH_NAMES)
+
+    assert isinstance(decided, Acceptance)
+    assert response_data(decided.outcomes[0].response) == {"names": [[4, 13, "person"]]}

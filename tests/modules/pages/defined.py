@@ -75,6 +75,18 @@ def without_question(world: World, client: Client) -> str:
     return opened(client, world, batch_of(world, {**definition, "shows": ["table"], "fields": fields}))
 
 
+def passages(world: World, client: Client) -> str:
+    """Names in the question, with letters of two code units before them."""
+    films = Table(["Film"], [["Heat"], ["Alien"]])
+    question = "is 𝒜 Ada Lovelace in Alien or in Heat?"
+    world.source = world.import_written(
+        *(Example(f"p-{index}", question, films, ["Heat"]) for index in range(2))
+    )
+    field = {"name": "names", "type": "spans", "options": ["person", "film"]}
+    definition = {**DEFINITION, "fields": [field], "decide": {"field": "names"}}
+    return opened(client, world, batch_of(world, definition))
+
+
 def practice(world: World, client: Client) -> str:
     """Practice over the answers of an example."""
     films = {"header": ["Film", "Year"], "rows": [["Heat", "1995"], ["Alien", "1979"]]}

@@ -16,6 +16,7 @@ from tableqa import Example, Table
 from tasks.contract import InvalidResponse, Item
 from tasks.shared.defined_types import DefinedTask
 from tasks.shared.form_fields import Question, Scale, Text
+from tasks.shared.span_field import Spans
 from tasks.shared.typed_fields import Date, Number, Shares
 from tests.annotation.cast import NOON, World
 from tests.modules.pages import cells, judging
@@ -149,6 +150,8 @@ def values_of(task: DefinedTask, field: Question, item: Item) -> list[Any]:
         return [field.example] if math.isinf(field.highest) else [field.lowest, field.highest]
     if isinstance(field, Date):
         return ["2024-02-29"]
+    if isinstance(field, Spans):
+        return [[[0, 5, value]] for value in field.values]  # the first word
     if isinstance(field, Shares):
         return [[field.total if other == value else 0 for other in values] for value in values]
     if isinstance(field, Text) and field.source:
