@@ -54,7 +54,7 @@ def bundles() -> dict[str, list[str]]:
 
     pages: list[str | TaskType] = [*PAGES, *task_types().values()]
     looped = [_modules(task, True) for task in task_types().values() if task.predicts]
-    further = ("", "askew/spans.js")
+    further = ("", "askew/own-fields.js")
     defined = [
         _annotation(mode, script) for mode in ("read", "select") for script in further
     ]  # own task types

@@ -17,7 +17,6 @@ import { Begun } from "./begun.js";
 import { isKeptOpen } from "./browser-storage.js";
 import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
-import { rankNext, swapRanks } from "./conditions.js";
 import { copyOf, digest, forget, same } from "./draft.js";
 import { Focus } from "./focus.js";
 import { AskewGrid } from "./grid.js";
@@ -34,7 +33,7 @@ import { clock, PageStatus } from "./page-status.js";
 import { keySections, pageKeys } from "./page-keys.js";
 import { Panels } from "./panels.js";
 import { Requirements } from "./requirements.js";
-import { inputOf, moveSlider, ResponseFields } from "./response-fields.js";
+import { inputOf, ResponseFields } from "./response-fields.js";
 import { PING, Saving, WISH } from "./saving.js";
 import { Steps } from "./steps.js";
 import { Submission } from "./submission.js";
@@ -275,16 +274,7 @@ export class AskewAnnotate extends HTMLElement {
       });
     }
     this.commits = new Commits(this, (group) => !this.isSending && this.turns.isWritten() && this.turns.commit(/** @type {Field} */ (group)));
-    this.form.addEventListener("focusin", ({ target }) => { if (target.matches(".ranks select")) this.turns.rank = /** @type {PagePart<HTMLSelectElement>} */ (target).value; });
-    this.form.addEventListener("input", ({ target }) => {
-      if (!target.matches(".ranks select")) return;
-      swapRanks(/** @type {HTMLSelectElement} */ (/** @type {unknown} */ (target)), this.turns.rank);
-      this.turns.rank = target.value;
-    });
-    this.form.addEventListener("input", ({ target }) => {
-      moveSlider(target);
-      if (target.closest("[data-field], [data-slider]")) this.#changedSoon();
-    });
+    this.form.addEventListener("input", (event) => event.target.closest("[data-field]") && this.#changedSoon());
     this.form.addEventListener("change", (event) => {
       if (event.target.matches("[type=radio], [type=checkbox], [data-kind=json]")) this.changed();
     });
@@ -303,8 +293,6 @@ export class AskewAnnotate extends HTMLElement {
         this.grid.takeBack(Number(back.dataset.takeBack));
         this.toTable(); // the button goes with its change; on the next one, Enter would take back one more
       }
-      const rank = event.target.closest("[data-rank]");
-      if (rank) rankNext(/** @type {HTMLButtonElement} */ (/** @type {unknown} */ (rank)));
       if (event.target.closest("[data-help]")) this.keys.help();
       if (event.target.closest("[data-unsure]")) this.toggleUnsure();
       const hide = event.target.closest("[data-hide-marked]");

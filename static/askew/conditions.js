@@ -107,22 +107,3 @@ export function offerAnswers(field, answers) {
     ), own);
   });
 }
-
-/* Give an option the first rank that is free, or take its rank away. */
-/** @param {HTMLButtonElement} button */
-export function rankNext(button) {
-  const selects = [...button.closest("fieldset").querySelectorAll("select")];
-  const same = selects.find(({ value }) => value === button.value);
-  const free = same ?? selects.find(({ value }) => !value);
-  if (!free) return;
-  free.value = same ? "" : button.value;
-  free.dispatchEvent(new Event("input", { bubbles: true }));
-}
-
-/* A rank that was given an option of another rank: both change places. */
-/** @param {HTMLSelectElement} select @param {string} before */
-export function swapRanks(select, before) {
-  const others = [...select.closest("fieldset").querySelectorAll("select")].filter((one) => one !== select);
-  const same = others.find((one) => select.value && one.value === select.value);
-  if (same) same.value = before;
-}

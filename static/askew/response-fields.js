@@ -110,10 +110,7 @@ const filled = (texts) => (texts.some((text) => text.trim()) ? texts : []);
 const FILL = {
   choice: (field, value) => field.querySelectorAll("input").forEach((input) => { input.checked = input.value === String(value); }),
   flag: (field, value) => { inputOf(field).checked = value; },
-  text: (field, value) => {
-    inputOf(field).value = value;
-    moveSlider(field);
-  },
+  text: (field, value) => { inputOf(field).value = value; },
   numbers: (field, value) => field.querySelectorAll("input").forEach((input, place) => { input.value = value[place] ?? ""; }),
   lines: (field, value) => writeAnswers(inputOf(field), value),
   choices: (field, value) => {
@@ -125,15 +122,6 @@ const FILL = {
 
 /** @type {Record<string, unknown>} */
 const BLANK = { choice: "", choices: [], flag: false, text: "", lines: [], operations: [], cells: [], numbers: [], json: null };
-
-/* The slider beside a number: each follows the other. */
-/** @param {Element} input */
-export function moveSlider(input) {
-  const [number, slider] = input.closest("div")?.querySelectorAll("input") ?? [];
-  if (!slider?.matches("[data-slider]")) return;
-  if (input === slider) number.value = slider.value;
-  else slider.value = number.value || slider.min;
-}
 
 /* A field that starts with something says so: the question that is to be reworded, for one. */
 /** @param {Field} field */

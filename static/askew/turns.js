@@ -3,7 +3,6 @@
 import { t } from "./language.js";
 
 export class Turns {
-  rank = ""; // the option of the rank that has the focus
   /** @type {Field | null} */
   #due = null; // the question that is missing first, where choices submit
   /** @type {Field[]} */

@@ -79,7 +79,8 @@ class DefinedTask(DeclaredTask):
     @property
     def script(self) -> str:
         """The elements of the form that only some definitions have."""
-        return "askew/spans.js" if any(isinstance(field, Spans) for field in self.fields) else ""
+        is_own = (isinstance(field, Spans | Rank) or getattr(field, "slider", False) for field in self.fields)
+        return "askew/own-fields.js" if any(is_own) else ""
 
     def picture(self, variant: str = "") -> str:
         return ""

@@ -680,8 +680,8 @@ def test_passages_are_characters_of_the_text_with_labels() -> None:
         (position, "place") for position in range(22, 26)
     }
     Draft202012Validator(defined.response_schema()).validate(response_data(response))
-    assert defined.script == "askew/spans.js"
-    assert task().script == ""
+    assert defined.script == "askew/own-fields.js"
+    assert task_of("level", only(LEVEL)).script == ""
 
 
 @pytest.mark.parametrize(
