@@ -66,7 +66,7 @@ def sheet_bundles() -> dict[str, list[str]]:
     """The style sheets of all annotation pages, by the path of the one that a site ships for them."""
     from tasks.contract import task_types
 
-    forms = {task.sheet for task in task_types().values()}
+    forms = {"askew/own-fields.css", *(task.sheet for task in task_types().values())}
     pages = (_sheets(form, has) for form in forms for has in product((False, True), repeat=len(OPTIONAL)))
     return {_bundle(paths): paths for paths in pages}
 

@@ -62,9 +62,9 @@ export function lackOf(field, fields, valueOf) {
   return t`“${label}” must differ from “${other.dataset.label}”. Choose another value.`;
 }
 
-/* The sum of what was entered; NaN where a part is no whole number. */
+/* The sum of what was entered; NaN where a part is no number. */
 /** @param {FieldValue} parts */
-const sum = (parts) => [parts ?? []].flat().reduce((all, part) => all + (/^\s*\d*\s*$/u.test(part) ? Number(part) : Number.NaN), 0);
+const sum = (parts) => [parts ?? []].flat().reduce((all, part) => all + Number(part), 0);
 
 /** @param {number} number @param {DOMStringMap} limits */
 const isBetween = (number, { fewest, most }) => number >= Number(fewest) && (!Number(most) || number <= Number(most));

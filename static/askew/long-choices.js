@@ -3,7 +3,7 @@
 
    The style sheet is given their height, as --height. */
 
-const KEPT = ".panel > fieldset:only-of-type:is([data-kind=choices], [data-kind=numbers]), .panel > section > :is(.choices[data-kind=choices], [data-step=program], div:has(> [data-lines]))";
+const KEPT = ".panel > fieldset[data-kind=choices]:only-of-type, .panel > section > :is(.choices[data-kind=choices], [data-step=program], div:has(> [data-lines]))";
 
 /* bar: what lies over the end of the window. */
 /** @param {HTMLElement} form @param {Element} bar */

@@ -73,6 +73,7 @@ class DefinedTask(DeclaredTask):
     decides: ClassVar[str]
     of: ClassVar[tuple[Literal["originals", "perturbed"], ...]] = ("originals", "perturbed")
 
+    sheet: ClassVar[str] = "askew/own-fields.css"
     form_template = "fields/form.html"
     response_template = "fields/_words.html"
 
