@@ -4,6 +4,7 @@
 type Field = FormPart & {
   value: any;
   blank?: unknown;
+  offer?: (answers?: readonly string[] | null) => void;
   readonly asks?: boolean;
   inWords?(value: any): string[];
 };

@@ -69,24 +69,6 @@ const sum = (parts) => [parts ?? []].flat().reduce((all, part) => all + Number(p
 /** @param {number} number @param {DOMStringMap} limits */
 const isBetween = (number, { fewest, most }) => number >= Number(fewest) && (!Number(most) || number <= Number(most));
 
-/* Offer the answers of an item in a field that ranks them. */
-/** @param {HTMLElement} field @param {readonly string[] | null} [answers] */
-export function offerRanks(field, answers) {
-  const options = [...new Set(answers ?? [])];
-  const choose = field.dataset.choose ??= field.querySelector("option")?.textContent ?? "";
-  for (const label of field.querySelectorAll("label")) label.remove();
-  const offered = field.querySelector(".rank-options");
-  offered?.replaceChildren(...options.map((answer, place) => {
-    const key = String(place + 1);
-    const shortcut = element("kbd", { ariaHidden: "true", textContent: key, dataset: { shortcut: `${field.dataset.field}:${answer}` } });
-    return element("button", { type: "button", name: field.dataset.field, value: answer, dataset: { rank: "", key, label: answer } }, answer, shortcut);
-  }));
-  options.forEach((_, place) => {
-    const select = element("select", { name: field.dataset.field }, new Option(choose, ""), ...options.map((answer) => new Option(answer, answer)));
-    field.append(element("label", {}, element("span", { textContent: `${place + 1}.` }), select));
-  });
-}
-
 /* Offer the answers of an item in a field that chooses among them, before its own options. Their keys are their numbers. */
 /** @param {HTMLElement} field @param {readonly string[] | null} [answers] */
 export function offerAnswers(field, answers) {

@@ -1,6 +1,6 @@
 /* What an item shows: its question, table, answers and context, always as text. */
 
-import { empty, offerAnswers, offerRanks } from "./conditions.js";
+import { empty, offerAnswers } from "./conditions.js";
 import { element } from "./elements.js";
 import { outside } from "./keys.js";
 import { t } from "./language.js";
@@ -42,7 +42,7 @@ export class ItemDisplay {
   /** @param {ItemAssignment} assignment */
   fillShown(assignment) {
     const { shows } = assignment;
-    for (const field of this.page.fields.filter(({ dataset }) => "ranks" in dataset)) offerRanks(field, shows.answers);
+    for (const field of this.page.fields) field.offer?.(shows.answers);
     for (const field of this.page.fields.filter(({ dataset }) => dataset.prefill)) field.blank = startOf(shows, field.dataset.prefill);
     const choices = this.page.fields.filter(({ dataset }) => "of" in dataset);
     for (const field of choices) offerAnswers(field, shows.answers);
