@@ -42,8 +42,15 @@ def test_a_batch_is_worked_and_released_and_its_pages_answer(name: str, world: W
     data = dict(type_definitions.shipped()[name])
     row = task_types.define(project=world.project, name=name, data=data, by=world.mara, now=NOON)
     sample = sampling.Sample(sources=[source])
-    planned = {"project": world.project, "task": row.task(), "name": name, "terms": {"overlap": 3}}
-    batch = batches.plan_batch(**planned, sample=sample, by=world.mara, now=NOON)
+    batch = batches.plan_batch(
+        project=world.project,
+        task=row.task(),
+        name=name,
+        terms={"overlap": 3},
+        sample=sample,
+        by=world.mara,
+        now=NOON,
+    )
     batches.open_batch(batch=batch, by=world.mara, now=NOON)
 
     for who in ("ada", "bo", "cy"):

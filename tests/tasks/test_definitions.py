@@ -628,7 +628,9 @@ def test_points_come_to_the_total_and_their_means_do_too() -> None:
     assert [measure.name for measure in defined.measures] == ["split_1", "split_2"]
     assert [measure.value(said[1]) for measure in defined.measures] == [40, 60]
     assert str(defined.measure_text("split_1")) == "Split: Yes"
-    assert defined.measure_text("split_2").in_language("de") == "Split: No"
+    text = defined.measure_text("split_2")
+    assert isinstance(text, translation.TranslatedText)
+    assert text.in_language("de") == "Split: No"
 
 
 def test_a_decision_with_too_few_options_goes_to_an_adjudicator() -> None:
@@ -676,7 +678,8 @@ def test_passages_are_characters_of_the_text_with_labels() -> None:
     assert defined.describe(response, WITH_NAMES) == ["Names: 𝒜da (Person); rome (Place)"]
     assert defined.restore(response_data(response)) == response
     (measure,) = defined.measures
-    assert measure.value(response) == {(4, "person"), (5, "person"), (6, "person")} | {
+    characters: Any = measure.value(response)
+    assert characters == {(4, "person"), (5, "person"), (6, "person")} | {
         (position, "place") for position in range(22, 26)
     }
     Draft202012Validator(defined.response_schema()).validate(response_data(response))

@@ -42,7 +42,7 @@ class StateShape(serializers.Serializer[Any]):
 
 
 def in_openapi(schema: Any) -> Any:
-    """A JSON Schema as OpenAPI 3.0 writes it: there `exclusiveMinimum` is a mark on `minimum`, not a number."""
+    """A JSON Schema as OpenAPI 3.0 writes it: a part has one type, and `exclusiveMinimum` is a mark on `minimum`."""
     if isinstance(schema, list):
         return [in_openapi(part) for part in schema]
     if not isinstance(schema, Mapping):
@@ -50,6 +50,10 @@ def in_openapi(schema: Any) -> Any:
     parts = {key: in_openapi(part) for key, part in schema.items()}
     if isinstance(limit := parts.get("exclusiveMinimum"), int | float):
         parts |= {"minimum": limit, "exclusiveMinimum": True}
+    if isinstance(types := parts.get("type"), list):
+        return {key: part for key, part in parts.items() if key != "type"} | {
+            "anyOf": [{"type": name} for name in types]
+        }
     return parts
 
 

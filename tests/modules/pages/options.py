@@ -140,7 +140,7 @@ def values_of(task: DefinedTask, field: Question, item: Item) -> list[Any]:
     values = [*(numbers if of_answers else []), *field.values]
     if field.kind == "choices" and "Rank" not in type(field).__name__:
         several = [*values, *values]  # as many as a response has, beginning with each
-        chosen = [several[at : at + max(1, field.fewest)] for at in range(len(values))]
+        chosen = [several[at : at + max(1, getattr(field, "fewest", 1))] for at in range(len(values))]
         return [[value for value in values if value in some] for some in chosen]
     if "Rank" in type(field).__name__:
         return [list(field.values) or list(item.example.answers)]
