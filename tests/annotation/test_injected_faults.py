@@ -130,6 +130,13 @@ def answers_that_nobody_wrote(site: Site, draw: Draw) -> str:
     return f"person {person.pk}: unread_answers is"
 
 
+@fault("notices")
+def notices_that_nobody_got(site: Site, draw: Draw) -> str:
+    person = one_of(draw, Person.objects.all())
+    change(person, unread_notices=draw.randint(1, 9))
+    return f"person {person.pk}: unread_notices is"
+
+
 @fault("project")
 def a_consent_text_that_is_missing(site: Site, draw: Draw) -> str:
     number = draw.randint(1, 9)
