@@ -27,10 +27,9 @@ ITEMS = [
 ]
 
 
-def test_there_are_twelve_and_the_reference_lists_them() -> None:
+def test_the_reference_lists_them_all() -> None:
     page = Path(settings.BASE_DIR, "docs", "reference", "project-task-types.md").read_text("utf-8")
 
-    assert len(FILES) == 12
     assert sorted(re.findall(r"`(\w+)\.yaml`", page)) == [path.stem for path in FILES]
 
 
