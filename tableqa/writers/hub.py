@@ -270,7 +270,7 @@ def statement(manifest: Mapping[str, Any]) -> str:
 
 def platforms(manifest: Mapping[str, Any]) -> list[str]:
     """Where people annotated: on this platform, or in the tools whose responses were imported."""
-    elsewhere = manifest["statement"]["elsewhere"]
+    elsewhere = manifest["statement"].get("elsewhere", 0)
     if manifest["rules"] < _RULES_OF_TOOLS:
         return ["Askew"] if manifest["batches"] else []
     tools = manifest["statement"].get("tools") or ["another tool, which was not recorded"]
