@@ -94,7 +94,7 @@ def redact(*, item: Item, text: str, reason: str, by: Person, now: datetime, onl
         count = _redact_examples(examples, text) + _redact_items([row.pk for row in items], text)
         if not count:
             refuse("invalid_request", "This text is in nothing that can be redacted here.")
-        _clear_search(item.batch.project_id, examples, items, text)
+        _clear_search(item.batch.project_id, examples, items)
         audit_log.log(item, "", REDACTED, by=by, now=now, detail={"reason": reason, "texts": count})
         if only_count:
             raise _OnlyCounted
@@ -119,8 +119,8 @@ def _require_free(examples: Sequence[Example], text: str) -> None:
     for example in examples:
         fixed = [example.stored_table.content, example.operations, example.answers, example.external_id]
         # A program made it of another question, and would not make it of a redacted one.
-        rewritten = example.seed is not None and example.parent is not None
-        if rewritten and example.parent.question != example.question:  # type: ignore[union-attr]
+        parent = example.parent if example.seed is not None else None
+        if parent is not None and parent.question != example.question:
             fixed.append(example.question)
         if any(text in part for part in _strings(fixed)):
             refuse(
@@ -180,9 +180,10 @@ def _check_response(key: int) -> None:
     )
 
 
-def _clear_search(project: int, examples: Sequence[Example], items: Sequence[Item], text: str) -> None:
+def _clear_search(project: int, examples: Sequence[Example], items: Sequence[Item]) -> None:
     """Delete entries of the search; the next look at the project indexes its items again."""
-    IndexedValue.objects.filter(example__in=examples, value__contains=text[:200]).delete()
+    # All of them: a value is indexed by its beginning, which can end within the text.
+    IndexedValue.objects.filter(example__in=examples).delete()
     state = SearchIndex.objects.filter(project=project).select_for_update(no_key=True).first()
     if state is not None:
         indexed = IndexedItem.objects.filter(item__batch__project=project)
