@@ -123,7 +123,7 @@ ELEMENTS = {
 
 
 def test_no_page_uses_what_was_cut_from_pico() -> None:
-    """docs/pico.py cuts it: whoever wants it takes it out of CUT there, runs that, and takes it out here.
+    """docs/pico.py cuts it. To keep it, delete it from CUT there, run that, and delete it here.
 
     A slider is not here: it has the look of the browser, in our colour (judging.css).
     """

@@ -136,9 +136,9 @@ def test_what_derives_from_a_redacted_response_has_the_tombstone_and_verifies(
 
     redact(world, item)
 
-    made = Outcome.objects.get(decision__item=item).example
-    assert made is not None
-    assert made.question.startswith("As [redacted] asks")
+    derived = Outcome.objects.get(decision__item=item).example
+    assert derived is not None
+    assert derived.question.startswith("As [redacted] asks")
     assert everywhere(NAME) == []
     assert doctor.findings() == []
     creation.make_release(

@@ -616,17 +616,17 @@ def test_points_come_to_the_total_and_their_means_do_too() -> None:
     field = {"name": "split", "type": "shares", "options": ["yes", "no"]}
     defined = task_of("split", only(field, decide={"field": "split", "rule": "mean"}))
 
-    said = [defined.parse({"split": points}, ITEM) for points in ([70, 30], ["40", "60"], [100, ""])]
+    responses = [defined.parse({"split": points}, ITEM) for points in ([70, 30], ["40", "60"], [100, ""])]
 
-    assert [response.split for response in said] == [(70, 30), (40, 60), (100, 0)]
+    assert [response.split for response in responses] == [(70, 30), (40, 60), (100, 0)]
     for wrong in ([70, 20], [-10, 110], [50.5, 49.5], ["x", 100], [100], "100"):
         with pytest.raises(InvalidResponse):
             defined.parse({"split": wrong}, ITEM)
-    decided = resolve(defined, {}, said, ITEM)
+    decided = resolve(defined, {}, responses, ITEM)
     assert isinstance(decided, Acceptance)
     assert response_data(decided.outcomes[0].response) == {"split": [70, 30]}
     assert [measure.name for measure in defined.measures] == ["split_1", "split_2"]
-    assert [measure.value(said[1]) for measure in defined.measures] == [40, 60]
+    assert [measure.value(responses[1]) for measure in defined.measures] == [40, 60]
     assert str(defined.measure_text("split_1")) == "Split: Yes"
     text = defined.measure_text("split_2")
     assert isinstance(text, translation.TranslatedText)
@@ -636,10 +636,10 @@ def test_points_come_to_the_total_and_their_means_do_too() -> None:
 def test_a_decision_with_too_few_options_goes_to_an_adjudicator() -> None:
     field = {"name": "tags", "type": "multi_choice", "options": ["a", "b", "c"], "min": 2, "max": 2}
     defined = task_of("tags", only(field, decide={"field": "tags", "rule": "set_overlap", "least": 0.1}))
-    said = [defined.parse({"tags": tags}, ITEM) for tags in (["a", "b"], ["a", "c"], ["a", "b"])]
+    responses = [defined.parse({"tags": tags}, ITEM) for tags in (["a", "b"], ["a", "c"], ["a", "b"])]
 
-    assert isinstance(resolve(defined, {}, said, ITEM), Acceptance)
-    decided = resolve(defined, {}, [*said[:2], defined.parse({"tags": ["b", "c"]}, ITEM)][:2], ITEM)
+    assert isinstance(resolve(defined, {}, responses, ITEM), Acceptance)
+    decided = resolve(defined, {}, [*responses[:2], defined.parse({"tags": ["b", "c"]}, ITEM)][:2], ITEM)
     assert isinstance(decided, NeedsAdjudication)
     assert "too few or too many" in str(decided.reason)
 
@@ -710,12 +710,12 @@ def test_what_is_no_passage_is_refused(passages: Any) -> None:
 
 def test_the_decision_has_the_characters_that_most_people_marked() -> None:
     defined = task_of("names", only(SPANS, decide={"field": "names", "rule": "set_overlap", "least": 0.2}))
-    said = [
+    responses = [
         defined.parse({"names": passages}, WITH_NAMES)
         for passages in ([[4, 7, "person"]], [[4, 13, "person"]], [[4, 13, "person"], [22, 26, "place"]])
     ]
 
-    decided = resolve(defined, {}, said, WITH_NAMES)
+    decided = resolve(defined, {}, responses, WITH_NAMES)
 
     assert isinstance(decided, Acceptance)
     assert response_data(decided.outcomes[0].response) == {"names": [[4, 13, "person"]]}
