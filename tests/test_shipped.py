@@ -15,6 +15,7 @@ import brotli
 import pytest
 from django.test import Client
 
+from annotation.explorer.links import explorer_url
 from annotation.templatetags.scripts import bundles, sheets
 from benchmarks.browser_data import over_its_sample
 from config.static_files import _write_bundles, minified
@@ -39,6 +40,8 @@ scripts alone. Files are compressed with Brotli, HTML with gzip."""
 REQUESTS = 6
 STYLE = 15_000
 """Bytes of the style sheets of each annotation page."""
+EXPLORER = {"page": 90_000, "sheets": 26_000}
+"""Bytes of the explorer, and of its style sheets alone."""
 
 
 @pytest.fixture(scope="module")
@@ -117,29 +120,39 @@ def test_an_annotation_page_with_a_model_stays_within_its_weight(
 
     page = first_page(client, world, task, next(iter(task.variants), ""))
 
-    html = page.content.decode()
-    scripts = {path: compressed(shipping / path) for path in SOURCE.findall(html)}
-    sheets = {path: compressed(shipping / path) for path in SHEET.findall(html)}
-    document = len(gzip.compress(page.content, 5))  # deploy/nginx/askew-proxy.conf
-    assert len(scripts) <= REQUESTS
-    assert sum(scripts.values()) <= limits["scripts"], scripts
-    assert document + sum(scripts.values()) + sum(sheets.values()) <= limits["page"], (
-        document,
-        scripts,
-        sheets,
-    )
+    weight = weighed(shipping, page)
+    assert sum(weight["scripts"].values()) <= limits["scripts"], weight
+    assert total(weight) <= limits["page"], weight
+
+
+@pytest.mark.django_db
+def test_the_explorer_stays_within_its_weight(shipping: Path, world: World, client: Client) -> None:
+    """With the items of several task types."""
+    for key in ("question_type", "short_table", "value_change"):
+        over_its_sample(world, task_type(key), next(iter(task_type(key).variants), ""))
+    client.force_login(world.mara)
+
+    page = client.get(explorer_url(world.project))
+
+    weight = weighed(shipping, page)
+    assert "bundles/explorer" in " ".join(weight["scripts"])
+    assert "askew/explorer" in " ".join(weight["sheets"])
+    assert len(weight["scripts"]) <= REQUESTS
+    assert sum(weight["sheets"].values()) <= EXPLORER["sheets"], weight
+    assert total(weight) <= EXPLORER["page"], weight
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("key", sorted(task_types()))
-def test_the_style_sheets_of_an_annotation_page_stay_within_their_budget(
+def test_an_annotation_page_has_few_scripts_and_style_sheets_within_their_budget(
     shipping: Path, world: World, client: Client, key: str
 ) -> None:
-    """With a model where the task type may have it, and with proposals."""
+    """With a model where the task type may have it, and the sheets with proposals."""
     task = task_type(key)
     for variant in task.variants or [""]:
         page = first_page(client, world, task, variant)
         compared = page.context["compared"]
+        assert 1 < len(weighed(shipping, page)["scripts"]) <= REQUESTS
         assert sheets(task, bool(task.predicts), False, compared) in page.content.decode()
 
         paths = SHEET.findall(sheets(task, bool(task.predicts), True, compared))
@@ -155,6 +168,20 @@ def first_page(client: Client, world: World, task: Any, variant: str) -> Any:
         batch = over_its_sample(world, task, variant, **terms)
         client.force_login(world.ada)
         return client.get(f"/batches/{batch.public_id}/annotate/")
+
+
+def weighed(site: Path, page: Any) -> dict[str, dict[str, int]]:
+    """Bytes of each file of a page: its HTML, scripts and style sheets."""
+    html = page.content.decode()
+    return {
+        "document": {"": len(gzip.compress(page.content, 5))},  # deploy/nginx/askew-proxy.conf
+        "scripts": {path: compressed(site / path) for path in SOURCE.findall(html)},
+        "sheets": {path: compressed(site / path) for path in SHEET.findall(html)},
+    }
+
+
+def total(weight: dict[str, dict[str, int]]) -> int:
+    return sum(size for files in weight.values() for size in files.values())
 
 
 def compressed(path: Path) -> int:
