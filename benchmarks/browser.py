@@ -36,7 +36,7 @@ from typing import Any
 
 from benchmarks.browser_data import REAL
 from benchmarks.figures import keep
-from benchmarks.team import free_ports, get, nginx, python, running, wait_for
+from benchmarks.site import free_ports, get, nginx, python, running, wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
 WEIGHT, WITH_EDITS, EXPLORER, STYLE, REQUESTS = 65_000, 79_000, 90_000, 15_000, 6

@@ -41,7 +41,7 @@ import httpx
 
 from benchmarks.figures import keep
 from benchmarks.simulated import SHAPES
-from benchmarks.team import free_ports, nginx
+from benchmarks.site import free_ports, nginx
 from predictor.bundled import WEIGHTS
 
 ROOT = Path(__file__).resolve().parent.parent
