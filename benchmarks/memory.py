@@ -179,23 +179,15 @@ def _label(
     from django.db import transaction
     from django.db.models import OuterRef, Subquery
 
-    from annotation.models import Annotation, Assignment, Decision, Event, Item, Outcome, Slot
-    from tasks.contract import Acceptance
+    from annotation.models import Annotation, Assignment, Item, Slot
 
     task = batch.task()
-
-    def events(thing: str, number: int) -> list[Event]:
-        rows = [
-            Event(project=project, thing=thing, thing_id=0, after="submitted", at=NOW) for _ in range(number)
-        ]
-        return list(Event.objects.bulk_create(rows))
-
     with transaction.atomic():
         items = Item.objects.bulk_create(
             Item(batch=batch, example=one, position=position + at, slots_count=2, submitted_count=2)
             for at, one in enumerate(chunk)
         )
-        places = Slot.objects.bulk_create(
+        slots = Slot.objects.bulk_create(
             Slot(batch=batch, item=item, number=number, position=item.position, is_taken=True)
             for item in items
             for number in (1, 2)
@@ -203,64 +195,78 @@ def _label(
         assignments = Assignment.objects.bulk_create(
             Assignment(
                 batch=batch,
-                item=place.item,
-                slot=place,
-                person=people[place.number - 1],
+                item=slot.item,
+                slot=slot,
+                person=people[slot.number - 1],
                 leased_at=NOW,
                 leased_until=NOW,
                 seen_at=NOW,
                 ended_at=NOW,
             )
-            for place in places
+            for slot in slots
         )
-        made = []
-        for one, event in zip(assignments, events("annotation", len(assignments)), strict=True):
-            label = draw.choice(["extraction", "reasoning"])
-            data = {"label": label}
-            response = {
-                "type": task.key,
-                "variant": batch.variant,
-                "version": task.version,
-                "base": one.item.example.table_digest,
-                "data": data,
-            }
-            made.append(
-                Annotation(
-                    assignment=one,
-                    revision=1,
-                    response=response,
-                    guidelines=guidelines,
-                    made_at=NOW,
-                    event=event,
-                )
+        terms = {"type": task.key, "variant": batch.variant, "version": task.version}
+        annotations = Annotation.objects.bulk_create(
+            Annotation(
+                assignment=assignment,
+                revision=1,
+                response={
+                    **terms,
+                    "base": assignment.item.example.table_digest,
+                    "data": {"label": draw.choice(["extraction", "reasoning"])},
+                },
+                guidelines=guidelines,
+                made_at=NOW,
+                event=event,
             )
-        made = list(Annotation.objects.bulk_create(made))
+            for assignment, event in zip(
+                assignments, _events(project, "annotation", len(assignments)), strict=True
+            )
+        )
         submitted = Annotation.objects.filter(assignment=OuterRef("pk")).values("pk")
         Assignment.objects.filter(pk__in=[one.pk for one in assignments]).update(
             state=Assignment.State.SUBMITTED, annotation=Subquery(submitted)
         )
-        pairs = [(made[at], made[at + 1]) for at in range(0, len(made), 2)]
-        agreed = [pair for pair in pairs if pair[0].response == pair[1].response]
-        reasons = []
-        for first, second in agreed:
-            said = [task.restore((each.response or {})["data"]) for each in (first, second)]
-            resolved = task.resolve(said, first.assignment.item.plain())
-            reasons.append(resolved.reason if isinstance(resolved, Acceptance) else "")
-        decisions = Decision.objects.bulk_create(
-            Decision(item=one.assignment.item, kind="accepted", reason=reason, made_at=NOW, event=event)
-            for (one, _), reason, event in zip(agreed, reasons, events("decision", len(agreed)), strict=True)
+        pairs = [(annotations[at], annotations[at + 1]) for at in range(0, len(annotations), 2)]
+        _accept(project, task, [pair for pair in pairs if pair[0].response == pair[1].response])
+
+
+def _accept(project: Any, task: Any, agreed: list[tuple[Any, Any]]) -> None:
+    """Decide the items of these pairs of equal responses."""
+    from annotation.models import Decision, Item, Outcome
+    from tasks.contract import Acceptance
+
+    reasons = []
+    for first, second in agreed:
+        responses = [task.restore(each.response["data"]) for each in (first, second)]
+        resolved = task.resolve(responses, first.assignment.item.plain())
+        reasons.append(resolved.reason if isinstance(resolved, Acceptance) else "")
+    events = _events(project, "decision", len(agreed))
+    decisions = Decision.objects.bulk_create(
+        Decision(item=first.assignment.item, kind="accepted", reason=reason, made_at=NOW, event=event)
+        for (first, _), reason, event in zip(agreed, reasons, events, strict=True)
+    )
+    Item.objects.filter(decision__in=decisions).update(resolution=Item.Resolution.ACCEPTED)
+    outcomes = Outcome.objects.bulk_create(
+        Outcome(decision=decision, number=1, response=first.response)
+        for decision, (first, _) in zip(decisions, agreed, strict=True)
+    )
+    through = Outcome.annotations.through
+    through.objects.bulk_create(
+        through(outcome_id=outcome.pk, annotation_id=each.pk)
+        for outcome, pair in zip(outcomes, agreed, strict=True)
+        for each in pair
+    )
+
+
+def _events(project: Any, thing: str, count: int) -> list[Any]:
+    from annotation.models import Event
+
+    return list(
+        Event.objects.bulk_create(
+            Event(project=project, thing=thing, thing_id=0, after="submitted", at=NOW) for _ in range(count)
         )
-        Item.objects.filter(decision__in=decisions).update(resolution=Item.Resolution.ACCEPTED)
-        outcomes = Outcome.objects.bulk_create(
-            Outcome(decision=decision, number=1, response=one.response)
-            for decision, (one, _) in zip(decisions, agreed, strict=True)
-        )
-        through = Outcome.annotations.through
-        through.objects.bulk_create(
-            through(outcome_id=outcome.pk, annotation_id=each.pk)
-            for outcome, pair in zip(outcomes, agreed, strict=True)
-            for each in pair
-        )
+    )
 
 
 def _release(number: int, folder: Path, format: str) -> None:
