@@ -582,46 +582,6 @@ class TestTheTiers:
         }
 
 
-class TestLengths:
-    """A function does one thing, and a class is one idea: neither is longer than somebody reads in one go."""
-
-    FUNCTION, CLASS = 80, 300
-
-    def test_no_function_and_no_class_of_the_product_is_too_long(self):
-        folders = ("annotation", "config", "predictor", "tableqa", "tasks")
-        files = [file for folder in folders for file in ROOT.glob(f"{folder}/**/*.py")]
-        product = [file for file in files if "migrations" not in file.parts and file.name != "tests.py"]
-
-        long = {
-            f"{file.relative_to(ROOT)}:{name}"
-            for file in [ROOT / "run", ROOT / "manage.py", *product]
-            for name in self.too_long(ast.parse(file.read_text()))
-        }
-
-        assert long == set()
-
-    @pytest.mark.parametrize(("lines", "names"), [(80, set()), (81, {"f"})])
-    def test_a_function_is_measured_from_its_name_to_its_end(self, lines, names):
-        code = "\n".join(["@decorated", "def f():", *["    pass"] * (lines - 1)])
-
-        assert self.too_long(ast.parse(code)) == names
-
-    @pytest.mark.parametrize(("lines", "names"), [(300, set()), (301, {"C"})])
-    def test_a_class_is_measured_likewise(self, lines, names):
-        code = "\n".join(["class C:", *["    x = 1"] * (lines - 1)])
-
-        assert self.too_long(ast.parse(code)) == names
-
-    def too_long(self, tree: ast.Module) -> set[str]:
-        return {
-            node.name
-            for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-            and (node.end_lineno or node.lineno) - node.lineno + 1
-            > (self.CLASS if isinstance(node, ast.ClassDef) else self.FUNCTION)
-        }
-
-
 class TestNoTestSleeps:
     """A pause is too short on a busy machine and too long on all others: a test waits for what is to happen."""
 
