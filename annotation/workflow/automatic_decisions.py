@@ -31,7 +31,7 @@ from annotation.platform.refusals import refuse
 from annotation.queue import allocation, decisions, orphaned_slots, resolutions, slots
 from annotation.queue.decisions import ItemResponses
 from tableqa.core.translation import joined, message
-from tasks.contract import Acceptance, NeedsResponse, decision_rules, task_types
+from tasks.contract import Acceptance, NeedsResponse, rule_checks, task_types
 
 log = logging.getLogger(__name__)
 
@@ -206,8 +206,8 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
 def checked_rule(batch: Batch, rule: object) -> dict[str, Any]:
     """A rule as the batch would keep it. Raises ActionRefused (invalid_request) for what is no rule of this kind."""
     try:
-        checked = decision_rules.check_rule(batch.task(), rule, overlap=batch.overlap)
-    except decision_rules.BadRule as bad:
+        checked = rule_checks.check_rule(batch.task(), rule, overlap=batch.overlap)
+    except rule_checks.BadRule as bad:
         refuse("invalid_request", str(bad))
     return checked
 

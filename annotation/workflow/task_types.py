@@ -13,7 +13,7 @@ from annotation.models import Annotation, Batch, Gold, LabelImport, Person, Proj
 from annotation.platform.refusals import refuse, require_storable
 from annotation.quality import guidelines
 from annotation.queue.slots import lock_batches, lock_items
-from tasks.contract import decision_rules, task_types
+from tasks.contract import rule_checks, task_types
 from tasks.shared.defined_types import DefinedTask, task_of
 from tasks.shared.definition_faults import BadDefinition
 from tasks.shared.type_definitions import name_faults, new_definition_faults
@@ -187,7 +187,7 @@ def _move_to_version(row: TaskTypeDefinition) -> None:
 
 def _is_rule_compatible(task: DefinedTask, batch: Batch) -> bool:
     try:
-        decision_rules.check_rule(task, batch.resolve)
-    except decision_rules.BadRule:
+        rule_checks.check_rule(task, batch.resolve)
+    except rule_checks.BadRule:
         return False
     return True

@@ -23,6 +23,7 @@ from tasks.contract import (
     Problem,
     Surroundings,
     decision_rules,
+    rule_checks,
 )
 from tasks.contract.resolutions import Undecidable
 from tasks.contract.scores import mean
@@ -574,8 +575,8 @@ def _in(text: Any, language: str) -> str:
 
 def _check_rule(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
     try:
-        decision_rules.check_rule(task, task.rule)
-    except decision_rules.BadRule as error:
+        rule_checks.check_rule(task, task.rule)
+    except rule_checks.BadRule as error:
         yield DefinitionFault(("decide",), str(error).removeprefix("resolve."))
 
 

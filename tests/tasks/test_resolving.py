@@ -27,9 +27,7 @@ from tasks.contract import (
 )
 from tasks.contract.decision_rules import (
     RULES,
-    BadRule,
     Rule,
-    check_rule,
     fitting_rules,
     in_words,
     own_rule,
@@ -37,6 +35,7 @@ from tasks.contract.decision_rules import (
     schema,
     without_outlier,
 )
+from tasks.contract.rule_checks import BadRule, check_rule
 from tests.tasks.test_contract import sample
 
 KINDS = list(task_types().values())

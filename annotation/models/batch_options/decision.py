@@ -29,11 +29,11 @@ def _usual_decide_at_close(context: Context) -> bool:
 
 
 def _check_resolve(value: Any, context: Context) -> dict[str, Any]:
-    from tasks.contract import decision_rules
+    from tasks.contract import rule_checks
 
     try:
-        return decision_rules.check_rule(context.task, value, overlap=context.values["overlap"])
-    except decision_rules.BadRule as error:
+        return rule_checks.check_rule(context.task, value, overlap=context.values["overlap"])
+    except rule_checks.BadRule as error:
         refuse("invalid_request", str(error))
 
 
