@@ -205,6 +205,7 @@ CHANGES = re.compile(
     "(add|append|extend|insert|setdefault|update|pop|move|clear|discard|remove)(left|item|_to_end)?"
 )
 """Methods that change a dict, list or set."""
+CACHES = ("OrderedDict[", "LRUCache[")
 
 
 def caching(source: str) -> bool:
@@ -230,7 +231,9 @@ def changes(node: ast.AST, stores: set[str]) -> bool:
     if isinstance(node, ast.Global):
         return True
     if isinstance(node, ast.AnnAssign) and node.value is not None:
-        return ast.unparse(node.annotation).startswith(("OrderedDict[", "LRUCache["))
+        return ast.unparse(node.annotation).startswith(CACHES)
+    if isinstance(node, ast.ClassDef):
+        return any(ast.unparse(base).startswith(CACHES) for base in node.bases)
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         called = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
         return any(ast.unparse(one).rpartition(".")[2] in ("cache", "cached", "lru_cache") for one in called)
@@ -260,6 +263,7 @@ def test_every_module_that_caches_is_in_an_entry() -> None:
         ("_last: OrderedDict[str, int] = OrderedDict()", True),
         ("@cached(LRUCache(3))\ndef f(): ...", True),
         ("class A:\n    def f(self):\n        self.last: LRUCache[str, int] = LRUCache(3)", True),
+        ("class A(LRUCache[str, int]):\n    last = 1", True),
         ("_last = {}\ndef f(key):\n    _last[key] = 1", True),
         ("_last: dict[str, int] = {}\ndef f(key):\n    return _last.setdefault(key, 1)", True),
         ("_seen = set()\nclass A:\n    def f(self, key):\n        _seen.add(key)", True),
