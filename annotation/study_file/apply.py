@@ -195,7 +195,7 @@ def apply(
     for at, change in enumerate(steps):
         progress(at, len(steps))
         try:
-            applier.do(change)
+            applier.apply_change(change)
         except ActionRefused as refused:
             applied.failed, applied.why = change, refused.detail
             break
@@ -234,7 +234,7 @@ def apply_whole(plan: Plan, *, project: Project, by: Person, now: datetime) -> N
     with transaction.atomic():
         for change in plan.does:
             try:
-                applier.do(change, in_background=True)
+                applier.apply_change(change, in_background=True)
             except ActionRefused as refused:
                 refuse("invalid_request", "{name}: {why}", name=change.name, why=refused.detail)
 
@@ -247,7 +247,7 @@ def make_links(study: Study, *, project: Project, by: Person, now: datetime) -> 
     with transaction.atomic():
         for change in plan.changes:
             if change.verb == "invite":
-                applier.do(change)
+                applier.apply_change(change)
     return applied.links
 
 
@@ -299,7 +299,7 @@ class _Applier:
     applied: ApplyResult
     probes: Mapping[int, SourceProbe] = field(default_factory=dict)
 
-    def do(self, change: Change, *, in_background: bool = False) -> None:
+    def apply_change(self, change: Change, *, in_background: bool = False) -> None:
         """Make one change. Sources and perturbations write many transactions, and go on where they stopped.
 
         `in_background`: perturbations are planned, and made by a job. Raises ActionRefused.
