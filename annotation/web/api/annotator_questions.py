@@ -17,7 +17,7 @@ from annotation.assistance import draft_checks
 from annotation.models import Batch
 from annotation.quality import annotator_questions, batch_preview
 from annotation.web.api import serializers as shapes
-from annotation.web.api.views import seen_response, valid
+from annotation.web.api.assignments import seen_response, valid
 from tasks.contract import InvalidResponse
 
 

@@ -23,7 +23,7 @@ from annotation.models.batch_options import TERMS, Term, changeable
 from annotation.platform.refusals import refuse
 from annotation.queue import allocation, explanations, sampling, workload
 from annotation.web.api import serializers as shapes
-from annotation.web.api.views import task_or_404, valid
+from annotation.web.api.assignments import task_or_404, valid
 from annotation.workflow import batch_settings, batches
 from tasks.contract import task_types
 

@@ -18,7 +18,7 @@ from annotation.models import Source, Upload
 from annotation.platform.refusals import refuse
 from annotation.releases import restoration
 from annotation.web.api import serializers as shapes
-from annotation.web.api.views import valid
+from annotation.web.api.assignments import valid
 from tableqa.readers import READERS
 from tableqa.readers.interface import Credit
 from tableqa.readers.labels import DUPLICATES

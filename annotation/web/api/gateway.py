@@ -1,4 +1,4 @@
-"""The gateway: previews and checks of models without a web thread, the asynchronous form of `api.views.Predictions`.
+"""The gateway: previews and checks of models without a web thread, the asynchronous form of `api.assignments.Predictions`.
 
     POST /gateway/   Authorization: Ticket TICKET   {"response", "kind", "seq", "model"}   -> as predictions/ answers
     GET  /healthz, GET /metrics

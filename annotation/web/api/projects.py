@@ -22,7 +22,7 @@ from annotation.platform.refusals import refuse
 from annotation.study_file import apply, current_state, project_export, visible
 from annotation.study_file.parser import parse
 from annotation.study_file.yaml_file import StudyError
-from annotation.web.api.views import valid
+from annotation.web.api.assignments import valid
 from annotation.workflow import projects
 from tableqa.core.guarded_yaml import MAX_BYTES
 

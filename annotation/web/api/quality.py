@@ -19,7 +19,7 @@ from annotation.models import Batch, Example, Gold
 from annotation.platform.refusals import refuse
 from annotation.quality import gold, snapshots
 from annotation.web.api import serializers as shapes
-from annotation.web.api.views import valid
+from annotation.web.api.assignments import valid
 from tableqa.core.translation import translate_stored
 
 

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.models import Batch, TaskTypeDefinition
-from annotation.web.api.views import valid
+from annotation.web.api.assignments import valid
 from annotation.workflow import task_types
 
 
