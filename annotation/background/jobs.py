@@ -70,10 +70,10 @@ QUEUE_OF = {
     **dict.fromkeys(OF_IMPORTS, IMPORTS),
     **dict.fromkeys(OF_PREVIEWS, PREVIEWS),
 }
-"""Kinds of jobs that wait for models, or for files. They have queues and hands of their own: a model that hangs, or a file
-that takes an hour, holds up no decision and no release, nor any person who waits for an answer on a page."""
-HANDS = {LOOP: 2, MODELS: 1, IMPORTS: 1, PREVIEWS: 1}
-"""Jobs of these queues that one worker does at a time, beside one of all other kinds."""
+"""Kinds of jobs that wait for models, or for files. They have separate queues and worker threads: a model that hangs, or a
+file that takes an hour, delays no decision, no release and no answer on a page."""
+THREADS = {LOOP: 2, MODELS: 1, IMPORTS: 1, PREVIEWS: 1}
+"""Queue -> how many of its jobs one worker runs at a time, beside one of all other kinds."""
 
 KINDS: dict[str, Callable[[Job, Progress], dict[str, Any]]] = {}
 AFTERWARDS: dict[str, Callable[[Job], None]] = {}

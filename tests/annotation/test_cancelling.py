@@ -176,5 +176,5 @@ def test_jobs_that_read_files_have_a_queue_of_their_own() -> None:
     assert {jobs.QUEUE_OF[kind] for kind in jobs.OF_IMPORTS} == {"imports"}
     assert {jobs.QUEUE_OF[kind] for kind in jobs.OF_PREVIEWS} == {"previews"}
     assert set(jobs.OF_FILES) <= set(jobs.KINDS)
-    assert (jobs.HANDS["imports"], jobs.HANDS["previews"]) == (1, 1)
+    assert (jobs.THREADS["imports"], jobs.THREADS["previews"]) == (1, 1)
     assert "resolve" not in jobs.QUEUE_OF

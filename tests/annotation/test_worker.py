@@ -81,21 +81,21 @@ def queued(settings: Any) -> None:
 
 
 @pytest.fixture
-def hands(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[worker.Hand]]:
+def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[worker.WorkerThread]]:
     """Those of one worker, of which none is started."""
     monkeypatch.setattr(worker, "SLOWER", 0.05)
-    found = [worker.Hand(queue, 0.05) for queue, many in jobs.HANDS.items() for _ in range(many)]
+    found = [worker.WorkerThread(queue, 0.05) for queue, many in jobs.THREADS.items() for _ in range(many)]
     yield found
-    for hand in found:
-        hand.stop()
-    for hand in found:
-        if hand.is_alive():
-            hand.join(10)
+    for thread in found:
+        thread.stop()
+    for thread in found:
+        if thread.is_alive():
+            thread.join(10)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_hung_language_model_holds_up_neither_decisions_nor_other_models(
-    tmp_path: Path, settings: Any, queued: None, hands: list[worker.Hand]
+    tmp_path: Path, settings: Any, queued: None, threads: list[worker.WorkerThread]
 ) -> None:
     listing._resting.clear()
     with hung_socket() as (url, connected), scripted(knows_the_word_come) as server:
@@ -116,10 +116,10 @@ def test_a_hung_language_model_holds_up_neither_decisions_nor_other_models(
         prediction_jobs.enqueue(batch=batches["small"], now=now)
         labels = world.batch("question_type")
         resolving = automatic_decisions.start_resolving(batch=labels, by=None, now=now)
-        for hand in hands:
-            hand.start()
-        main = worker.Hand("default", 0.05)
-        hands.append(main)
+        for thread in threads:
+            thread.start()
+        main = worker.WorkerThread("default", 0.05)
+        threads.append(main)
         main.start()
         wait_until(lambda: bool(connected), seconds=5)
         wait_until(lambda: Job.objects.get(pk=resolving.pk).state == "done", seconds=3)

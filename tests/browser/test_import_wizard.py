@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Route, expect
 
 from annotation.background import jobs, uploads
-from annotation.management.commands.worker import Hand
+from annotation.management.commands.worker import WorkerThread
 from annotation.models import Job, Source, Upload
 from tests.annotation.cast import World, make_world
 from tests.browser.accessibility import check_accessibility
@@ -97,11 +97,11 @@ def start_worker(settings: Any) -> Iterator[Callable[[], None]]:
     """Jobs wait in the database for a worker, which begins with its previews when a test says so."""
     backend = "django_tasks_db.DatabaseBackend"
     settings.TASKS = {"default": {**settings.TASKS["default"], "BACKEND": backend}}
-    hand = Hand(jobs.PREVIEWS, 0.05)
-    yield hand.start
-    hand.stop()
-    if hand.is_alive():
-        hand.join(10)
+    thread = WorkerThread(jobs.PREVIEWS, 0.05)
+    yield thread.start
+    thread.stop()
+    if thread.is_alive():
+        thread.join(10)
 
 
 def test_the_page_waits_for_a_worker_and_follows_every_choice(

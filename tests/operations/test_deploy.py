@@ -81,7 +81,7 @@ def test_the_unit_of_workers_lets_them_read_files(settings: Any) -> None:
 
     closed = next(index for index, names in enumerate(filters) if names.startswith("~"))
     assert "setpriority" in " ".join(filters[closed + 1 :]).split(), "reading lowers its own priority"
-    reading = (jobs.HANDS[jobs.IMPORTS] + jobs.HANDS[jobs.PREVIEWS]) * settings.IMPORT_MEMORY
+    reading = (jobs.THREADS[jobs.IMPORTS] + jobs.THREADS[jobs.PREVIEWS]) * settings.IMPORT_MEMORY
     assert int(gigabytes) * 1024 >= reading + 300
 
 

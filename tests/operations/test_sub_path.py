@@ -22,7 +22,7 @@ from django.utils.functional import empty
 from drf_spectacular.settings import spectacular_settings
 
 from annotation.accounts import sign_up
-from annotation.management.commands.worker import Hand
+from annotation.management.commands.worker import WorkerThread
 from annotation.workflow import projects
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.role_table import API, PAGES, SENT, make_things
@@ -267,18 +267,18 @@ def said_by_the_settings(name: str) -> Any:
 def test_a_mail_written_by_a_worker_has_the_whole_address_once(
     tmp_path: Path, below: None, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each of a worker's hands is a thread of its own, and the prefix of links is kept for each thread."""
+    """Each queue of a worker has a thread of its own, and the prefix of links is kept for each thread."""
     person = make_world(tmp_path).ada
     type(person).objects.filter(pk=person.pk).update(email="ada@example.org")
-    hand = Hand("default", 0.05)
+    thread = WorkerThread("default", 0.05)
 
     def write_and_stop() -> None:
         sign_up.send_reset.func(person.pk, f"{SITE}/")
-        hand.stop()
+        thread.stop()
 
-    monkeypatch.setattr(hand.worker, "run", write_and_stop)
-    hand.start()
-    hand.join(20)
+    monkeypatch.setattr(thread.worker, "run", write_and_stop)
+    thread.start()
+    thread.join(20)
 
     assert len(mail.outbox) == 1
     assert f"{SITE}/password/new/" in mail.outbox[0].body

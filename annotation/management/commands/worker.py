@@ -2,6 +2,7 @@ import logging
 import threading
 import time
 from argparse import ArgumentParser, ArgumentTypeError
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -67,14 +68,14 @@ class Command(BaseCommand):
         stop = threading.Event()
         keeper = threading.Thread(target=_run_housekeeping, args=(stop,), name="housekeeping", daemon=True)
         keeper.start()
-        hands = [Hand(queue, options["interval"]) for queue, many in jobs.HANDS.items() for _ in range(many)]
-        for hand in hands:
-            hand.start()
+        threads = [WorkerThread(queue, options["interval"]) for queue in Counter(jobs.THREADS).elements()]
+        for thread in threads:
+            thread.start()
         try:
             _take_jobs(options["interval"])
         finally:
             stop.set()
-            _stop_threads(hands)
+            _stop_threads(threads)
             keeper.join(10)
 
 
@@ -91,7 +92,7 @@ def _show_figures(host: str, port: int) -> None:
     start_http_server(port, host)
 
 
-class Hand(threading.Thread):
+class WorkerThread(threading.Thread):
     """Run the jobs of one queue in order until stopped. Daemonic: a job that blocks does not keep the process alive."""
 
     def __init__(self, queue: str, interval: float) -> None:
@@ -125,13 +126,13 @@ class Hand(threading.Thread):
         self.worker.running = False
 
 
-def _stop_threads(hands: Sequence[Hand]) -> None:
+def _stop_threads(threads: Sequence[WorkerThread]) -> None:
     """Wait a moment for what these are at. What takes longer is queued again: it is safe to run twice."""
-    for hand in hands:
-        hand.stop()
+    for thread in threads:
+        thread.stop()
     until = time.monotonic() + PATIENCE
-    for hand in hands:
-        hand.join(max(0.0, until - time.monotonic()))
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
     try:
         jobs.requeue_running(now=jobs.clock())
     except AWAY:
