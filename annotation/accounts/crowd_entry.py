@@ -445,8 +445,8 @@ def _work_availability(person: Person, project: Project, now: datetime) -> tuple
 def _is_blocked(batch: Batch, person: Person, now: datetime) -> bool:
     """Whether a pause or a limit is before the person's next item. Assignments in progress may be finished."""
     is_begun = Assignment.objects.filter(batch=batch, person=person, state=Assignment.State.LEASED).exists()
-    gate = entry_requirements.first_closed_gate(batch=batch, person=person, now=now, begun=is_begun)
-    return gate is not None and gate.code in ("batch_paused", "cap_reached")
+    requirement = entry_requirements.first_unmet(batch=batch, person=person, now=now, begun=is_begun)
+    return requirement is not None and requirement.code in ("batch_paused", "cap_reached")
 
 
 def _completion_state(entry: CrowdEntry, outcome: str) -> CompletionState:

@@ -133,8 +133,8 @@ def meet_requirements(*, person: Person, batch: Batch, now: datetime) -> None:
         "guidelines_unread": _confirm_guidelines,
         "practice_needed": _practise,
     }.items():
-        gate = entry_requirements.first_closed_gate(batch=batch, person=person, now=now)
-        if gate is not None and gate.code == code:
+        requirement = entry_requirements.first_unmet(batch=batch, person=person, now=now)
+        if requirement is not None and requirement.code == code:
             meet(batch, person, now)
 
 

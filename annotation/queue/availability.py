@@ -24,7 +24,7 @@ from annotation.models import (
     Slot,
 )
 from annotation.queue import draws
-from annotation.queue.entry_requirements import first_closed_gate, qualifications_ahead
+from annotation.queue.entry_requirements import first_unmet, qualifications_ahead
 
 State = Assignment.State
 
@@ -157,8 +157,8 @@ def first_with_items(person: Person, batches: Sequence[Batch], *, now: datetime)
     for batch in batches:
         if not item_counts[batch.pk] or batch.pk in locked:
             continue
-        gate = first_closed_gate(batch=batch, person=person, now=now, holding=None)
-        if gate is None or gate.address:
+        requirement = first_unmet(batch=batch, person=person, now=now, holding=None)
+        if requirement is None or requirement.address:
             return batch, item_counts[batch.pk]
     return None, 0
 

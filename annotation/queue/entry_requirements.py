@@ -1,7 +1,7 @@
 """What is between a person and the next item of a batch: consent, guidelines, practice, qualification, limits.
 
-`first_gate` is the rule, over plain facts. `first_closed_gate` loads the facts, and only those that the batch or its
-project asks for: where nothing is asked there is no statement, where something is, there are two at most.
+`first_unmet_of` is the rule, over plain facts. `first_unmet` loads the facts, and only those that the batch or
+its project asks for: where nothing is asked there is no statement, where something is, there are two at most.
 """
 
 import zoneinfo
@@ -36,8 +36,8 @@ State = Assignment.State
 
 
 @dataclass(frozen=True)
-class Gate:
-    """Why a person gets no item now: a code, a sentence, and the page that opens the gate.
+class UnmetRequirement:
+    """Why a person gets no item now: a code, a sentence, and the page where it can be met.
 
     `page` names the page's address and `args` what is in it; "" where only waiting or the manager helps. The page leads
     back to the batch.
@@ -88,43 +88,43 @@ class AnnotatorState:
     project_held: int = 0
 
 
-def first_closed_gate(
+def first_unmet(
     *, batch: Batch, person: Person, now: datetime, holding: int | None = 0, begun: bool = False
-) -> Gate | None:
-    """The first gate of the batch that is shut for the person; None where they may have the next item.
+) -> UnmetRequirement | None:
+    """The first requirement of the batch that the person does not meet; None where they may have the next item.
 
     `holding` is how many items of the batch they say they have before the one they ask for: people with more in progress get
     one of these, and a limit of items is not before it. None is a person who asks for an item that is not on the
-    desk. `begun` is for one that is: no limit is before that. A submission of begun work is never refused for a gate;
-    what was begun may be finished. Wants `batch.project`.
+    desk. `begun` is for one that is: no limit is before that. No submission of begun work is
+    refused for a requirement. Wants `batch.project`.
     """
     if batch.paused_at is None and not has_requirements(batch):
         return None
-    return first_gate(batch, facts(batch=batch, person=person, now=now), holding=holding, begun=begun)
+    return first_unmet_of(batch, facts(batch=batch, person=person, now=now), holding=holding, begun=begun)
 
 
-def first_gate(
+def first_unmet_of(
     batch: Batch, facts: AnnotatorState, *, holding: int | None = 0, begun: bool = False
-) -> Gate | None:
-    """The rule of `first_closed_gate`: in order of importance."""
-    return next(closed_gates(batch, facts, holding=holding, begun=begun), None)
+) -> UnmetRequirement | None:
+    """The rule of `first_unmet`: in order of importance."""
+    return next(all_unmet(batch, facts, holding=holding, begun=begun), None)
 
 
-def closed_gates(
+def all_unmet(
     batch: Batch, facts: AnnotatorState, *, holding: int | None = 0, begun: bool = False
-) -> Iterator[Gate]:
-    """All gates that are shut, in the order in which they apply."""
+) -> Iterator[UnmetRequirement]:
+    """All requirements that are not met, in the order in which they apply."""
     project = batch.project
     back = (("batch", batch.public_id),)
     if batch.paused_at is not None and batch.closed_at is None and not begun:
-        yield Gate(
+        yield UnmetRequirement(
             "batch_paused",
             gettext("{name} is paused. Your drafts are kept. Come back later.").format(name=batch.name),
         )
     if not facts.consented:
-        yield consent_gate(batch)
+        yield missing_consent(batch)
     if not facts.read:
-        yield Gate(
+        yield UnmetRequirement(
             "guidelines_unread",
             gettext("The guidelines are new or have changed. Read them to continue."),
             "guidelines",
@@ -133,23 +133,23 @@ def closed_gates(
         )
     if not facts.practised:
         variant = (("variant", batch.variant),) if batch.variant else ()
-        yield Gate(
+        yield UnmetRequirement(
             "practice_needed",
             gettext("Complete the practice set first. Each answer is explained at once."),
             "practice",
             (project.slug, batch.task_type),
             (*variant, *back),
         )
-    if gate := _qualification_gate(batch, facts.reached):
-        yield gate
-    if not begun and (gate := _limit_gate(batch, facts, holding)):
-        yield gate
+    if requirement := _missing_qualification(batch, facts.reached):
+        yield requirement
+    if not begun and (requirement := _reached_limit(batch, facts, holding)):
+        yield requirement
 
 
-def consent_gate(batch: Batch) -> Gate:
-    """The gate of a person without consent to the current version. Wants `batch.project`."""
+def missing_consent(batch: Batch) -> UnmetRequirement:
+    """The requirement of a person without consent to the current version. Wants `batch.project`."""
     project = batch.project
-    return Gate(
+    return UnmetRequirement(
         "consent_needed",
         gettext("Before your next item, read and accept the consent text of {name}.").format(
             name=project.name
@@ -160,7 +160,7 @@ def consent_gate(batch: Batch) -> Gate:
     )
 
 
-def _qualification_gate(batch: Batch, reached: QualificationResult | None) -> Gate | None:
+def _missing_qualification(batch: Batch, reached: QualificationResult | None) -> UnmetRequirement | None:
     if reached is not None and reached.passed:
         return None
     qualification = batch.requires
@@ -188,10 +188,10 @@ def _qualification_gate(batch: Batch, reached: QualificationResult | None) -> Ga
             "must be correct."
         )
         page = "annotate", (qualification.public_id,)
-    return Gate("not_qualified", message.format(name_2=qualification.name, **values), *page)
+    return UnmetRequirement("not_qualified", message.format(name_2=qualification.name, **values), *page)
 
 
-def _limit_gate(batch: Batch, facts: AnnotatorState, holding: int | None) -> Gate | None:
+def _reached_limit(batch: Batch, facts: AnnotatorState, holding: int | None) -> UnmetRequirement | None:
     """The first limit that is reached. Items in progress count: they will be submitted."""
     caps, everywhere = batch.caps, batch.project.caps
     tomorrow = gettext("Come back tomorrow.")
@@ -224,8 +224,8 @@ def _limit_gate(batch: Batch, facts: AnnotatorState, holding: int | None) -> Gat
         if limit is None or not new or had + in_progress < limit:
             continue
         if had >= limit:
-            return Gate("cap_reached", sentence.format(limit, batch.name))
-        return Gate(
+            return UnmetRequirement("cap_reached", sentence.format(limit, batch.name))
+        return UnmetRequirement(
             "cap_reached",
             ngettext(
                 "The limit is {limit} item, including items in progress. Finish the open items under "
@@ -240,7 +240,7 @@ def _limit_gate(batch: Batch, facts: AnnotatorState, holding: int | None) -> Gat
         (everywhere.get("hours_per_day"), facts.project_hours_today, batch.project.name),
     ):
         if limit is not None and worked >= limit:
-            return Gate(
+            return UnmetRequirement(
                 "cap_reached",
                 gettext(
                     "You have reached the limit of {limit:g} hours per day in {where}. {tomorrow}"
@@ -280,7 +280,7 @@ def facts(*, batch: Batch, person: Person, now: datetime) -> AnnotatorState:
         if project.must_read:
             values["read"] = read
         if batch.must_practise:
-            # A practice set that the task type lacks cannot be a gate.
+            # A practice set that the task type lacks cannot be required.
             values["practised"] = practised or not practice.exercises(batch.task(), batch.variant)
         if batch.requires_id:
             values["reached"] = None if passed is None else QualificationResult(right, judged, passed)

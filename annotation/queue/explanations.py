@@ -55,7 +55,7 @@ REASONS: Final = {
     "expired": gettext_noop("A reservation has expired. Its slot is freed after all other items."),
     "served_next": gettext_noop("The annotator gets this item next."),
 }
-"""Sentences by code, in the order in which the reasons apply; those of entry requirements and limits are the gates'."""
+"""Sentences by code, in the order in which the reasons apply; `entry_requirements` has those of requirements and limits."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,13 @@ def explain(item: Item, person: Person, *, now: datetime) -> Explanation:
     ahead = walk.index(item.pk) if item.pk in walk else len(walk)
     names = ("items", "items_today", "project_items_today")
     later = replace(facts, **{name: getattr(facts, name) + ahead for name in names})
-    for gate in entry_requirements.closed_gates(batch, later, holding=None):
+    for requirement in entry_requirements.all_unmet(batch, later, holding=None):
         after = ngettext(
             "After {number} more item: “{message}”", "After {number} more items: “{message}”", ahead
         )
-        return Explanation(False, [Reason("limit_ahead", after.format(number=ahead, message=gate.message))])
+        return Explanation(
+            False, [Reason("limit_ahead", after.format(number=ahead, message=requirement.message))]
+        )
     return _served(*_when(item, person, held_ids), ahead=len(held_ids) + ahead, is_exact=item.pk in walk)
 
 
@@ -194,9 +196,14 @@ def _of_batch(
     begun = is_held and batch.state == "paused"
     if batch.state in NOT_OPEN and not begun:
         yield _reason(NOT_OPEN[batch.state])
-    for gate in entry_requirements.closed_gates(batch, facts, holding=0 if is_held else None, begun=begun):
-        if gate.code != NOT_OPEN["paused"]:
-            yield Reason(gate.code, gettext("The annotator reads: “{message}”").format(message=gate.message))
+    for requirement in entry_requirements.all_unmet(
+        batch, facts, holding=0 if is_held else None, begun=begun
+    ):
+        if requirement.code != NOT_OPEN["paused"]:
+            yield Reason(
+                requirement.code,
+                gettext("The annotator reads: “{message}”").format(message=requirement.message),
+            )
 
 
 def _of_item(item: Item, person: Person) -> Iterator[str]:

@@ -49,7 +49,7 @@ from annotation.queue.availability import (
     open_to,
     returned_by,
 )
-from annotation.queue.entry_requirements import first_closed_gate
+from annotation.queue.entry_requirements import first_unmet
 from annotation.queue.person_counts import add_to_person_counts, lock_person_counts, turn_count
 from annotation.queue.slots import reserve
 
@@ -180,16 +180,16 @@ def next_assignment(
     None when nothing is left for this person now (or they hold `MOST_HELD` already). Places whose
     lease ran out are taken back only when no free place is left, in a transaction of their own.
     A paused batch gives again what is on the person's desk, and nothing else.
-    Raises ActionRefused: batch_closed, batch_not_open, batch_paused, and what a gate says that is shut
+    Raises ActionRefused: batch_closed, batch_not_open, batch_paused, and the code of an entry requirement that is not met
     (`annotation.queue.entry_requirements`).
     """
     if batch.state == "paused" and (again := _held_assignment(batch, person, holding, now)) is not None:
         return again
     require_open(batch)
-    if gate := first_closed_gate(batch=batch, person=person, now=now, holding=len(holding)):
-        if gate.code == "cap_reached":
+    if requirement := first_unmet(batch=batch, person=person, now=now, holding=len(holding)):
+        if requirement.code == "cap_reached":
             _release_reservations(batch, person, now)
-        refuse(gate.code, gate.message, more={"page": gate.address})
+        refuse(requirement.code, requirement.message, more={"page": requirement.address})
     with transaction.atomic():
         assignment = take_next(batch=batch, person=person, holding=holding, now=now)
     if assignment is None and take_back_expired(batch=batch, now=now):
@@ -206,7 +206,7 @@ def take_next(
     now: datetime,
     counts: PersonBatchCounts | None = None,
 ) -> Assignment | None:
-    """`next_assignment` within the caller's transaction, for an open batch and a person whom no gate keeps out.
+    """`next_assignment` within the caller's transaction, for an open batch and a person who meets its entry requirements.
 
     Leases are not taken back from others. `counts` is the person's row where the caller has changed, and thereby locked, it.
     """
@@ -249,7 +249,7 @@ def _held_assignment(
     """What a person has been given and not finished, where nothing is before what was begun."""
     again = _first_unlisted(_held(batch=batch.pk, person=person.pk), holding)
     if again is not None:
-        require_no_gate(batch, person, now=now, begun=True)
+        require_entry(batch, person, now=now, begun=True)
     return again
 
 
@@ -282,11 +282,10 @@ def require_open(batch: Batch) -> None:
         )
 
 
-def require_no_gate(batch: Batch, person: Person, *, now: datetime, begun: bool = False) -> None:
-    """Raises ActionRefused with what the first gate says that is shut
-    (`annotation.queue.entry_requirements.first_closed_gate`), and its page."""
-    if gate := first_closed_gate(batch=batch, person=person, now=now, holding=None, begun=begun):
-        refuse(gate.code, gate.message, more={"page": gate.address})
+def require_entry(batch: Batch, person: Person, *, now: datetime, begun: bool = False) -> None:
+    """Raises ActionRefused with the first entry requirement that the person does not meet, and its page."""
+    if requirement := first_unmet(batch=batch, person=person, now=now, holding=None, begun=begun):
+        refuse(requirement.code, requirement.message, more={"page": requirement.address})
 
 
 def renew(assignment: Assignment) -> None:
@@ -295,12 +294,13 @@ def renew(assignment: Assignment) -> None:
 
 
 def take_again(assignment: Assignment, *, now: datetime) -> None:
-    """Give a returned assignment a free place of its item back, to a person whom no gate keeps out.
+    """Give a returned assignment a free place of its item back, to a person who meets the entry requirements.
 
-    Raises ActionRefused: batch_closed, batch_paused, what a gate says that is shut, and place_taken with why it is.
+    Raises ActionRefused: batch_closed, batch_paused, place_taken with the reason, and the code of a requirement that is not
+    met.
     """
     require_open(assignment.batch)
-    require_no_gate(assignment.batch, assignment.person, now=now)
+    require_entry(assignment.batch, assignment.person, now=now)
     with transaction.atomic():
         lock_item(assignment.item_id)
         lock_person_counts(assignment.batch_id, assignment.person_id)

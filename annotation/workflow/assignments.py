@@ -311,8 +311,8 @@ def ping(*, assignment: Assignment, now: datetime) -> bool:
 def resume(*, assignment: Assignment, now: datetime) -> Assignment:
     """Open an assignment from My work: one that was returned is taken again where its place is free.
 
-    Raises ActionRefused: batch_closed, batch_paused, place_taken, and what a gate says that is shut. Limits and a
-    pause do not apply to items in progress.
+    Raises ActionRefused: batch_closed, batch_paused, place_taken, and the code of an entry requirement that is not met.
+    Limits and a pause do not apply to items in progress.
     """
     if assignment.state == State.RETURNED:
         reservations.take_again(assignment, now=now)
@@ -320,7 +320,7 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
     elif assignment.state == State.LEASED:
         if assignment.batch.state != "paused":  # what was begun may be finished
             reservations.require_open(assignment.batch)
-        reservations.require_no_gate(assignment.batch, assignment.person, now=now, begun=True)
+        reservations.require_entry(assignment.batch, assignment.person, now=now, begun=True)
         reservations.renew(assignment)
     return assignment
 
@@ -328,8 +328,8 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
 def undo(*, annotation: Annotation, now: datetime) -> Assignment:
     """Withdraw the submission and open the item again with it as the draft; the place is kept.
 
-    Asking again while it is open changes nothing. Raises ActionRefused: decided, batch_closed, not_submitted, and what a
-    gate says that is shut for what was begun.
+    Asking again while it is open changes nothing. Raises ActionRefused: decided, batch_closed, not_submitted, and the
+    code of an entry requirement that is not met.
     """
     with transaction.atomic():
         assignment = Assignment.objects.select_related("batch__project", "person").get(
@@ -359,7 +359,7 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
         if Release.objects.holding(annotation).exists():
             refuse("decided", "This annotation has been released and cannot be changed.")
         # Whoever could not hand it in again would lose it.
-        reservations.require_no_gate(assignment.batch, assignment.person, now=now, begun=True)
+        reservations.require_entry(assignment.batch, assignment.person, now=now, begun=True)
         revisions.withdraw(assignment, annotation, by=assignment.person, now=now)
     return assignment
 
@@ -604,7 +604,7 @@ def _require_consent_stands(assignment: Assignment) -> None:
             "consent_needed",
             "You have withdrawn your consent, so your work here is not saved. Agree again to "
             "continue this item.",
-            more={"page": entry_requirements.consent_gate(batch).address},
+            more={"page": entry_requirements.missing_consent(batch).address},
         )
 
 

@@ -346,7 +346,7 @@ def test_who_went_through_the_whole_set_may_begin_and_first_goes_count(world: Wo
     done = PracticeResult.objects.get()
     assert (done.person, done.right, done.judged) == (world.ada, total - 1, total)
     assert client.get(reverse("annotate", args=[batch.public_id])).status_code == 200
-    assert entry_requirements.first_closed_gate(batch=batch, person=world.bo, now=NOON) is not None
+    assert entry_requirements.first_unmet(batch=batch, person=world.bo, now=NOON) is not None
 
 
 def test_practice_that_nobody_asks_for_leaves_nothing_behind(world: World) -> None:
@@ -922,7 +922,7 @@ def test_a_kind_without_practice_set_cannot_ask_for_it(world: World, monkeypatch
 
     assert "has no practice set" in said(answer)
     must(batch, must_practise=True)  # by a study file, say: nobody can be sent to a set that is not there
-    assert entry_requirements.first_closed_gate(batch=batch, person=world.ada, now=NOON) is None
+    assert entry_requirements.first_unmet(batch=batch, person=world.ada, now=NOON) is None
 
 
 def test_the_annotate_page_offers_a_question_and_its_own_draft_is_untouched(world: World) -> None:

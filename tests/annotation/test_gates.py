@@ -35,13 +35,13 @@ def ask(thing: Batch | Project, **what: Any) -> None:
 
 
 def code(batch: Batch, person: Person, now: datetime = NOON, holding: int = 0) -> str | None:
-    gate = entry_requirements.first_closed_gate(batch=batch, person=person, now=now, holding=holding)
-    return None if gate is None else gate.code
+    requirement = entry_requirements.first_unmet(batch=batch, person=person, now=now, holding=holding)
+    return None if requirement is None else requirement.code
 
 
 def statements(batch: Batch, person: Person) -> int:
     with CaptureQueriesContext(connection) as seen:
-        entry_requirements.first_closed_gate(batch=batch, person=person, now=NOON)
+        entry_requirements.first_unmet(batch=batch, person=person, now=NOON)
     return len(seen)
 
 
@@ -79,10 +79,10 @@ def test_whoever_is_asked_again_is_not_told_that_an_item_is_the_first(world: Wor
     ConsentText.objects.create(project=world.project, number=1, text="We keep your labels.", made_at=NOON)
     ask(batch.project, consent_number=1)
 
-    gate = entry_requirements.first_closed_gate(batch=batch, person=world.ada, now=NOON)
+    requirement = entry_requirements.first_unmet(batch=batch, person=world.ada, now=NOON)
 
-    assert gate is not None
-    assert gate.message == "Before your next item, read and accept the consent text of Films."
+    assert requirement is not None
+    assert requirement.message == "Before your next item, read and accept the consent text of Films."
 
 
 def test_a_new_version_of_the_consent_text_asks_again(world: World) -> None:
@@ -154,7 +154,7 @@ def test_a_qualification_says_what_is_asked_and_what_was_reached(world: World) -
     ask(test, purpose="qualification", pass_percent=80)
     ask(batch, requires=test)
 
-    before = entry_requirements.first_closed_gate(batch=batch, person=world.ada, now=NOON)
+    before = entry_requirements.first_unmet(batch=batch, person=world.ada, now=NOON)
     assert before
     assert before.code == "not_qualified"
     assert "“Entry test”" in before.message
@@ -168,7 +168,7 @@ def test_a_qualification_says_what_is_asked_and_what_was_reached(world: World) -
     assert availability.left_for(world.ada, [batch.pk]) == {batch.pk: 0}, (
         "no list offers what nobody hands out"
     )
-    after = entry_requirements.first_closed_gate(batch=batch, person=world.ada, now=NOON)
+    after = entry_requirements.first_unmet(batch=batch, person=world.ada, now=NOON)
     assert after
     assert after.code == "not_qualified"
     assert "70 % (7 of 10)" in after.message
@@ -225,11 +225,11 @@ def test_a_day_of_the_project_is_over_in_all_its_batches(world: World) -> None:
     second.project = world.project
     world.label(first, "ada", "extraction")
 
-    gate = entry_requirements.first_closed_gate(batch=second, person=world.ada, now=NOON)
+    requirement = entry_requirements.first_unmet(batch=second, person=world.ada, now=NOON)
 
-    assert gate
-    assert gate.code == "cap_reached"
-    assert "Films" in gate.message
+    assert requirement
+    assert requirement.code == "cap_reached"
+    assert "Films" in requirement.message
 
 
 def test_hours_are_those_at_work_today(world: World) -> None:
@@ -289,7 +289,7 @@ def test_the_first_gate_that_is_shut_is_the_one_that_is_told(
         caps={"items": limit},
     )
     reached = entry_requirements.QualificationResult(4, 5, passed=True) if open[3] else None
-    found = entry_requirements.first_gate(
+    found = entry_requirements.first_unmet_of(
         batch, entry_requirements.AnnotatorState(open[0], open[1], open[2], reached, items=items), holding=0
     )
 
@@ -313,6 +313,6 @@ def test_nothing_judged_is_nothing_reached() -> None:
 def test_a_closed_batch_is_not_called_paused(closed: datetime | None) -> None:
     batch = Batch(name="Labels", project=Project(slug="films"), paused_at=NOON, closed_at=closed)
 
-    gate = entry_requirements.first_gate(batch, entry_requirements.AnnotatorState())
+    requirement = entry_requirements.first_unmet_of(batch, entry_requirements.AnnotatorState())
 
-    assert (gate is None) == (closed is not None)
+    assert (requirement is None) == (closed is not None)

@@ -129,7 +129,7 @@ def figures_of(request: PageRequest, project: Project) -> dict[str, Any]:
 
 
 def back_to(request: PageRequest, actor: Actor) -> str:
-    """The page of annotating that a gate was shut on (?batch=), "" where there is none."""
+    """The annotation page that requires consent (?batch=), "" where there is none."""
     if not (public_id := request.GET.get("batch", "")):
         return ""
     try:

@@ -142,10 +142,10 @@ def _recommended(actor: authorization.Actor, rows: Sequence[dict[str, Any]]) -> 
     now = timezone.now()
     for index in next_batch.sort_batches([row["standing"] for row in rows]):
         batch, leased = rows[index]["batch"], rows[index]["standing"].held
-        gate = entry_requirements.first_closed_gate(
+        requirement = entry_requirements.first_unmet(
             batch=batch, person=actor.person, now=now, holding=None, begun=bool(leased)
         )
-        if gate is None or gate.address:
+        if requirement is None or requirement.address:
             return rows[index]
     return None
 
