@@ -1,9 +1,9 @@
-"""Shares of a batch: places reserved for people, moved, opened to all; leases that a manager takes back.
+"""Shares of a batch: slots reserved for people, moved, opened to all; leases that a manager takes back.
 
-A share is the places reserved for a person (`Slot.reserved_for`) and what they have in progress. The queue gives a reserved
-place to no other person. What is finished is in no share any more and is never moved.
+A share is the slots reserved for a person (`Slot.reserved_for`) and what they have in progress. The queue gives a reserved
+slot to no other person. What is finished is in no share any more and is never moved.
 
-Places are changed only while they are free, one statement for many, in the order of their keys: a person who takes one at
+Slots are changed only while they are free, one statement for many, in the order of their keys: a person who takes one at
 this moment keeps it. Leases end through `reservations.give_back`.
 """
 
@@ -27,7 +27,7 @@ State = Assignment.State
 
 @dataclass(frozen=True)
 class MoveResult:
-    """The result of moving a share: places that others have now, that are open to all, and leases that ended for it."""
+    """The result of moving a share: slots that others have now, that are open to all, and leases that ended for it."""
 
     moved: int
     opened: int
@@ -58,10 +58,10 @@ def hand_out(
     items: Iterable[int] | None = None,
     limited: bool = True,
 ) -> int:
-    """Keep the free places of a split batch (of `items`, by id, or of all) for its people. Returns how many are kept.
+    """Keep the free slots of a split batch (of `items`, by id, or of all) for its people. Returns how many are kept.
 
     Shares are as even as makers allow, what people have already counted in, and where it is `limited` never more than one
-    person may do in the batch. A place that no person may have, or has room for, stays open to others.
+    person may do in the batch. A slot that no person may have, or has room for, stays open to others.
     """
     people = [person.pk for person in annotators(batch.project)]
     free: dict[int, list[int]] = {}
@@ -74,7 +74,7 @@ def hand_out(
         free.setdefault(item, []).append(pk)
     loads = _loads(batch)
     slots_by_person: dict[int, list[int]] = {}
-    # Items with as many free places as the overlap are nearly all of them; those with fewer are split beside them.
+    # Items with as many free slots as the overlap are nearly all of them; those with fewer are split beside them.
     for room in sorted({len(slot_ids) for slot_ids in free.values()}, reverse=True):
         alike = [item for item, slot_ids in free.items() if len(slot_ids) == room]
         split = strategies.split(
@@ -122,7 +122,7 @@ def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
 
 
 def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime) -> int:
-    """Keep up to `most` free places for a person, in the order of the batch. Returns how many there were for them.
+    """Keep up to `most` free slots for a person, in the order of the batch. Returns how many there were for them.
 
     Never more than one person may do in the batch; what they have counts.
     """
@@ -136,7 +136,7 @@ def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime
             batch=batch, is_taken=False, reserved_for__isnull=True, item__is_gold=False
         )
         rows = list(free.order_by("-position", "-number").values_list("item_id", "pk"))
-        first = dict(rows)  # of the places of an item the one with the lowest number
+        first = dict(rows)  # of the slots of an item the one with the lowest number
         slot_ids: list[int] = []
         for items in key_chunks(reversed(first)):
             barred = _excluded_by_item(items)
@@ -158,7 +158,7 @@ def move(
     """Give what a person has not finished to others, evenly; to the next person where `to` is empty.
 
     The share is what is reserved for them; with `leases` also what they have in progress, which is taken back
-    first (drafts stay with them, and they do not get these items again). A place that none of `to` may have, or has room
+    first (drafts stay with them, and they do not get these items again). A slot that none of `to` may have, or has room
     for, is opened. In a qualification items in progress stay that person's: there people do every item.
     """
     _require_unfinished(batch)
@@ -169,7 +169,7 @@ def move(
                 "invalid_request", "{name} already has this share. Choose another person.", name=person.name
             )
     with transaction.atomic():
-        # Leases first: they lock a tally, which comes before places.
+        # Leases first: they lock a tally, which comes before slots.
         returned = 0
         slots = set()
         if leases:
@@ -211,9 +211,9 @@ def move(
 
 
 def release(*, project: Project, person: Person, by: Person, now: datetime) -> int:
-    """Places reserved for a person who left the project are free for others.
+    """Slots reserved for a person who left the project are free for others.
 
-    Returns how many places these are. In the caller's transaction, after the person's leases ended.
+    Returns how many slots these are. In the caller's transaction, after the person's leases ended.
     """
     slots_by_batch: dict[int, list[int]] = {}
     reserved = reserved_slots(project, person).order_by("batch_id", "pk")
@@ -226,7 +226,7 @@ def release(*, project: Project, person: Person, by: Person, now: datetime) -> i
 
 
 def reserved_slots(project: Project, person: Person) -> QuerySet[Slot]:
-    """The free places of the project's unfinished batches that are kept for the person."""
+    """The free slots of the project's unfinished batches that are kept for the person."""
     return Slot.objects.filter(
         batch__project=project,
         batch__closed_at__isnull=True,
@@ -239,7 +239,7 @@ def reserved_slots(project: Project, person: Person) -> QuerySet[Slot]:
 def take_back(
     *, batch: Batch, leases: Sequence[Assignment], to: Person | None = None, by: Person, now: datetime
 ) -> MoveResult:
-    """End these leases of the batch; their places are reserved for `to`, or free for others. Drafts stay.
+    """End these leases of the batch; their slots are reserved for `to`, or free for others. Drafts stay.
 
     People do not get an item again from the queue, but in a qualification, where people do every item. An item
     that `to` may not have, or has no room for, is free for others.
@@ -249,7 +249,7 @@ def take_back(
         _require_annotator(batch, to)
     moved = 0
     with transaction.atomic():
-        # By person, as tallies are locked everywhere; places after them.
+        # By person, as tallies are locked everywhere; slots after them.
         ended = [
             assignment
             for assignment in sorted(leases, key=lambda lease: (lease.person_id, lease.pk))
@@ -281,7 +281,7 @@ def leases_of(batch: Batch, people: Sequence[Person] | None = None) -> list[Assi
 
 
 def reserved_counts(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
-    """Free places that are reserved for a person, by (batch, person) in ids: what they have not begun."""
+    """Free slots that are reserved for a person, by (batch, person) in ids: what they have not begun."""
     rows = Slot.objects.filter(
         batch__in=batches, is_taken=False, reserved_for__isnull=False, item__is_gold=False
     )
@@ -293,7 +293,7 @@ def reserved_counts(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
 
 
 def _is_personal(assignment: Assignment) -> bool:
-    """Whether no other person does an item for a person: its place was made for their turn, or it is of a qualification."""
+    """Whether no other person does an item for a person: its slot was made for their turn, or it is of a qualification."""
     return assignment.item.is_gold or assignment.batch.purpose == Batch.Purpose.QUALIFICATION
 
 
@@ -315,7 +315,7 @@ def _loads(batch: Batch) -> Counter[int]:
 
 
 def _excluded_by_item(items: Sequence[int]) -> Mapping[int, set[int]]:
-    """Who may not have which of the items: makers, people who had it already, or have another place reserved."""
+    """Who may not have which of the items: makers, people who had it already, or have another slot reserved."""
     people_by_item: dict[int, set[int]] = {}
     for some in key_chunks(items):
         rows = (

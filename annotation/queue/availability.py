@@ -66,7 +66,7 @@ def items_left(batch: Batch, person: Person) -> QuerySet[Item]:
 
 
 def returned_by(person: Person) -> QuerySet[Assignment]:
-    """What the person gave back, of undecided items, and whose place is still theirs alone; in a
+    """What the person gave back, of undecided items, and whose slot is still theirs alone; in a
     qualification all returned items.
     """
     return Assignment.objects.filter(
@@ -98,7 +98,7 @@ def expired_leases(batches: Collection[int]) -> QuerySet[Assignment]:
 
 
 def is_for_everybody(batch: Batch) -> bool:
-    """Whether each person gets each item of the batch, also people who come when its places are taken."""
+    """Whether each person gets each item of the batch, also people who come when its slots are taken."""
     return batch.strategy == "everyone" or batch.purpose == Batch.Purpose.QUALIFICATION
 
 

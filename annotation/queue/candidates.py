@@ -104,7 +104,7 @@ def record_reading(items: Sequence[Item], *, by: Person, now: datetime) -> None:
 
 
 def by_letter(item: Item, responses: Iterable[T]) -> list[T]:
-    """The responses to an item, which are in the order of their places, in that of their letters."""
+    """The responses to an item, which are in the order of their slots, in that of their letters."""
     ordered = list(responses)
     draws.letters(item).shuffle(ordered)
     return ordered
@@ -117,7 +117,7 @@ def letters(number: int) -> list[str]:
 
 
 def annotations(item: Item) -> list[Annotation]:
-    """The newest revisions of the submitted assignments, in the order of their places."""
+    """The newest revisions of the submitted assignments, in the order of their slots."""
     return annotations_of([item])[item.pk]
 
 

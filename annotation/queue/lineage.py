@@ -381,7 +381,7 @@ def _prepare_examples(
 
 
 def _by_table(examples: Sequence[int]) -> list[int]:
-    """The places of the examples, those over one table beside each other."""
+    """The positions of the examples, those over one table beside each other."""
     tables = array("q")
     for some in key_chunks(examples):
         table_by_example = dict(

@@ -1,6 +1,6 @@
-"""Orphaned places: all who could have taken them skipped the item, left, or helped to make it.
+"""Orphaned slots: all who could have taken them skipped the item, left, or helped to make it.
 
-    trim(batch, now=now)           # a batch for all: as many places as there are people who may have the item
+    trim(batch, now=now)           # a batch for all: as many slots as there are people who may have the item
     orphaned_items(batch)        # other batches: items that lack answers and have no possible annotator
 
 Both are looked at beside the work and not in the loop from item to item.
@@ -24,10 +24,10 @@ GONE = Q(state=State.SKIPPED) | Q(state=State.RETURNED, reason__in=reservations.
 
 
 def trim(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> int:
-    """Remove orphaned free places of a batch that all annotate; an item that is complete then
-    is due. Returns how many places went.
+    """Remove orphaned free slots of a batch that all annotate; an item that is complete then
+    is due. Returns how many slots went.
 
-    One place stays on every item, for its history; it is reserved for a person who had the item, so that it is never served.
+    One slot stays on every item, for its history; it is reserved for a person who had the item, so that it is never served.
     `items` (ids) are looked at, else those that a person skipped or had to give up, and all once a person has left.
     """
     people = {person.pk for person in annotators(batch.project)}
@@ -57,7 +57,7 @@ def orphaned_items(batch: Batch) -> list[int]:
     where = Q(pk__in=gone) | Q(pk__in=added)
     lacking = lacking.filter(where | Q(submitted_count__gt=0)) if has_departures else lacking.filter(where)
     leases = Assignment.objects.filter(item_id=OuterRef("pk"), state=State.LEASED)
-    # The place is orphaned only where this person cannot take it, either: of all people's items theirs are the fewest.
+    # The slot is orphaned only where this person cannot take it, either: of all people's items theirs are the fewest.
     busiest_person = _person_with_fewest_items(batch, people)
     theirs = Q(pk__in=_final_assignments(batch).filter(person=busiest_person).values("item")) | Q(
         pk__in=Exclusion.objects.filter(item__batch=batch, person=busiest_person).values("item")
@@ -71,15 +71,15 @@ def orphaned_items(batch: Batch) -> list[int]:
 
 
 def drop_free(item: Item) -> int:
-    """Take the free places of an item away, as far as its history can do without. The caller holds its lock."""
+    """Take the free slots of an item away, as far as its history can do without. The caller holds its lock."""
     free = list(Slot.objects.select_for_update().filter(item=item, is_taken=False).order_by("-number"))
     return _drop(item.batch_id, {item.pk: free})
 
 
 def close_item(item: Item) -> list[dict[str, Any]]:
-    """Take every free place of an item away, so that it is not served. Returns what `open_item` needs to give them back.
+    """Take every free slot of an item away, so that it is not served. Returns what `open_item` needs to give them back.
 
-    The place of an item's history stays, reserved for the person who had it. The caller holds its lock.
+    The slot of an item's history stays, reserved for the person who had it. The caller holds its lock.
     """
     free = list(Slot.objects.select_for_update().filter(item=item, is_taken=False).order_by("-number"))
     closed = [
@@ -93,7 +93,7 @@ def close_item(item: Item) -> list[dict[str, Any]]:
 
 
 def open_item(item: Item, closed: Sequence[Mapping[str, Any]]) -> None:
-    """Give the places back that `close_item` took away. The caller holds the item's lock."""
+    """Give the slots back that `close_item` took away. The caller holds the item's lock."""
     existing_slots = dict(Slot.objects.filter(item=item).values_list("number", "pk"))
     new = []
     for slot in closed:
@@ -118,7 +118,7 @@ def open_item(item: Item, closed: Sequence[Mapping[str, Any]]) -> None:
 
 
 def drop_added(item_id: int) -> None:
-    """Take the places away that were added to an item and that are not taken: their reason is open again.
+    """Take the slots away that were added to an item and that are not taken: their reason is open again.
 
     The caller holds the item's lock.
     """
@@ -169,7 +169,7 @@ def _items_to_trim(batch: Batch, incomplete_items: QuerySet[Item]) -> list[int]:
 
 
 def _drop(batch: int, going: Mapping[int, Sequence[Slot]]) -> int:
-    """Delete these free places, by item; of an item that would have none left the first stays, kept for who had it."""
+    """Delete these free slots, by item; of an item that would have none left the first stays, kept for who had it."""
     keys = [slot.pk for slots in going.values() for slot in slots]
     rest: dict[int, int] = {}
     remaining = Slot.objects.filter(item__in=going).exclude(pk__in=keys).order_by("-number")
@@ -187,7 +187,7 @@ def _drop(batch: int, going: Mapping[int, Sequence[Slot]]) -> int:
             if had is not None:
                 Slot.objects.filter(pk=first.pk).update(reserved_for=had)
         if last:
-            # Skips and returns point at the place they gave back: any other of the item says the same.
+            # Skips and returns point at the slot they gave back: any other of the item says the same.
             Assignment.objects.filter(slot__in=last).update(slot=rest[item])
             Slot.objects.filter(pk__in=[slot.pk for slot in last]).delete()
             Item.objects.filter(pk=item).update(slots_count=F("slots_count") - len(last))

@@ -1,17 +1,17 @@
-"""Who gets which item next. The only writer of places and leases.
+"""Who gets which item next. The only writer of slots and leases.
 
-A place carries at most one live assignment (a partial unique index says so, in any case),
+A slot carries at most one live assignment (a partial unique index says so, in any case),
 an item goes to a person at most once, and leases run on the database's clock.
 
 Rows are locked in one order everywhere, so that requests wait for each other in a line and never in a circle: the
-item (several: by key), the person's tally (several: by person), then the assignment and its place, the batch last (several:
+item (several: by key), the person's tally (several: by person), then the assignment and its slot, the batch last (several:
 the newest first, so those that a batch feeds before it). Code that changes a whole batch locks its items first, too
 (`slots.lock_items`). The holder of that lock is alone with the person's leases. Locks leave the key alone (`no_key`), so
 that a row may be pointed at meanwhile.
 
-Most places are there when a batch opens. Some are made when a person comes for them: those of gold items, whose turn
+Most slots are there when a batch opens. Some are made when a person comes for them: those of gold items, whose turn
 is drawn for each person (`draws.GoldTurns`), and those of later people in a batch that all annotate. They
-are planned places, and reserved for that person.
+are planned slots, and reserved for that person.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ from annotation.queue.slots import reserve
 
 LEASE = timedelta(minutes=20)
 WINDOW = 40
-"""How many free places ahead an order of one's own is drawn from."""
+"""How many free slots ahead an order of one's own is drawn from."""
 MOST_HELD = 2
 """Per person and batch: the item on screen and the prefetched one."""
 
@@ -77,7 +77,7 @@ def _lease_end() -> ExpressionWrapper:
 
 
 class ClaimedSlot(NamedTuple):
-    """A place that was free a moment ago."""
+    """A slot that was free a moment ago."""
 
     pk: int
     item_id: int
@@ -153,7 +153,7 @@ def _free_from() -> QuerySet[Slot]:
 
 
 def _claimable(free: QuerySet[Slot]) -> QuerySet[Slot]:
-    """The first of the places that no other person is taking this moment."""
+    """The first of the slots that no other person is taking this moment."""
     return Slot.objects.filter(
         pk=Subquery(free.select_for_update(skip_locked=True, of=("self",)).values("pk")[:1])
     )
@@ -177,8 +177,8 @@ def next_assignment(
 ) -> Assignment | None:
     """The next item for this person: one already held and not listed in `holding`, else a new lease.
 
-    None when nothing is left for this person now (or they hold `MOST_HELD` already). Places whose
-    lease ran out are taken back only when no free place is left, in a transaction of their own.
+    None when nothing is left for this person now (or they hold `MOST_HELD` already). Slots whose
+    lease ran out are taken back only when no free slot is left, in a transaction of their own.
     A paused batch gives again what is on the person's desk, and nothing else.
     Raises ActionRefused: batch_closed, batch_not_open, batch_paused, and the code of an entry requirement that is not met
     (`annotation.queue.entry_requirements`).
@@ -218,7 +218,7 @@ def take_next(
         return None
     slot, everybodys = _claim_in_turn(batch, person, counts), is_for_everybody(batch)
     if slot is not None and everybodys and not slot.made:
-        # Theirs alone from now on, as a place that is made for a person is: no other person can do the item in their place.
+        # Theirs alone from now on, as a slot that is made for a person is: no other person can do the item in their place.
         Slot.objects.filter(pk=slot.pk).update(reserved_for=person)
     if slot is None and everybodys:
         slot = _claim_new(batch, person)
@@ -294,7 +294,7 @@ def renew(assignment: Assignment) -> None:
 
 
 def take_again(assignment: Assignment, *, now: datetime) -> None:
-    """Give a returned assignment a free place of its item back, to a person who meets the entry requirements.
+    """Give a returned assignment a free slot of its item back, to a person who meets the entry requirements.
 
     Raises ActionRefused: batch_closed, batch_paused, place_taken with the reason, and the code of a requirement that is not
     met.
@@ -318,10 +318,10 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
 
 
 def used_up(golds: Sequence[Assignment]) -> set[int]:
-    """Of the batches of these returned gold items those (ids) in which no ordinary place is free any more.
+    """Of the batches of these returned gold items those (ids) in which no ordinary slot is free any more.
 
-    A gold item's place is one person's alone. It could be had again for ever, and that would tell: an ordinary item would
-    be with another person by then. Where people get every item, ordinary places are a person's alone, too.
+    A gold item's slot is one person's alone. It could be had again for ever, and that would tell: an ordinary item would
+    be with another person by then. Where people get every item, ordinary slots are a person's alone, too.
     """
     batches = {assignment.batch_id for assignment in golds if not is_for_everybody(assignment.batch)}
     if not batches:
@@ -348,7 +348,7 @@ def why_gone(reason: str) -> str:
 
 
 def _take_back_up(assignment: Assignment, slot_id: int, now: datetime) -> None:
-    """A returned assignment on a free place. The caller holds the person's tally. Raises ActionRefused(place_taken)."""
+    """A returned assignment on a free slot. The caller holds the person's tally. Raises ActionRefused(place_taken)."""
     Slot.objects.filter(pk=slot_id).update(is_taken=True)
     changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
         state=State.LEASED, reason="", slot_id=slot_id, leased_until=_lease_end(), ended_at=None
@@ -369,7 +369,7 @@ def reset_start(assignment: Assignment, *, now: datetime) -> None:
 def give_back(
     assignment: Assignment, *, state: State, reason: str, now: datetime, actor: Person | None
 ) -> bool:
-    """End a lease without a submission and free its place. False when it had already ended."""
+    """End a lease without a submission and free its slot. False when it had already ended."""
     with transaction.atomic():
         lock_person_counts(assignment.batch_id, assignment.person_id)
         changed = Assignment.objects.filter(pk=assignment.pk, state=State.LEASED).update(
@@ -399,7 +399,7 @@ def give_back(
 
 
 def skip_returned(assignment: Assignment, *, reason: str, now: datetime) -> None:
-    """A skip after the lease was taken back: the place is free already, the person's reason is kept."""
+    """A skip after the lease was taken back: the slot is free already, the person's reason is kept."""
     with transaction.atomic():
         lock_person_counts(assignment.batch_id, assignment.person_id)
         changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
@@ -438,7 +438,7 @@ def _first(rows: QuerySet[Any, Any], field: str, default: float) -> Coalesce:
 
 
 def reopen(assignment: Assignment, *, now: datetime) -> None:
-    """Undo of a submission: the person holds the place again. The caller holds the item's lock."""
+    """Undo of a submission: the person holds the slot again. The caller holds the item's lock."""
     add_to_person_counts(assignment, submitted=-1, leased=1)
     Assignment.objects.filter(pk=assignment.pk, state=State.SUBMITTED).update(
         state=State.LEASED,
@@ -452,7 +452,7 @@ def reopen(assignment: Assignment, *, now: datetime) -> None:
 
 
 def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
-    """End leases that ran out (`availability.expired_leases`), oldest first, so that others can have their places.
+    """End leases that ran out (`availability.expired_leases`), oldest first, so that others can have their slots.
 
     A request of this moment keeps its assignment. Returns how many.
     """
@@ -496,7 +496,7 @@ def take_back_all(*, batch: Batch, reason: str, now: datetime, actor: Person | N
 def _lease(
     slot: ClaimedSlot, *, person: Person, batch: Batch, counts: PersonBatchCounts, now: datetime
 ) -> Assignment:
-    """The place is the person's. The assignment comes with all that `assignments.payload` shows of it (`is_complete`)."""
+    """The slot is the person's. The assignment comes with all that `assignments.payload` shows of it (`is_complete`)."""
     public_id = new_public_id()
     (assignment,) = pipeline(
         _add.step(
@@ -531,13 +531,13 @@ def is_complete(assignment: Assignment) -> bool:
 
 
 def _claim(batch: Batch, person: Person, counts: PersonBatchCounts) -> ClaimedSlot | None:
-    """A free place in the order of the batch: behind what the person had, else one that somebody gave back."""
+    """A free slot in the order of the batch: behind what the person had, else one that somebody gave back."""
     slot = _claim_free(batch, person, counts.cursor)
     return _claim_free(batch, person, 0) if slot is None and counts.cursor else slot
 
 
 def _claim_in_turn(batch: Batch, person: Person, counts: PersonBatchCounts) -> ClaimedSlot | None:
-    """A place as it comes; in a batch with gold, one on a gold item where the turn is a gold one."""
+    """A slot as it comes; in a batch with gold, one on a gold item where the turn is a gold one."""
     take = _claim_drawn if batch.task().order == "shuffled" else _claim
     if not batch.gold_percent:
         return take(batch, person, counts)
@@ -582,13 +582,13 @@ def _lease_returned_item(batch: Batch, person: Person, now: datetime) -> Assignm
 
 
 def _claim_new(batch: Batch, person: Person) -> ClaimedSlot | None:
-    """A new place on the next undecided item that the person never had and that has no room left."""
+    """A new slot on the next undecided item that the person never had and that has no room left."""
     item_ids = items_left(batch, person).order_by("position").values_list("pk", flat=True)[:WINDOW]
     return next((slot for pk in list(item_ids) if (slot := _create_slot(pk, batch, person))), None)
 
 
 def _create_slot(item: int, batch: Batch, person: Person) -> ClaimedSlot | None:
-    """A planned place for this person alone; None where somebody else is changing the item this moment.
+    """A planned slot for this person alone; None where somebody else is changing the item this moment.
 
     The item comes after the tally here, out of order: so it waits for no lock.
     """
@@ -607,14 +607,14 @@ def _create_slot(item: int, batch: Batch, person: Person) -> ClaimedSlot | None:
 
 
 def _claim_free(batch: Batch, person: Person, position: int) -> ClaimedSlot | None:
-    """The first free place from this position on."""
+    """The first free slot from this position on."""
     return next(
         (ClaimedSlot(*row) for row in _take_first(batch=batch.pk, person=person.pk, position=position)), None
     )
 
 
 def _claim_drawn(batch: Batch, person: Person, counts: PersonBatchCounts) -> ClaimedSlot | None:
-    """A free place in an order of the person's own: from a point drawn for them on, one of the next `WINDOW`.
+    """A free slot in an order of the person's own: from a point drawn for them on, one of the next `WINDOW`.
 
     The order follows from the batch's key, the person and what they had so far; two requests of one person take
     turns on their tally, so each draws again.

@@ -1,4 +1,4 @@
-"""The planned places of items: new items with theirs, and another number when a batch opens or its overlap changes."""
+"""The planned slots of items: new items with theirs, and another number when a batch opens or its overlap changes."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,9 +20,9 @@ ITEMS_AT_ONCE = 1_000
 
 
 def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
-    """Another number of planned places on every undecided item outside adjudication.
+    """Another number of planned slots on every undecided item outside adjudication.
 
-    More: complete items wait for more people again. Fewer: free places go, taken ones stay; items that are complete
+    More: complete items wait for more people again. Fewer: free slots go, taken ones stay; items that are complete
     then are due. In the caller's transaction.
     """
     before, batch.overlap = batch.overlap, overlap
@@ -40,9 +40,9 @@ def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
 
 
 def analyze_tables(*counted: type[Model]) -> None:
-    """Tell PostgreSQL how many rows these have, items and places by default: new ones are not counted yet.
+    """Tell PostgreSQL how many rows these have, items and slots by default: new ones are not counted yet.
 
-    It does so by itself, a minute later. Until then it would take the next free place for one of a handful and look
+    It does so by itself, a minute later. Until then it would take the next free slot for one of a handful and look
     through all of them for it, once per item that a person asks for, on connections that keep their plans.
     """
     if connection.vendor == "postgresql":
@@ -119,7 +119,7 @@ class NewItem:
 
 
 def add_items(batch: Batch, items: Iterable[NewItem]) -> list[int]:
-    """Write new items with their planned places and exclusions, some at a time. Returns their keys."""
+    """Write new items with their planned slots and exclusions, some at a time. Returns their keys."""
     added: list[int] = []
     for some in chunks(items, ITEMS_AT_ONCE):
         added += _add_some(batch, some)
@@ -158,7 +158,7 @@ def _add_some(batch: Batch, items: Sequence[NewItem]) -> list[int]:
 
 def add_slot(item: Item) -> Slot:
     """Room for one more person, marked as added. The caller holds the item's lock."""
-    # Behind the highest number there is: places that were taken away leave gaps.
+    # Behind the highest number there is: slots that were taken away leave gaps.
     last = Slot.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0
     slot = Slot.objects.create(
         batch_id=item.batch_id, item=item, number=last + 1, added=True, position=item.position
@@ -172,7 +172,7 @@ def add_slot(item: Item) -> Slot:
 
 
 def _widen(batch: Batch, items: Sequence[int], overlap: int) -> None:
-    """Bring the planned places of the items up to `overlap`."""
+    """Bring the planned slots of the items up to `overlap`."""
     planned = Count("slots", filter=Q(slots__added=False))
     rows = Item.objects.filter(pk__in=items).annotate(planned=planned, last=Max("slots__number"))
     new: list[Slot] = []
@@ -191,7 +191,7 @@ def _widen(batch: Batch, items: Sequence[int], overlap: int) -> None:
 
 
 def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> None:
-    """Bring the planned places of the items down to `overlap`, as far as they are free. What is left keeps its number."""
+    """Bring the planned slots of the items down to `overlap`, as far as they are free. What is left keeps its number."""
     slots_by_item: dict[int, list[Slot]] = {}
     # Locked, so that no person takes one that goes. A transaction that is taking one ends first.
     locked = Slot.objects.select_for_update().filter(item__in=items)
@@ -209,7 +209,7 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
         if not going:
             continue
         if going & used:
-            # Skips and returns point at the place they gave back: any other of the item says the same.
+            # Skips and returns point at the slot they gave back: any other of the item says the same.
             remaining_slot = next(slot for slot in item_slots if slot.pk not in going)
             Assignment.objects.filter(slot__in=going).update(slot=remaining_slot)
         gone += going
@@ -225,7 +225,7 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
 def reserve(
     batch: Batch, slots: Sequence[int], person: int | None, *, by: Person | None, now: datetime
 ) -> int:
-    """Reserve free places for a person (None: release them), with an event each. Returns how many changed."""
+    """Reserve free slots for a person (None: release them), with an event each. Returns how many changed."""
     changed = 0
     for some in key_chunks(sorted(slots)):
         free = Slot.objects.select_for_update(no_key=True).filter(pk__in=some, is_taken=False)

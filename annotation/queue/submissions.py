@@ -70,7 +70,7 @@ def fingerprint(response: Mapping[str, Any]) -> int:
 def finishing(
     assignment: Assignment, *, annotation: str, response: Mapping[str, Any], seconds: float, now: datetime
 ) -> list[Step]:
-    """The steps that follow on those of an annotation (by its id): the submission keeps the place, and its time at work
+    """The steps that follow on those of an annotation (by its id): the submission keeps the slot, and its time at work
     is the assignment's. `finished` reads what they answer. The caller holds the item's lock.
     """
     ended = {"response_fingerprint": fingerprint(response), "seconds": seconds, "now": now}

@@ -264,7 +264,7 @@ def submit_and_next(
 
 
 def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
-    """Give the item up for good, with a reason; another person gets the place. Skipping twice is one skip."""
+    """Give the item up for good, with a reason; another person gets the slot. Skipping twice is one skip."""
     reason = reason.strip()
     require_storable(reason)
     if not reason:
@@ -280,7 +280,7 @@ def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
 
 
 def give_back(*, assignment: Assignment, now: datetime) -> None:
-    """Return the item unanswered: the place is free again, the draft stays with the person."""
+    """Return the item unanswered: the slot is free again, the draft stays with the person."""
     if assignment.state == State.SUBMITTED:
         refuse("already_submitted", "This item is submitted. Undo the submission first.")
     reservations.give_back(
@@ -309,7 +309,7 @@ def ping(*, assignment: Assignment, now: datetime) -> bool:
 
 
 def resume(*, assignment: Assignment, now: datetime) -> Assignment:
-    """Open an assignment from My work: one that was returned is taken again where its place is free.
+    """Open an assignment from My work: one that was returned is taken again where its slot is free.
 
     Raises ActionRefused: batch_closed, batch_paused, place_taken, and the code of an entry requirement that is not met.
     Limits and a pause do not apply to items in progress.
@@ -326,7 +326,7 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
 
 
 def undo(*, annotation: Annotation, now: datetime) -> Assignment:
-    """Withdraw the submission and open the item again with it as the draft; the place is kept.
+    """Withdraw the submission and open the item again with it as the draft; the slot is kept.
 
     Asking again while it is open changes nothing. Raises ActionRefused: decided, batch_closed, not_submitted, and the
     code of an entry requirement that is not met.
@@ -365,7 +365,7 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
 
 
 def reopenable(assignments: Sequence[Assignment], *, now: datetime) -> set[int]:
-    """Those of a person's assignments (ids) that they may open again: held, given back with a place still free, or
+    """Those of a person's assignments (ids) that they may open again: held, given back with a slot still free, or
     submitted and not decided or released. In five queries; wants `batch` and `annotation`.
     """
     open_ids = {
@@ -447,7 +447,7 @@ def answers(assignment: Assignment) -> list[dict[str, Any]]:
 
 
 class _SlotLost(Exception):
-    """The place is not the person's any more; what was begun is undone."""
+    """The slot is not the person's any more; what was begun is undone."""
 
 
 _count_submission = Update(

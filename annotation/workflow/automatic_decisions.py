@@ -67,7 +67,7 @@ def resolve_due(*, now: datetime, limit: int = 200) -> int:
 def resolve_orphaned(*, now: datetime) -> int:
     """Resolve items of open batches that lack answers and have no possible annotator. Returns how many.
 
-    All who could have answered skipped the item, or left. In a batch for all their places go, and the others'
+    All who could have answered skipped the item, or left. In a batch for all their slots go, and the others'
     responses are resolved once they are complete; elsewhere an adjudicator looks: where the batch decides when it closes,
     then, else now. Safe to run anywhere, any time.
     """
@@ -256,7 +256,7 @@ def _one_of_many(item_id: int, now: datetime, act: Callable[[int], bool]) -> boo
 
 
 def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
-    """Have an adjudicator look at an item that no other person can answer. Its free places are removed.
+    """Have an adjudicator look at an item that no other person can answer. Its free slots are removed.
 
     Where only a person asked in addition is lacking, and by now the others agree, the item is due instead.
     """
@@ -290,7 +290,7 @@ def _missing_response_reason(item: Item, why: str) -> str:
 
 
 def _all_planned_came(item: Item) -> bool:
-    """Whether every planned place of the item has its response."""
+    """Whether every planned slot of the item has its response."""
     return not item.slots.filter(added=False, is_taken=False).exists()
 
 

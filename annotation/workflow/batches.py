@@ -301,7 +301,7 @@ def open_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
             if batch.strategy == "split":
                 allocation.split_all(batch=batch, by=by, now=now)
             elif batch.strategy == "everyone" and batch.purpose != Batch.Purpose.QUALIFICATION:
-                # Who comes later gets places of their own (`queue`); so do all in a qualification batch.
+                # Who comes later gets slots of their own (`queue`); so do all in a qualification batch.
                 # Before people join, what was asked for is what makes an item complete.
                 people = len(allocation.annotators(batch.project))
                 slots.set_overlap(batch=batch, overlap=people or batch.overlap, now=now)

@@ -123,7 +123,7 @@ def add_member(
 
 def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, now: datetime) -> int:
     """The person has these roles from now on and no others. What they hold as an annotator goes back if they are none,
-    and what is reserved for them is free for others: returns how many places.
+    and what is reserved for them is free for others: returns how many slots.
 
     Raises ActionRefused: invalid_request (no role at all, or somebody who left), still_involved (the only manager).
     """
@@ -160,7 +160,7 @@ def _write_roles(
 
 
 def _give_back_all(membership: Membership, *, reason: str, by: Person, now: datetime) -> int:
-    """Their assignments in progress go back, and their reservations end. Returns how many places were reserved."""
+    """Their assignments in progress go back, and their reservations end. Returns how many slots were reserved."""
     leases = Assignment.objects.filter(
         person_id=membership.person_id, batch__project=membership.project, state=Assignment.State.LEASED
     )
@@ -173,7 +173,7 @@ def remove_member(*, membership: Membership, by: Person, now: datetime) -> int:
     """End a membership: open leases go back, what was reserved for them is free, their tokens end, annotations stay.
 
     Their sessions go on: they belong to the account, open nothing here from now on, and tell the person why. Returns how
-    many places had been reserved for them.
+    many slots had been reserved for them.
     """
     with transaction.atomic():
         _lock_members(membership.project_id)
