@@ -96,7 +96,7 @@ def _require_annotator(actor: Actor, project: Project, roles: list[str] | None) 
 
 
 def not_a_member(*, has_left: bool = True) -> ActionRefused:
-    """What somebody is told who annotated in a project and does so no more."""
+    """The refusal for a person who annotated in a project and does so no more."""
     sentence = (
         gettext("You are no longer a member of this project.")
         if has_left
@@ -115,7 +115,7 @@ def has_worked_in(actor: Actor, public_id: str) -> bool:
 
 
 def _granted(actor: Actor, project: Project, roles: list[str] | None) -> frozenset[Permission]:
-    """`permissions_in` with the person's roles at hand, None for a person who is no member."""
+    """`permissions_in` with the person's roles, None for a person who is no member."""
     if actor.token is not None and actor.token.project_id != project.pk:
         raise Http404(NOT_HERE)
     if roles is None and not actor.person.is_administrator:

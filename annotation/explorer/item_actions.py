@@ -284,7 +284,7 @@ def undoable(actor: Actor, project: Project, *, now: datetime) -> set[str]:
 def undo(who: Reader, action: ItemAction, *, now: datetime) -> ActionResult:
     """Undo an action, item by item: what a person built on it meanwhile stays.
 
-    Raises ActionRefused (invalid_request) where it is too late, or somebody else's to undo.
+    Raises ActionRefused (invalid_request) where it is too late, or the action is another person's.
     """
     _require_undoable(who, action, now)
     with transaction.atomic():
@@ -421,9 +421,8 @@ def _lock(keys: Sequence[int]) -> None:
     list(person_counts.order_by("person_id", "batch_id").values_list("pk"))
     free = Slot.objects.filter(item__in=keys, is_taken=False).select_for_update(no_key=True)
     list(free.order_by("pk").values_list("pk"))
-    list(
-        person_counts.order_by("person_id", "batch_id").values_list("pk")
-    )  # of whoever has taken a place meanwhile
+    # Again, for people who have taken a slot meanwhile.
+    list(person_counts.order_by("person_id", "batch_id").values_list("pk"))
     slots.lock_batches(Batch.objects.filter(Q(pk__in=batches) | Q(feeds_from__in=batches)))
 
 

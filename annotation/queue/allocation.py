@@ -61,7 +61,7 @@ def hand_out(
     """Keep the free slots of a split batch (of `items`, by id, or of all) for its people. Returns how many are kept.
 
     Shares are as even as makers allow, what people have already counted in, and where it is `limited` never more than one
-    person may do in the batch. A slot that no person may have, or has room for, stays open to others.
+    person may do in the batch. A slot that no person may have within their limits stays open to others.
     """
     people = [person.pk for person in annotators(batch.project)]
     free: dict[int, list[int]] = {}
@@ -169,7 +169,7 @@ def move(
                 "invalid_request", "{name} already has this share. Choose another person.", name=person.name
             )
     with transaction.atomic():
-        # Leases first: they lock a tally, which comes before slots.
+        # Leases first: they lock counts per person, which come before slots.
         returned = 0
         slots = set()
         if leases:
@@ -249,7 +249,7 @@ def take_back(
         _require_annotator(batch, to)
     moved = 0
     with transaction.atomic():
-        # By person, as tallies are locked everywhere; slots after them.
+        # By person, as counts per person are locked everywhere; slots after them.
         ended = [
             assignment
             for assignment in sorted(leases, key=lambda lease: (lease.person_id, lease.pk))

@@ -97,7 +97,7 @@ def unmet_in_words(
 
 
 def record_reading(items: Sequence[Item], *, by: Person, now: datetime) -> None:
-    """Keep that a person has been shown what others said of these items: as an annotator they never get them."""
+    """Record that a person has read the responses of others to these items: as an annotator they never get them."""
     Exclusion.objects.bulk_create(
         [Exclusion(item=item, person=by, read_at=now) for item in items], ignore_conflicts=True
     )

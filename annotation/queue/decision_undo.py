@@ -83,7 +83,7 @@ def retract(decision: Decision, *, event: int, corrects: bool = False) -> None:
 
 def users_of(decisions: Sequence[Decision]) -> dict[int, str]:
     """By decision (key), what rests on it so that it cannot be undone: the name of the batch whose work has begun, or "" for
-    something else. Locks nothing: `retract` looks again. As many statements for many as for one.
+    something else. Locks nothing: `retract` checks again. As many statements for many as for one.
     """
     examples = dependent_runs.made_only_by(dependent_runs.resting_on(decisions), decisions)
     followers: dict[int, list[Item]] = {}
@@ -112,7 +112,7 @@ def _made_examples(outcomes: Sequence[Outcome]) -> list[Example]:
 
 
 def _lock_followers(batch: Batch, outcomes: Sequence[Outcome]) -> list[Item]:
-    """The items of other batches that these outcomes made, locked with their slots: nobody takes one meanwhile."""
+    """The items of other batches that these outcomes made, locked with their slots, so that no slot is taken meanwhile."""
     ids = [outcome.public_id for outcome in outcomes]
     created_items = Item.objects.filter(batch__feeds_from=batch, inputs__outcome__in=ids)
     keys = list(created_items.order_by("pk").values_list("pk", flat=True))

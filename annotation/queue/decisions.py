@@ -53,10 +53,10 @@ class ItemResponses:
         return decision_rules.resolve(self.task, rule, self.responses, self.plain)
 
     def weight(self) -> float:
-        """How much it matters that a person looks: how far the responses are apart, times what depends on the item.
+        """How much adjudication of the item matters: how far the responses are apart, times what depends on the item.
 
-        That is every open batch that takes what comes of it, directly or through another; and, once its own batch is
-        closed, the release, for which there is nothing else to wait for.
+        These are all open batches that take accepted items from it, directly or through another, and the release once
+        the batch of the item is closed.
         """
         followers, batches = 0, [self.item.batch_id]
         while batches:

@@ -78,7 +78,7 @@ class GoldTurns:
         """How many gold items the turns bring from this one on, until `ordinary` items are used up.
 
         There are `golds` of them left for the person; after that every turn is an ordinary one. Where turns are independent
-        it is the expected number: the exact one would tell what comes next, once few are left.
+        it is the expected number: the exact one would reveal what is next, once few are left.
         """
         percent = self.batch.gold_percent
         if self.are_independent:

@@ -93,10 +93,9 @@ def first_unmet(
 ) -> UnmetRequirement | None:
     """The first requirement of the batch that the person does not meet; None where they may have the next item.
 
-    `holding` is how many items of the batch they say they have before the one they ask for: people with more in progress get
-    one of these, and a limit of items is not before it. None is a person who asks for an item that is not on the
-    desk. `begun` is for one that is: no limit is before that. No submission of begun work is
-    refused for a requirement. Wants `batch.project`.
+    `holding` is how many items of the batch the page has before the one that it requests: people with more in progress get
+    one of these, and no limit of items applies. None is a request for an item that is not in progress. `begun` is for an
+    item in progress: no limit applies. No submission of begun work is refused for a requirement. Wants `batch.project`.
     """
     if batch.paused_at is None and not has_requirements(batch):
         return None
@@ -299,7 +298,7 @@ def day_begun(project: Project, now: datetime) -> datetime:
 
 
 def entry_requirements(batch: Batch, task: TaskType) -> Mapping[str, bool]:
-    """What a batch asks before its first item, by name: for pages that say so. Wants `batch.project`."""
+    """What a batch requires before its first item, by name, for pages. Wants `batch.project`."""
     return {
         "consent": bool(batch.project.consent_number),
         "guidelines": batch.project.must_read,
@@ -384,7 +383,7 @@ def _ended_today() -> Q:
 
 
 def _earlier_responses() -> QuerySet[Annotation]:
-    """What the person had said of the item before today, newest first."""
+    """The person's responses to the item from before today, newest first."""
     responses = Annotation.objects.filter(assignment=OuterRef("pk"), response__isnull=False)
     return responses.filter(made_at__lt=param_time("day")).order_by("-revision")
 

@@ -46,7 +46,7 @@ REASONS: Final = {
     "reserved": gettext_noop("All free slots are reserved for others. Move them on the page Annotators."),
     "slots_taken": gettext_noop("All slots are taken. Increase the overlap, or wait for a free slot."),
     "no_gold_turn": gettext_noop("No gold turn of the annotator is left. Increase the share of gold items."),
-    # Those that say when it is served.
+    # When it is served.
     "in_progress": gettext_noop("The annotator has this item in progress."),
     "most_held": gettext_noop("The annotator has two items in progress. They come first."),
     "gold_turn": gettext_noop("This is a gold item. Gold items come at random turns."),
@@ -240,7 +240,7 @@ def _of_item(item: Item, person: Person) -> Iterator[str]:
 
 
 def _when(item: Item, person: Person, held_ids: list[int]) -> Iterator[str]:
-    """Codes of what says when the person gets the item."""
+    """Codes of the reasons that tell when the person gets the item."""
     if len(held_ids) >= MOST_HELD:
         yield "most_held"
     if item.is_gold:

@@ -101,7 +101,7 @@ def follow_up(decision: Decision) -> int:
 
 
 def continue_runs(batch: Batch, *, now: datetime) -> None:
-    """Have the perturbation runs that a batch feeds go on in the background, each once however much was decided."""
+    """Continue the perturbation runs that a batch feeds in the background, each once however much was decided."""
     for run in batch.fed_runs.filter(event__isnull=True).select_related("project").defer("chosen", "marks"):
         if not Job.objects.filter(kind="perturb", state=Job.State.QUEUED, ids={"run": run.pk}).exists():
             jobs.enqueue(project=run.project, kind="perturb", ids={"run": run.pk}, by=None, now=now)
@@ -147,9 +147,9 @@ def make_items(
 ) -> int:
     """Items for these examples (keys) at the end of the batch, in their order; ones it has already are left out.
 
-    The kind prepares what is frozen beside each example, and leaves out examples that make no item of it; of those that
+    The task type prepares what is frozen beside each example, and leaves out examples that make no item of it; of those that
     do it may prefer some (`PreparedInputs.priority`). `size` takes that many at most. The makers of an example, its
-    ancestors, examples shown beside it, and those that the kind reads (`TaskType.looks_into`) are excluded from the
+    ancestors, examples shown beside it, and those that it reads (`TaskType.looks_into`) are excluded from the
     item. An example is never an item of both a qualification and a batch that requires it: people who passed know it
     (`items_elsewhere`).
     """
@@ -201,7 +201,7 @@ def examples_of(required: Batch | None) -> frozenset[int]:
 def leave_out(*, batch: Batch, required: Batch) -> int:
     """Remove the items of a batch that are items of the qualification, too, in a transaction. Returns how many.
 
-    Raises ActionRefused (invalid_request) where somebody has had one already, or none would be left.
+    Raises ActionRefused (invalid_request) where a person has had one already, or none would be left.
     """
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
     twice = Item.objects.filter(batch=batch, is_gold=False, example__in=examples_of(required))
@@ -230,7 +230,7 @@ def leave_out(*, batch: Batch, required: Batch) -> int:
 
 
 def starting_points(task: TaskType, examples: Sequence[int]) -> Sequence[int]:
-    """The examples, each original exchanged for the newest one made of it by a perturbation that the kind starts from."""
+    """The examples, each original replaced by the newest one made of it by a perturbation that the task type starts from."""
     return list(dict.fromkeys(starting_point_of(task, examples).values()))
 
 
@@ -267,7 +267,7 @@ def _new_items(
 
 
 def _excluded_people(task: TaskType, candidates: Sequence[_ItemCandidate]) -> dict[int, set[int]]:
-    """By example, the people (ids) who made it or what its item shows, or on whose decisions the kind looks."""
+    """By example, the people (ids) who made it or what its item shows, or on whose decisions the task type depends."""
     examples = Example.objects.filter(among("pk", [candidate.example for candidate in candidates]))
     if not task.looks_into:
         examples = examples.filter(parent__isnull=False)  # an original was not made here
@@ -285,8 +285,8 @@ def _excluded_people(task: TaskType, candidates: Sequence[_ItemCandidate]) -> di
 def _item_candidates(
     batch: Batch, task: PreparingTask, examples: Sequence[int], size: int | None
 ) -> Iterator[_ItemCandidate]:
-    """Those of the examples that make an item of the kind, most wanted first."""
-    # Of a kind without favourites no more than `size` are looked for.
+    """Those of the examples that make an item of the task type, the preferred first."""
+    # Of a task type without favourites no more than `size` are sought.
     enough = None if task.favourites else size
     looked = _prepare_examples(batch.project, task, examples, enough=enough, secret=batch.draw_key)
     together = task.together(looked, batch.settings)
@@ -302,7 +302,7 @@ def _item_candidates(
 
 
 class _PreparedExamples(Sequence[PreparedInputs]):
-    """What a kind prepared for examples, in their order; on disk, for a batch may have very many."""
+    """What a task type prepared for examples, in their order; on disk, for a batch may have very many."""
 
     def __init__(self) -> None:
         self.examples, self.priorities = array("q"), array("d")
@@ -338,14 +338,14 @@ class _PreparedExamples(Sequence[PreparedInputs]):
 
 
 def has_suitable(project: Project, task: PreparingTask, examples: Sequence[int]) -> bool:
-    """Whether one of the examples (keys) can become an item of the task type. Looks no further than the first."""
+    """Whether one of the examples (keys) can become an item of the task type. Stops at the first."""
     return bool(_prepare_examples(project, task, starting_points(task, examples), enough=1))
 
 
 def _prepare_examples(
     project: Project, task: PreparingTask, examples: Sequence[int], *, enough: int | None, secret: str = ""
 ) -> _PreparedExamples:
-    """What the kind prepares for each of the examples that make an item of it, until there are `enough` (None: all)."""
+    """What the task type prepares for each of the examples that make an item of it, until there are `enough` (None: all)."""
     # Where all are looked at, table by table, so that each table is read once. Else in their order, to the last one wanted.
     order = _by_table(examples) if enough is None or enough >= len(examples) else range(len(examples))
     context = resources.context_without_waiting(project, task.needs)
@@ -392,7 +392,7 @@ def _by_table(examples: Sequence[int]) -> list[int]:
 
 
 def _imported(project: int) -> dict[tuple[str, str], list[Example]]:
-    """Examples that were read from a source and say in their meta what they were made of and how, by these two."""
+    """Examples that were read from a source, and whose meta has what they were made of and how, by these two."""
     examples_by_origin: dict[tuple[str, str], list[Example]] = {}
     rows = Example.objects.originals().filter(
         source__project_id=project, more__meta__has_keys=["original", "perturbation"]
@@ -405,7 +405,7 @@ def _imported(project: int) -> dict[tuple[str, str], list[Example]]:
 
 @dataclasses.dataclass(frozen=True)
 class ProjectFacts:
-    """What people decided and models said of several examples, by their keys; `lines` are they and what they come from."""
+    """Decisions and model answers for several examples, by their keys; `lines` are they and what they come from."""
 
     lines: Mapping[int, list[Example]]
     decided: Mapping[int, list[tuple[int, str, dict[str, Any]]]]
@@ -443,7 +443,7 @@ def surroundings(
     project_facts: ProjectFacts,
     context: Context,
 ) -> tuple[Surroundings, list[Example]]:
-    """What the project knows of an example, with what is lent to the kind, and the rows of its alternatives.
+    """What the project has on an example, with the resources of the task type, and the rows of its alternatives.
 
     `imported` are examples made elsewhere of what an original of the project has as its id, by that id and the kind of
     perturbation: alternatives, too.

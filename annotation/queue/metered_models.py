@@ -57,7 +57,7 @@ def begin(
 ) -> Payment:
     """Reserve what the questions may use at most, where the model is a language model.
 
-    The server is asked whether it is one where its entry has a price or there is a budget (`has_budget`, None: look).
+    The server is asked whether it is one where its entry has a price or there is a budget (`has_budget`, None: read it).
     Without either nothing is reserved, and the client finds out with the first question.
     Raises ChatError("budget"), PredictionError.
     """
@@ -78,8 +78,8 @@ def begin(
 
 
 def is_language_model(name: str) -> bool:
-    """Whether a predictor of the settings is a language model. One behind a server says so, which is asked once per process;
-    a server that does not answer counts as none.
+    """Whether a predictor of the settings is a language model. The server of one describes it, once per process; a
+    server that does not answer counts as none.
     """
     if name not in settings.PREDICTORS:
         return False

@@ -60,7 +60,7 @@ class ProjectMeter:
         return self.price or (0, 0)
 
     def reserve(self, prompt_tokens: int, completion_tokens: int) -> int:
-        """The key of a reserved request. Raises ChatError("budget") where a budget does not have room for it."""
+        """The key of a reserved request. Raises ChatError("budget") where it could exceed a budget."""
         return self.crew.here(self._reserve, prompt_tokens, completion_tokens)
 
     def settle(self, reservation: int, call: Call) -> None:
@@ -281,7 +281,7 @@ def table(requests: QuerySet[ModelRequest]) -> CostTable:
     )
 
 
-# -- what it would come to --------------------------------------------------------------------------
+# -- what it would cost -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Orphaned slots: all who could have taken them skipped the item, left, or helped to make it.
+"""Orphaned slots: all possible annotators skipped the item, left, or helped to make it.
 
     trim(batch, now=now)           # a batch for all: as many slots as there are people who may have the item
     orphaned_items(batch)        # other batches: items that lack answers and have no possible annotator
@@ -187,7 +187,7 @@ def _drop(batch: int, going: Mapping[int, Sequence[Slot]]) -> int:
             if had is not None:
                 Slot.objects.filter(pk=first.pk).update(reserved_for=had)
         if last:
-            # Skips and returns point at the slot they gave back: any other of the item says the same.
+            # Skips and returns point at the slot they gave back: any other slot of the item does as well.
             Assignment.objects.filter(slot__in=last).update(slot=rest[item])
             Slot.objects.filter(pk__in=[slot.pk for slot in last]).delete()
             Item.objects.filter(pk=item).update(slots_count=F("slots_count") - len(last))

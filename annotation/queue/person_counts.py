@@ -53,7 +53,7 @@ def add_to_person_counts(
     returned: int = 0,
     ended: datetime | None = None,
 ) -> PersonBatchCounts:
-    """Change the person's tally; gives what it is then. `ended` is when the person was done with an item."""
+    """Change the person's counts and return them. `ended` is when the person was done with an item."""
     (row,) = _add_to_person_counts(
         batch=assignment.batch_id,
         person=assignment.person_id,
@@ -67,7 +67,7 @@ def add_to_person_counts(
 
 
 def person_counts_from(assignment: Assignment, row: Sequence[int]) -> PersonBatchCounts:
-    """The tally of the assignment's person, from a row of the columns `COUNT_COLUMNS`."""
+    """The counts of the assignment's person, from a row of the columns `COUNT_COLUMNS`."""
     return PersonBatchCounts(
         **dict(zip(COUNT_COLUMNS, row, strict=True)),
         batch_id=assignment.batch_id,
@@ -76,5 +76,5 @@ def person_counts_from(assignment: Assignment, row: Sequence[int]) -> PersonBatc
 
 
 def turn_count(counts: PersonBatchCounts) -> int:
-    """How many items of the batch the person has had so far, those on the desk included."""
+    """How many items of the batch the person has had so far, those in progress included."""
     return counts.leased + counts.submitted + counts.skipped + counts.returned

@@ -1,4 +1,4 @@
-"""Practice: items with a known answer that come with a kind. Feedback is immediate.
+"""Practice: items with a known answer that a task type has. Feedback is immediate.
 
 What people enter is not stored. Where a batch asks for practice first, it is kept that a person went through the set,
 and how many of its exercises they had right at first go (`PracticeResult`).
@@ -34,7 +34,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Feedback:
-    """Feedback on practice: as good as expected, or not (None: not judged), and what there is to say."""
+    """Feedback on practice: as good as expected, or not (None: not judged), and the explanation."""
 
     right: bool | None
     words: tuple[str, ...]
@@ -43,7 +43,7 @@ class Feedback:
 
 
 def exercises(task: TaskType, variant: str = "") -> list[Exercise]:
-    """The practice set of a kind and variant, in its order; empty where the kind brings none.
+    """The practice set of a task type and variant, in its order; empty where it has none.
 
     Inputs have their sentences as messages (`tableqa.core.translation.Message.to_json`), as items in the database do.
     Raises ValueError where an expected response does not hold: a practice set may not teach what is refused.
@@ -61,7 +61,7 @@ def exercises(task: TaskType, variant: str = "") -> list[Exercise]:
 
 
 def judge(task: TaskType, exercise: Exercise, envelope: object, project: Project) -> Feedback:
-    """Look at a response as a submission would, and compare it with the expected one.
+    """Check a response as a submission would, and compare it with the expected one.
 
     What is suggested follows the answer where an open batch of the project has that setting.
     """

@@ -3,9 +3,9 @@
 A slot carries at most one live assignment (a partial unique index says so, in any case),
 an item goes to a person at most once, and leases run on the database's clock.
 
-Rows are locked in one order everywhere, so that requests wait for each other in a line and never in a circle: the
-item (several: by key), the person's tally (several: by person), then the assignment and its slot, the batch last (several:
-the newest first, so those that a batch feeds before it). Code that changes a whole batch locks its items first, too
+Rows are locked in one order everywhere, so that no requests wait for each other in a circle: the item
+(several: by key), the counts per person (several: by person), then the assignment and its slot, the batch last (several: the
+newest first, so those that a batch feeds before it). Code that changes a whole batch locks its items first, too
 (`slots.lock_items`). The holder of that lock is alone with the person's leases. Locks leave the key alone (`no_key`), so
 that a row may be pointed at meanwhile.
 
@@ -179,7 +179,7 @@ def next_assignment(
 
     None when nothing is left for this person now (or they hold `MOST_HELD` already). Slots whose
     lease ran out are taken back only when no free slot is left, in a transaction of their own.
-    A paused batch gives again what is on the person's desk, and nothing else.
+    A paused batch serves what the person has in progress, and nothing else.
     Raises ActionRefused: batch_closed, batch_not_open, batch_paused, and the code of an entry requirement that is not met
     (`annotation.queue.entry_requirements`).
     """
@@ -320,8 +320,8 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
 def used_up(golds: Sequence[Assignment]) -> set[int]:
     """Of the batches of these returned gold items those (ids) in which no ordinary slot is free any more.
 
-    A gold item's slot is one person's alone. It could be had again for ever, and that would tell: an ordinary item would
-    be with another person by then. Where people get every item, ordinary slots are a person's alone, too.
+    A gold item's slot is one person's alone. If it could be opened again for ever, that would reveal it: an ordinary item
+    would be with another person by then. Where people get every item, ordinary slots are a person's alone, too.
     """
     batches = {assignment.batch_id for assignment in golds if not is_for_everybody(assignment.batch)}
     if not batches:
@@ -348,7 +348,7 @@ def why_gone(reason: str) -> str:
 
 
 def _take_back_up(assignment: Assignment, slot_id: int, now: datetime) -> None:
-    """A returned assignment on a free slot. The caller holds the person's tally. Raises ActionRefused(place_taken)."""
+    """A returned assignment on a free slot. The caller holds the lock of the counts. Raises ActionRefused(place_taken)."""
     Slot.objects.filter(pk=slot_id).update(is_taken=True)
     changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
         state=State.LEASED, reason="", slot_id=slot_id, leased_until=_lease_end(), ended_at=None
@@ -383,7 +383,7 @@ def give_back(
             slot.update(is_taken=False, reserved_for=None)  # another person may do it now
         else:
             slot.update(is_taken=False)
-        # What they look at next they look at from now on, unless it was somebody else who ended this.
+        # The time of the next item starts now, unless another person ended this one.
         add_to_person_counts(
             assignment,
             leased=-1,
@@ -521,7 +521,7 @@ def _lease(
     )
     assignment.batch, assignment.person = batch, person
     assignment.submitted_before = counts.submitted
-    _DRAFT.set_cached_value(assignment, None)  # nobody can have written one yet
+    _DRAFT.set_cached_value(assignment, None)  # no draft can exist yet
     return cast("Assignment", assignment)
 
 
@@ -531,7 +531,7 @@ def is_complete(assignment: Assignment) -> bool:
 
 
 def _claim(batch: Batch, person: Person, counts: PersonBatchCounts) -> ClaimedSlot | None:
-    """A free slot in the order of the batch: behind what the person had, else one that somebody gave back."""
+    """A free slot in the order of the batch: behind what the person had, else one that was given back."""
     slot = _claim_free(batch, person, counts.cursor)
     return _claim_free(batch, person, 0) if slot is None and counts.cursor else slot
 
@@ -582,15 +582,15 @@ def _lease_returned_item(batch: Batch, person: Person, now: datetime) -> Assignm
 
 
 def _claim_new(batch: Batch, person: Person) -> ClaimedSlot | None:
-    """A new slot on the next undecided item that the person never had and that has no room left."""
+    """A new slot on the next undecided item that the person never had and that has no free slot."""
     item_ids = items_left(batch, person).order_by("position").values_list("pk", flat=True)[:WINDOW]
     return next((slot for pk in list(item_ids) if (slot := _create_slot(pk, batch, person))), None)
 
 
 def _create_slot(item: int, batch: Batch, person: Person) -> ClaimedSlot | None:
-    """A planned slot for this person alone; None where somebody else is changing the item this moment.
+    """A planned slot for this person alone; None where another request is changing the item.
 
-    The item comes after the tally here, out of order: so it waits for no lock.
+    The item comes after the counts here, out of order, so it waits for no lock.
     """
     for (position,) in _one_more_slot(item=item):
         slot_id = _add_slot.only(
@@ -617,7 +617,7 @@ def _claim_drawn(batch: Batch, person: Person, counts: PersonBatchCounts) -> Cla
     """A free slot in an order of the person's own: from a point drawn for them on, one of the next `WINDOW`.
 
     The order follows from the batch's key, the person and what they had so far; two requests of one person take
-    turns on their tally, so each draws again.
+    turns on the lock of their counts, so each draws again.
     """
     window = partial(_ahead, batch=batch.pk, person=person.pk)
     for (key,) in draws.order_of_slots(batch, person.pk, turn_count(counts), window):

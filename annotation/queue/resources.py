@@ -1,4 +1,4 @@
-"""What the platform lends to a kind that asks for it: indexes of the project's tables, and a thesaurus.
+"""Resources that a task type requests from the platform: indexes of the project's tables, and a thesaurus.
 
 An index is made in the background when a person first asks for it, and kept as a file under the data folder; a web
 process reads the file once. What has no file yet is `Unavailable` for the moment, and is not waited for. An index
@@ -55,7 +55,7 @@ INDEXES = {
 
 
 def context(project: Project, needs: Sequence[str]) -> Context:
-    """The members that a kind names in `needs`, for one project. What is still being made is named in `preparing`."""
+    """The members that a task type names in `needs`, for one project. What is still being made is named in `preparing`."""
     resources: dict[str, Any] = {}
     if index_names := [name for name in INDEXES if name in needs]:
         state = state_of(project)
@@ -71,7 +71,7 @@ def context(project: Project, needs: Sequence[str]) -> Context:
 
 
 def context_without_waiting(project: Project, needs: Sequence[str]) -> Context:
-    """The members that a kind names in `needs`, none of them still being made: an index that has no file is made now.
+    """The members that a task type names in `needs`, none of them still being made: an index that has no file is made now.
 
     For work that cannot do without, as planning a batch of items that freeze what an index finds. Some seconds for
     thousands of tables, once for each set of sources.
@@ -84,7 +84,7 @@ def context_without_waiting(project: Project, needs: Sequence[str]) -> Context:
 
 
 def prepare(project: Project, needs: Sequence[str]) -> None:
-    """Have made in the background what a kind will ask for, before any person does."""
+    """Have made in the background what a task type will request, before any person does."""
     state = state_of(project)
     for name in INDEXES:
         if name in needs and not path(project, name, state).exists():
@@ -147,7 +147,7 @@ def _read(file: Path, name: str) -> Any:
 
 
 def _order_index(project: Project, name: str, state: str) -> Unavailable:
-    """Have the index made, unless a person has ordered it before; what to say until it is there."""
+    """Have the index made, unless it is ordered already; the message until it exists."""
     what = INDEXES[name].what
     ordered = Job.objects.filter(project=project, kind="index", ids={"name": name, "state": state})
     job = ordered.order_by("-pk").first()

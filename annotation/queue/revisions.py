@@ -41,7 +41,7 @@ LONGEST_WITHOUT_SCRIPTS = 300.0
 """Seconds that count at most from one post of the plain form to the next: between them such a page can give no sign."""
 
 WAY_BACK: Final = {"way_back": True}
-"""What the event of a revision says that was written in a session opened by a manager's link (`Person.let_back_in_at`)."""
+"""What the event of a revision has that was written in a session opened by a manager's link (`Person.let_back_in_at`)."""
 
 _add = Insert(
     Annotation,
@@ -65,7 +65,7 @@ _add = Insert(
 
 
 def since_last_sign(assignment: Assignment, now: datetime, *, scripts: bool) -> float:
-    """Seconds at work on the item since the last sign of life, 0.0 where it is too long ago to tell.
+    """Seconds at work on the item since the last sign of life, 0.0 where it is too long ago.
 
     A page with scripts gives a sign every 30 seconds of work, so a longer silence is none. A page without `scripts` is
     silent until its form is sent: then the time since is work, up to `LONGEST_WITHOUT_SCRIPTS`.

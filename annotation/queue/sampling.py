@@ -29,7 +29,7 @@ OF = {
 
 
 MOST_CHECKED = 2_000
-"""Examples of a sample that `is_suitable` looks at: one suitable example in 200 is then missed once in 20,000 times."""
+"""Examples of a sample that `is_suitable` checks: one suitable example in 200 is then missed once in 20,000 times."""
 
 FIRST_EXAMPLES = 20
 """Examples of each source whose own columns are offered for sampling."""
@@ -141,9 +141,9 @@ def draw(
 
 
 def example_kinds(task: TaskType) -> tuple[str, ...]:
-    """The names in `OF` of the examples that a batch of the kind can be planned over.
+    """The names in `OF` of the examples that a batch of the task type can be planned over.
 
-    A kind that is about perturbed examples is so for any author.
+    A task type about perturbed examples takes those of any author.
     """
     return (*task.of, "automatic") if "perturbed" in task.of else task.of
 

@@ -42,8 +42,8 @@ def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
 def analyze_tables(*counted: type[Model]) -> None:
     """Tell PostgreSQL how many rows these have, items and slots by default: new ones are not counted yet.
 
-    It does so by itself, a minute later. Until then it would take the next free slot for one of a handful and look
-    through all of them for it, once per item that a person asks for, on connections that keep their plans.
+    It does so by itself, a minute later. Until then it would take the next free slot for one of a handful and read
+    all of them for it, once per item that a person asks for, on connections that keep their plans.
     """
     if connection.vendor == "postgresql":
         tables = ", ".join(
@@ -157,7 +157,7 @@ def _add_some(batch: Batch, items: Sequence[NewItem]) -> list[int]:
 
 
 def add_slot(item: Item) -> Slot:
-    """Room for one more person, marked as added. The caller holds the item's lock."""
+    """A slot for one more person, marked as added. The caller holds the item's lock."""
     # Behind the highest number there is: slots that were taken away leave gaps.
     last = Slot.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0
     slot = Slot.objects.create(
@@ -209,7 +209,7 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
         if not going:
             continue
         if going & used:
-            # Skips and returns point at the slot they gave back: any other of the item says the same.
+            # Skips and returns point at the slot they gave back: any other slot of the item does as well.
             remaining_slot = next(slot for slot in item_slots if slot.pk not in going)
             Assignment.objects.filter(slot__in=going).update(slot=remaining_slot)
         gone += going

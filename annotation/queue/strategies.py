@@ -29,7 +29,7 @@ SMALL, MEDIUM = 50, 200
 
 
 def difficulty(cells: int, among_cells: bool) -> str:
-    """How hard a question is, as far as its table says: the size of the table, and whether the answers are cells of it.
+    """How hard a question is, by its table: the size of the table, and whether the answers are cells of it.
 
     `cells` is rows times columns, `among_cells` whether every answer is, as text, a cell of the table. What is found
     as a cell can be pointed at; what is not has to be worked out.

@@ -50,7 +50,7 @@ _submitted = Select(
 
 
 def _person_counts_with(annotations: QuerySet[Annotation]) -> QuerySet[PersonBatchCounts, Any]:
-    """The person's tally, with key and revision of their annotation where its assignment was submitted with it."""
+    """The person's counts, with key and revision of their annotation where its assignment was submitted with it."""
     theirs = annotations.filter(assignment__state=State.SUBMITTED, assignment__annotation=F("pk"))
     return (
         PersonBatchCounts.objects.filter(batch_id=param_int("batch"), person_id=param_int("person"))
@@ -91,7 +91,7 @@ def finishing(
 def finished(
     assignment: Assignment, rows: Sequence[tuple[int | None, ...]]
 ) -> tuple[int, int, PersonBatchCounts] | None:
-    """Key and revision of the annotation that was submitted, and the person's tally after it.
+    """Key and revision of the annotation that was submitted, and the person's counts after it.
 
     None when the lease had been taken back or was ended by another request, the item is decided, or the batch has another
     version of its definition: then the caller undoes its transaction.
@@ -103,7 +103,7 @@ def finished(
 
 
 def finish(assignment: Assignment, *, annotation: Annotation, now: datetime) -> bool:
-    """The same for an annotation that was written before. Says whether the assignment is submitted with it now."""
+    """The same for an annotation that was written before. Returns whether the assignment is submitted with it now."""
     decided = Decision.objects.filter(item_id=assignment.item_id)
     add_to_person_counts(assignment, leased=-1, submitted=1, ended=now)
     return bool(

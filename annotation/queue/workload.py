@@ -2,8 +2,8 @@
 
 assigned = submitted + skipped + open + returned, for each person in each batch, always: an item that is given to a person
 is one row of `Assignment` for ever, and the row is in one of four states. `assigned` counts every row and the others the
-rows in their own state, so that the sentence is looked at and not only said (`Account.balances`). `doctor` asks it of
-every batch, holds it against the counters, and holds what the log says against the rows. What is reserved for a person and
+rows in their own state, so that the equation is checked (`Account.balances`). `doctor` checks it for every batch,
+compares it with the counters, and the log with the rows. What is reserved for a person and
 not begun (`Slot.reserved_for`) is no assignment yet and is next to it.
 """
 

@@ -74,7 +74,7 @@ def decide(
     A response of one's own rests on those that it was `based_on` (letters or ids), and on all that it has a piece in common
     with: the same operation, cell, answer or words. Their authors count as makers, too.
     `listed_reason` is one of the batch's reasons with a key. A note is needed where the batch requires one; where the item
-    is excluded, the reason may stand for it. `seen` are the responses (`in_one_text`) that were shown with their letters.
+    is excluded, the reason may replace it. `seen` are the responses (`in_one_text`) that were shown with their letters.
     Raises ActionRefused: decided, responses_changed, invalid_request; `tasks.contract.InvalidResponse` for a response that
     does not hold.
     """
@@ -227,7 +227,7 @@ def send_back(
     """Give one response (its letter or annotation id) back to its author, with a note.
 
     The submission is withdrawn by a revision that follows it; its author holds the item again, with what they had
-    written as the draft. Nobody adjudicates until they have submitted: then the item is resolved like any other.
+    written as the draft. It waits for no adjudicator until they have submitted: then the item is resolved like any other.
     `seen` as in `decide`. Raises ActionRefused: decided, responses_changed, invalid_request, batch_closed, author_gone.
     """
     require_storable(note)
@@ -266,11 +266,11 @@ def exclude(*, item: Item, by: Person, reason: str, before: str, now: datetime) 
 
 
 def ask_adjudicator(*, item: Item, by: Person, reason: str, before: str, now: datetime) -> None:
-    """Have an adjudicator look at a complete item, whatever it contains. The caller holds its lock."""
+    """Send a complete item to adjudication, whatever it contains. The caller holds its lock."""
     Item.objects.filter(pk=item.pk).update(due_at=None)
     weight = ItemResponses.of(item).weight()
     resolutions.request_adjudication(item, reason, weight=weight, asked_by=by.pk, asked_at=now)
-    if before not in Decision.Kind.values:  # else the event of the decision that was taken back tells it
+    if before not in Decision.Kind.values:  # else the event of the decision that was taken back has it
         audit_log.log(item, before, "adjudication", by=by, now=now, detail={"reason": reason})
 
 
@@ -282,7 +282,7 @@ def send_all_back(*, item: Item, by: Person, note: str, before: str, now: dateti
     annotations = candidates.annotations(item)
     for annotation in annotations:
         _withdraw(annotation, item, by, note, now)
-    if before not in Decision.Kind.values:  # else the event of the decision that was taken back tells it
+    if before not in Decision.Kind.values:  # else the event of the decision that was taken back has it
         audit_log.log(item, before, "sent back", by=by, now=now)
     return [annotation.pk for annotation in annotations]
 
@@ -505,7 +505,7 @@ def _pieces(response: Mapping[str, Any] | None) -> set[tuple[str, str]]:
 
 
 def _merge_responses(resolution: Any, outcomes: tuple[Resolved, ...]) -> Any:
-    """What the kind accepts of the chosen responses: equal labels are one outcome, edits stand beside each other."""
+    """What the task type accepts of the chosen responses: equal labels are one outcome, edits are separate outcomes."""
     if (
         isinstance(resolution, Acceptance)
         and resolution.outcomes

@@ -71,7 +71,7 @@ class Validation:
 
 
 def payload(assignment: Any) -> dict[str, Any]:
-    """What an annotator's page gets of an assignment that `access` loaded: what its kind shows, and nothing else."""
+    """What an annotator's page gets of an assignment that `access` loaded: what its task type shows, and nothing else."""
     batch, item = assignment.batch, assignment.plain_item
     task = batch.task()
     draft: Draft | None = getattr(assignment, "draft", None)
@@ -100,7 +100,7 @@ def payload(assignment: Any) -> dict[str, Any]:
         "guidelines": assignment.guidelines_number,
         "progress": {
             "submitted": assignment.submitted_before or 0,
-            # How many items a batch was fed tells what others decided.
+            # The number of items that a batch got reveals what others decided.
             "total": batch.items_count if batch.feeds_from_id is None else None,
         },
         "loop": model_checks.loop_description(batch),
@@ -124,7 +124,7 @@ def save_draft(
     information: only a submission is judged. `scripts` False is the form of a page without them.
     A draft may be as large as a response: only the size of a request is limited.
     Raises ActionRefused: stale_draft with the newer draft, already_submitted; consent_needed from
-    somebody who took their consent back: of them nothing more is kept.
+    a person who took their consent back: nothing more of them is stored.
     """
     if reason := unstorable(response):
         refuse(
@@ -151,7 +151,7 @@ def validate_draft(
         problems = task.warnings(task.receive(response, item), item)
     except InvalidResponse as invalid:
         problems = invalid.problems
-    # Old and new answer hold the gold one: for kinds that show it.
+    # Old and new answer hold the gold one: for task types that show it.
     has_answers = "answers" in task.shown_names(item)
     answer = (
         task.preview(response.get("data"), item) if has_answers and isinstance(task, MakingTask) else None
@@ -188,10 +188,10 @@ def submit(
 ) -> Annotation:
     """Store the response as an annotation. Asking again with the same response returns the same annotation.
 
-    A response of an older version of the kind is refused: it was not asked what this version asks. `scripts` False is the
+    A response of an older version of the task type is refused: its question was another one. `scripts` False is the
     form of a page without them, which gives no sign of life while a person works on it.
     A response that leaves conditions unmet (`TaskType.unmet`) needs a reason, or their codes in `confirmed`. `unsure` (true)
-    beside its data says that the person is not sure: it is stored with the annotation, and is no part of the response.
+    beside its data means that the person is not sure: it is stored with the annotation, and is no part of the response.
     Raises `tasks.contract.InvalidResponse` with every problem; ActionRefused: unmet_conditions, already_submitted (another
     response), place_taken, batch_closed, decided.
     """
@@ -358,7 +358,7 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
             refuse("not_submitted", "This annotation is not submitted, or a newer revision exists.")
         if Release.objects.holding(annotation).exists():
             refuse("decided", "This annotation has been released and cannot be changed.")
-        # Whoever could not hand it in again would lose it.
+        # A person who could not submit it again would lose it.
         reservations.require_entry(assignment.batch, assignment.person, now=now, begun=True)
         revisions.withdraw(assignment, annotation, by=assignment.person, now=now)
     return assignment
@@ -470,7 +470,7 @@ def _store(
     unsure: bool,
     scripts: bool,
 ) -> tuple[Annotation, PersonBatchCounts]:
-    """The submission and the person's tally after it, in the caller's transaction.
+    """The submission and the person's counts after it, in the caller's transaction.
 
     Raises _SlotLost, IntegrityError, ActionRefused (decided).
     """
@@ -593,8 +593,8 @@ def _touch(assignment: Assignment, now: datetime, *, scripts: bool = True) -> No
 
 
 def _require_consent_stands(assignment: Assignment) -> None:
-    """Raises ActionRefused(consent_needed) where the person took their consent back. What was on their desk went back then,
-    so only what is not on it is asked about.
+    """Raises ActionRefused(consent_needed) where the person took their consent back. Items in progress were returned then,
+    so only other ones are checked.
     """
     batch = assignment.batch
     if assignment.state == State.LEASED or not batch.project.consent_number:

@@ -67,9 +67,9 @@ def resolve_due(*, now: datetime, limit: int = 200) -> int:
 def resolve_orphaned(*, now: datetime) -> int:
     """Resolve items of open batches that lack answers and have no possible annotator. Returns how many.
 
-    All who could have answered skipped the item, or left. In a batch for all their slots go, and the others'
-    responses are resolved once they are complete; elsewhere an adjudicator looks: where the batch decides when it closes,
-    then, else now. Safe to run anywhere, any time.
+    All possible annotators skipped the item, or left. In a batch for all their slots are removed, and the other
+    responses are resolved once they are complete. Elsewhere the item goes to adjudication: when the batch closes, if it
+    decides then, else now. Safe to run anywhere, any time.
     """
     handled_count = 0
     under_way = Batch.objects.filter(
@@ -132,8 +132,8 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
     again: also where it waits for an adjudicator. A closed batch takes no answers: an item that lacks answers
     goes to an adjudicator, unless only those are lacking that were asked for in addition, and by now the others agree.
 
-    A batch that decides when it closes asks one more person before, and does nothing else: people may still change what
-    they said.
+    A batch that decides when it closes asks one more person before, and does nothing else: people may still change their
+    responses.
     """
     with transaction.atomic():
         item = decisions.lock(item_id)
@@ -143,7 +143,7 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
         if Decision.objects.filter(item=item).exists() or not decisions.is_decidable(item):
             return False
         if waiting is not None and waiting.asked_by_id is not None:
-            return False  # a person wants an adjudicator to look
+            return False  # a person requested adjudication
         complete = item.submitted_count >= item.slots_count and (item.due_at is not None or (again and waits))
         lacks_responses = closed and not waits and 0 < item.submitted_count < item.slots_count
         if not complete and not lacks_responses:
@@ -180,11 +180,11 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
 
 
 def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job | None:
-    """Have another rule decide in this batch from now on; {} is the kind's own.
+    """Have another rule decide in this batch from now on; {} is the default of the task type.
 
     What is decided stays decided. What waits for an adjudicator, and what is complete, is resolved anew in the
     background (the job, None where nothing changed). Raises ActionRefused (invalid_request) for what is no rule of this
-    kind.
+    task type.
     """
     checked = checked_rule(batch, rule)
     if checked == batch.resolve:
@@ -204,7 +204,7 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
 
 
 def checked_rule(batch: Batch, rule: object) -> dict[str, Any]:
-    """A rule as the batch would keep it. Raises ActionRefused (invalid_request) for what is no rule of this kind."""
+    """A rule as the batch would keep it. Raises ActionRefused (invalid_request) for what is no rule of this task type."""
     try:
         checked = rule_checks.check_rule(batch.task(), rule, overlap=batch.overlap)
     except rule_checks.BadRule as bad:
@@ -256,7 +256,7 @@ def _one_of_many(item_id: int, now: datetime, act: Callable[[int], bool]) -> boo
 
 
 def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
-    """Have an adjudicator look at an item that no other person can answer. Its free slots are removed.
+    """Send an item that no other person can answer to adjudication. Its free slots are removed.
 
     Where only a person asked in addition is lacking, and by now the others agree, the item is due instead.
     """
@@ -310,7 +310,7 @@ def _request_adjudication(
     again: bool = False,
     before: str = "complete",
 ) -> None:
-    """Have an adjudicator look; where one was asked `again`, the item keeps its place in the line."""
+    """Send the item to adjudication; with `again` it keeps its position in the queue of adjudicators."""
     if again:
         waiting = Adjudication.objects.filter(item=item)
         if waiting.exclude(reason=reason).exists():
@@ -322,7 +322,7 @@ def _request_adjudication(
 
 
 def _ask_as_requested(item: Item, now: datetime) -> bool:
-    """Have an adjudicator look because a person asked so before the item lacked responses. Says whether one did."""
+    """Send the item to adjudication if a person requested it before the item lacked responses. Returns whether one did."""
     request = AdjudicationRequest.objects.filter(item=item).first()
     if request is None:
         return False

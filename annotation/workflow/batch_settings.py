@@ -30,8 +30,8 @@ from tableqa.core.canonical_json import digest
 
 
 def differences(batch: Batch, changes: Mapping[str, Any], *, counted: bool = True) -> dict[str, Any]:
-    """What of `changes` is not so yet, checked. Raises ActionRefused: invalid_request; still_involved for what tells
-    somebody from whom the counts of the batch are kept (not `counted`) whether anything is decided.
+    """What `changes` would change, checked. Raises ActionRefused: invalid_request; still_involved for what reveals whether
+    anything is decided to a person who may not see the counts of the batch (not `counted`).
     """
     if unknown := sorted(changes.keys() - changeable().keys()):
         refuse(

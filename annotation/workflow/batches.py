@@ -75,7 +75,7 @@ def plan_batch(
     if not examples and sample.feeds_from is None:
         refuse("invalid_request", "Choose a source with examples, or a batch to take accepted items from.")
     if isinstance(task, PreparingTask):
-        # before the transaction, so that nobody waits for it
+        # before the transaction, so that no request waits for it
         resources.context_without_waiting(project, task.needs)
     batch = Batch(
         project=project,

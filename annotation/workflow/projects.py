@@ -125,7 +125,7 @@ def change_roles(*, membership: Membership, roles: Sequence[Role], by: Person, n
     """The person has these roles from now on and no others. What they hold as an annotator goes back if they are none,
     and what is reserved for them is free for others: returns how many slots.
 
-    Raises ActionRefused: invalid_request (no role at all, or somebody who left), still_involved (the only manager).
+    Raises ActionRefused: invalid_request (no role at all, or a former member), still_involved (the only manager).
     """
     if not roles:
         refuse("invalid_request", "Choose at least one role, or remove the person.")
@@ -172,7 +172,7 @@ def _give_back_all(membership: Membership, *, reason: str, by: Person, now: date
 def remove_member(*, membership: Membership, by: Person, now: datetime) -> int:
     """End a membership: open leases go back, what was reserved for them is free, their tokens end, annotations stay.
 
-    Their sessions go on: they belong to the account, open nothing here from now on, and tell the person why. Returns how
+    Their sessions stay: they belong to the account, open nothing here from now on, and pages show the reason. Returns how
     many slots had been reserved for them.
     """
     with transaction.atomic():
@@ -231,7 +231,7 @@ def sign_out_everywhere(*, person: Person, by: Person, now: datetime) -> None:
 
 
 def change_person(*, person: Person, name: str, time_zone: str) -> None:
-    """What a person says of themselves: their name, and the zone in which pages show times."""
+    """The personal settings of a person: their name, and the zone in which pages show times."""
     person.name, person.time_zone = name.strip(), time_zone
     person.save(update_fields=["name", "time_zone"])
 
@@ -257,7 +257,7 @@ def change_password(*, person: Person, password: str, now: datetime) -> None:
 
 
 class LongPassword(MinimumLengthValidator):
-    """Django tells its validators of each new password, also of one by a command: API tokens end with it."""
+    """End API tokens with each new password, also with one by a command: Django calls its validators with it."""
 
     def password_changed(self, password: str, user: Person | None = None) -> None:
         if user is not None:
@@ -318,7 +318,7 @@ def invite_all(
 
 
 def invitation_token(seed: str, index: int) -> str:
-    """The token of an invitation, by its place among those that were created together."""
+    """The token of an invitation, by its index among those that were created together."""
     return hash_token(f"{seed} {index}")[:40]
 
 
@@ -342,7 +342,7 @@ def open_invitation(token: str, *, now: datetime) -> Invitation:
 
 
 def accept(*, invitation: Invitation, person: Person, now: datetime) -> Membership:
-    """Join the project, once. Raises ActionRefused: invitation_used; invalid_request for somebody of a crowd who has not
+    """Join the project, once. Raises ActionRefused: invitation_used; invalid_request for a person of a crowd who has not
     registered, whom a manager's link could sign in.
     """
     if must_register(person):
@@ -402,7 +402,7 @@ def join_as_new(
     now: datetime,
     person: Person | None = None,
 ) -> Person:
-    """Register and accept in one: nobody is left with an account and no project. Raises ActionRefused as both do.
+    """Register and accept in one transaction, so that no account is without a project. Raises ActionRefused as both do.
 
     `person` is a person of a crowd, who keeps the account and gets what to sign in with.
     """
@@ -467,7 +467,7 @@ def correct_rate(
 
 
 def change_statement(*, project: Project, statement: Mapping[str, str], by: Person, now: datetime) -> None:
-    """What people say for the data statement, by the names of `data_statement.ASKED`. Raises
+    """The answers of people for the data statement, by the names of `data_statement.ASKED`. Raises
     ActionRefused(invalid_request)."""
     new_statement = data_statement.clean_answers(statement)
     require_storable(*new_statement.values())
@@ -498,7 +498,7 @@ def change_licences(*, project: Project, licences: Mapping[str, str], by: Person
 
 
 def set_characteristics(*, membership: Membership, entries: Mapping[str, str]) -> None:
-    """What a member chose to say for the data statement, by the names of `data_statement.OF_ONESELF`; "" takes it back."""
+    """The answers of a member for the data statement, by the names of `data_statement.OF_ONESELF`; "" takes it back."""
     characteristics = data_statement.clean_characteristics(entries)
     require_storable(*characteristics.values())
     Membership.objects.filter(pk=membership.pk).update(characteristics=characteristics)

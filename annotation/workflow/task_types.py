@@ -180,7 +180,7 @@ def _move_to_version(row: TaskTypeDefinition) -> None:
     lock_items(keys)
     lock_batches(
         Batch.objects.filter(pk__in=keys)
-    )  # and look again: an import of labels locks its batch alone
+    )  # and check again: an import of labels locks its batch alone
     fitting = [batch.pk for batch in free.filter(pk__in=keys) if _is_rule_compatible(row.task(), batch)]
     Batch.objects.filter(pk__in=fitting).update(definition=row, version=row.number)
 
