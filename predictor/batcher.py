@@ -1,4 +1,4 @@
-"""Many people's questions, one model: what is computed, together with what, and what is not computed at all.
+"""Requests of many people to one model: which are computed together, and which are not computed.
 
     batcher = Batcher(model)
     prediction = await batcher.submit(request)        # or ProtocolError: superseded, busy, too_late, ...
@@ -63,7 +63,7 @@ def fits(lengths: Sequence[int], more: int, budget: int, settings: Settings) -> 
 
 
 def plan(lengths: Sequence[int], budget: int, settings: Settings | None = None) -> list[list[int]]:
-    """The batches, as places in `lengths`, in which everything is computed fastest: sorted by length."""
+    """The batches, as indices of `lengths`, in which everything is computed fastest: sorted by length."""
     settings = settings or Settings()
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):

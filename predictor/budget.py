@@ -26,7 +26,7 @@ class Tally:
         self._lock = threading.Lock()
 
     def reserve(self, prompt_tokens: int, completion_tokens: int) -> int:
-        """A reservation. Raises ChatError("budget") where the budget does not have room for it."""
+        """A reservation. Raises ChatError("budget") where it could exceed the budget."""
         with self._lock:
             prompt = self.prompt_tokens + sum(prompt for prompt, _ in self._reserved.values())
             completion = self.completion_tokens + sum(tokens for _, tokens in self._reserved.values())

@@ -8,8 +8,8 @@ Texts in, texts out: their meaning is defined elsewhere (`predictor.prompts`). T
 request is asked several times; one that rejects a form of structured output gets the next simpler one. Other rejected
 parameters are named in the error, and left out only where the entry lists them (`drop_rejected`).
 
-One that is busy or cannot be reached is tried again; one that took the question and lets its whole time pass is not: it
-would only begin again. A meter counts every request (`predictor.usage`).
+One that is busy or cannot be reached is tried again; one that accepted the request and then timed out is not: it would only
+begin again. A meter counts every request (`predictor.usage`).
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ NEVER_ARRIVED = frozenset(("ConnectError", "ConnectTimeout", "PoolTimeout"))
 
 Kind = Literal["away", "parameters", "budget", "refused", "declined", "filtered", "unreadable", "cut_off"]
 ABOUT_THE_QUESTION = frozenset((400, 413, 422))
-"""Answers that say no to this conversation, and would again."""
+"""Statuses of a request that would be refused again."""
 NOT_ABOUT_THE_EXAMPLE = frozenset(("away", "parameters", "budget"))
 
 
 class ChatError(Exception):
-    """The endpoint gave no usable answer; the message says what it said.
+    """The endpoint gave no usable answer; the message has its text.
 
     away         it cannot be reached, is busy, hangs, fails, or refuses all: later it may answer
     parameters   it rejects parameters that every request has; the message names them
     budget       the request could exceed a budget, and was not sent
-    refused      it says no to this conversation: asking the same again does not help
+    refused      it refuses this conversation, and would again
     declined     the model refuses to answer (`refusal`)
     filtered     a content filter removed the reply (finish_reason=content_filter)
     unreadable   it answered without a text

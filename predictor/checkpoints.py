@@ -1,7 +1,7 @@
 """Folders of weights, and what every served model has in common.
 
 A folder is named by an administrator, never by a request. It holds `model.safetensors`, or a `.bin` that is read
-with `weights_only`; `askew.json` names its architecture, else its `config.json` tells.
+with `weights_only`; `askew.json` names its architecture, else its `config.json` does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def never_stop(index: int) -> bool:
 
 
 class ModelError(Exception):
-    """A folder that cannot be served; the message says the fault and how to fix it."""
+    """A folder that cannot be served; the message names the fault and how to fix it."""
 
 
 class Model(Protocol):

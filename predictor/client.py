@@ -1,4 +1,4 @@
-"""Asking a model in another process, for as long as a person would wait and no longer.
+"""Requests to a model in another process, with the deadline of a page or of a job.
 
     model = connect(entry)                         one per process and entry of PREDICTORS, pooled
     await model.ask(request, within=0.8)           -> Prediction, or PredictionError with a `kind` that says why not
@@ -6,10 +6,10 @@
     model.predict(request), model.predict_both()   the same for a thread that waits
     model.identity(within=0.8)                     -> "name@sha"
 
-Nothing that a model's server does reaches a person but an answer that was checked, or a sentence: it may be gone, hang,
-trickle, lie, or answer with 50 MB. Requests are coroutines: on the event loop of the gateway, else on one background
-loop per process. A request beyond `in_flight` is refused at once, and so is a thread beyond `THREADS`. After several
-calls that failed or came late the server is left alone for a moment, and then one call tries whether it is back.
+Nothing that a model's server does reaches a person but an answer that was checked, or a sentence: it may be gone, block,
+send slowly, send wrong data, or answer with 50 MB. Requests are coroutines: on the event loop of the gateway, else on one
+background loop per process. A request beyond `in_flight` is refused at once, and so is a thread beyond `THREADS`. After
+several calls that failed or came late the server gets no calls for a moment, and then one call as a trial.
 """
 
 from __future__ import annotations
@@ -76,17 +76,17 @@ Kind = Literal["busy", "late", "gone", "wrong", "too_large", "superseded", "repl
 class PredictionError(Exception):
     """No answer, and why: `kind` for a program, the message for a person.
 
-    busy         too many wait already, or the server has no room just now
+    busy         too many wait already, or the server's queue is full
     late         it did not answer in time
-    gone         it cannot be reached, is starting, or is left alone for a moment
+    gone         it cannot be reached, is starting, or pauses after failures
     wrong        what it answered is no prediction about this table
     too_large    the example is more than the model reads; asking again does not help
     superseded   a newer request of the same person has come
     replaced     two answers that belong together are of different weights
 
-    `pause`: seconds for which the server asked to be left alone, None where it did not. `usage`: what a language model
-    behind it used in vain, None where the server may be at work on the question and has not said. `state`: how the request
-    to a language model ended (`predictor.chat.Kind`), "" for other models.
+    `pause`: seconds of pause that the server requested, None where it did not. `usage`: what a language model
+    behind it used in vain, None where the server may still compute the answer. `state`: how the request to a
+    language model ended (`predictor.chat.Kind`), "" for other models.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Breaker:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def lets_through(self) -> bool:
-        """Whether a call may be made now. After a pause, one is; the others wait for what it says."""
+        """Whether a call may be made now. After a pause one is; the others wait for its result."""
         with self._lock:
             if not self._pause:
                 return True
@@ -153,7 +153,7 @@ class Breaker:
             return True
 
     def report(self, good: bool) -> None:
-        """Say how a call ended that was let through."""
+        """Record how a call ended that was let through."""
         with self._lock:
             self._trying = False
             self.is_asked = False
@@ -169,7 +169,7 @@ class Breaker:
                 self._open_until = self.clock() + self._pause
 
     def forget(self) -> None:
-        """A call that was let through ended without saying anything of the server."""
+        """A call that was let through ended without a result about the server."""
         with self._lock:
             self._trying = False
 
@@ -216,7 +216,7 @@ class Model:
     async def ask(
         self, request: PredictRequest, *, within: float = LIVE, bills: list[Bill] | None = None
     ) -> Prediction:
-        """The model's answer, checked. Raises PredictionError. Cancelling it hangs up. `bills` gets what it used.
+        """The model's answer, checked. Raises PredictionError. Cancelling it closes the request. `bills` gets what it used.
 
         The first question waits for the server's description of the model: language models are metered from the first.
         """
@@ -279,7 +279,7 @@ class Model:
                 asyncio.ensure_future(self._predict_once(original, within, bills)),
                 asyncio.ensure_future(self.ask(perturbed, within=within, bills=bills)),
             ]
-            if self.max_tokens != 0:  # what the other answer costs is to be known, too
+            if self.max_tokens != 0:  # the cost of the other answer is recorded, too
                 await asyncio.gather(*asking, return_exceptions=True)
             first, second = await asyncio.gather(*asking)
         else:
@@ -315,7 +315,7 @@ class Model:
         return _wait_for(self.ask_both(original, perturbed, within=within, bills=bills), within)
 
     def identity(self, *, within: float = LIVE) -> str:
-        """The model's name with the hash of its weights, as the server says it now. Raises PredictionError."""
+        """The model's name with the hash of its weights, as the server reports it now. Raises PredictionError."""
 
         return _wait_for(self._describe(within), within).id
 
@@ -373,7 +373,7 @@ class Model:
         except TimeoutError:
             raise PredictionError("late", "The model did not answer in time.", usage=None) from None
         except asyncio.CancelledError:
-            good = None  # the client has hung up, which says nothing of the server
+            good = None  # the client has disconnected, which is no fault of the server
             raise
         except PredictionError as unanswered:
             if unanswered.pause is not None:
@@ -402,7 +402,7 @@ class Model:
         bill: Bill | None,
     ) -> Answer:
         """The checked answer. A connection that breaks, and an error without a protocol error (a replica that was
-        killed, a proxy before it), are tried again, which the bill says."""
+        killed, a proxy before it), are tried again, which the bill records."""
         import httpx
 
         limit = httpx.Timeout(None, connect=connect)  # the deadline of a request is its own
@@ -448,7 +448,7 @@ class Model:
             self._loop = loop
             self._client = httpx.AsyncClient(
                 transport=self._transport,
-                trust_env=False,  # a proxy of the environment is for the world outside, not for the next room
+                trust_env=False,  # a proxy of the environment is for the internet, not for the local network
                 limits=httpx.Limits(
                     max_connections=self.in_flight,
                     max_keepalive_connections=self.in_flight,

@@ -30,12 +30,12 @@ CHAT = {
     "parallel",
     "serialisation",
 }
-"""What an entry says of requests to a chat model; `askew.json` of a chat model says the same."""
+"""What an entry has on requests to a chat model; `askew.json` of a chat model has the same."""
 FIELDS = {
     "predict": COMMON | {"deadline_ms", "in_flight", "panel", "price", "stop_after"},
     "chat": COMMON | CHAT | {"key", "timeout", "price", "stop_after"},
 }
-"""What an entry may say, by its protocol."""
+"""What an entry may have, by its protocol."""
 PRICE = "[USD per million input tokens, USD per million output tokens]"
 """What a price is, in words."""
 PARALLEL = 4
@@ -53,7 +53,7 @@ MOST_IN_FLIGHT = 1_000
 
 
 class ConfigurationError(ValueError):
-    """PREDICTORS is not as it has to be; the message says where."""
+    """PREDICTORS is invalid; the message names the place."""
 
 
 def read(text: str) -> dict[str, dict[str, Any]]:

@@ -1,11 +1,11 @@
-"""A chat model asked for the answers to an example, until it gives a list or was asked often enough.
+"""Requests for the answers to an example to a chat model, until it gives a list or the limit of requests is reached.
 
     listed = ask_for_list(model, example)
     listed.answers                 None where no reply held a list
     listed.raw()                   what is kept of it, as of any other model's answer
 
 A reply without a list is shown to the model again with the form that is wanted. It is asked `MOST_ASKS` times and never
-more: each costs. An endpoint that hangs or is gone is left alone for a while (`resting`), so that what waits for other
+more: each costs. An endpoint that hangs or is gone gets no requests for a while (`resting`), so that what waits for other
 models does not wait for it.
 """
 
@@ -31,13 +31,13 @@ STATES = ("cut_off", "declined", "filtered", "no_list", "unreadable", "refused")
 LONGEST_REPLY = 20_000
 AGAIN = 'That is no list of answers. Reply with JSON of the form {"answers": ["..."]} and nothing else.'
 FIRST_PAUSE, LONGEST_PAUSE = 30.0, 900.0
-"""Seconds for which an endpoint that gave no answer is left alone: at first, and at most."""
+"""Seconds without requests to an endpoint that gave no answer: at first, and at most."""
 
 
 @dataclass(frozen=True)
 class AnswerList:
-    """What a chat model said to an example. `unread`: its replies that held no list, oldest first; `reason`: why the last
-    of them has no final reply at all, "" where it has one; `state`: "" with a list, else one of `STATES`.
+    """What a chat model answered for an example. `unread`: its replies that held no list, oldest first; `reason`: why the
+    last of them has no final reply at all, "" where it has one; `state`: "" with a list, else one of `STATES`.
     """
 
     answers: tuple[str, ...] | None
@@ -104,7 +104,7 @@ _lock = threading.Lock()
 def breaker_of(entry: Mapping[str, Any]) -> Breaker:
     """Whether the endpoint of an entry of PREDICTORS is to be asked now; one per process.
 
-    One question without an answer is enough to leave it alone: it has cost the whole time already.
+    One question without an answer is enough for a pause: it has cost the whole time already.
     """
     key = (str(entry["url"]), str(entry["model"]))
     with _lock:

@@ -13,7 +13,7 @@ listeners: list[Callable[[str, str, float], None]] = []
 
 
 def notify(model: str, outcome: str, seconds: float) -> None:
-    """Tell all listeners. One that fails is logged and disturbs no question."""
+    """Call all listeners. One that fails is logged and disturbs no request."""
     for listener in listeners:
         try:
             listener(model, outcome, seconds)

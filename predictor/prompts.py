@@ -18,7 +18,7 @@ ANSWER_SCHEMA = {
     "additionalProperties": False,
 }
 MOST_CHARACTERS = 24_000
-"""Of a table in a prompt. What is beyond is not sent, and `rows_seen` says so."""
+"""Of a table in a prompt. Further text is not sent, and `rows_seen` has the number of rows."""
 TASK = (
     "You answer questions about a table. Use nothing but the table. Reply with JSON of the form "
     '{"answers": ["..."]}: every answer once, in the words of the table where they stand in it, numbers as plain '

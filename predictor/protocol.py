@@ -298,9 +298,9 @@ class Prediction:
 
     answers      a list, for any text of the model; () where it gives none
     text         its raw output, so that every verdict can be recomputed; never markup, to be shown as text
-    op           how it says it got there (select, count, sum, ...; "generate" for a model that writes), or ""
-    cells        (row, column) places, from 0, of the table that was asked about; () where it does not tell
-    score        how sure it is, 0 to 1, or None where it does not tell
+    op           its operation (select, count, sum, ...; "generate" for a model that writes), or ""
+    cells        (row, column) places, from 0, of the table that was asked about; () where it is unknown
+    score        how sure it is, 0 to 1, or None where it is unknown
     topk         its other answers, the likeliest first
     rows_seen    this number of rows from the top were in its input, of rows_total
     truncated    whether anything of question, table or context was left out or cut short

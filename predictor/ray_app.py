@@ -2,10 +2,10 @@
 
     serve run predictor.ray_app:build models=/srv/models/tapex-large replicas=4 device=cuda
 
-It speaks `predictor.protocol`, so the platform cannot tell it from `predictor.server`. Ray spreads requests over the
+It speaks `predictor.protocol`, so the platform uses it as it uses `predictor.server`. Ray spreads requests over the
 replicas, collects those of a replica (`@serve.batch`) and drops those whose client has hung up; within a replica
 the batch is cut by a budget of tokens as everywhere (`predictor.batcher.plan`). Requests of a slot may reach
-different replicas, so nothing is superseded here and nothing is remembered: a page that types on hangs up.
+different replicas, so nothing is superseded here and nothing is remembered: a page closes requests that it no longer needs.
 Needs requirements/ray.txt; nothing else imports this module.
 """
 
@@ -82,7 +82,7 @@ class PredictorReplica:
 
     @serve.batch(max_batch_size=MOST_AT_ONCE, batch_wait_timeout_s=0.005)
     async def together(self, requests: list[PredictRequest]) -> list[Prediction | ProtocolError]:
-        """Requests of about the same time, computed in a thread so that new ones can come in."""
+        """Requests of about the same time, computed in a thread so that new ones can be accepted."""
         return await asyncio.to_thread(predict_all, self.model, requests, self.settings)
 
 

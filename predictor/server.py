@@ -268,7 +268,7 @@ COUNTED = {
 
 
 def exposition(served: Sequence[ServedModel]) -> str:
-    """What /metrics says, in Prometheus' text format."""
+    """The figures of /metrics, in Prometheus' text format."""
     lines = []
     for name, help_text in COUNTED.items():
         lines += [

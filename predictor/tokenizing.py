@@ -11,13 +11,13 @@ FILE = "tokenizer.json"
 
 
 class NoTokenizer(ValueError):
-    """The folder holds no tokenizer that can be read; the message says what was looked for."""
+    """The folder holds no tokenizer that can be read; the message names what was expected."""
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:
     """The tokenizer in FOLDER/tokenizer.json, as Hugging Face's models have one; the file itself may be named, too.
 
-    What it says about cutting and filling up texts is left aside: a text is counted whole. Raises NoTokenizer.
+    Its settings of truncation and padding are ignored: a text is counted whole. Raises NoTokenizer.
     """
     path = folder / FILE if folder.is_dir() else folder
     try:

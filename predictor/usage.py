@@ -37,7 +37,7 @@ class Call:
     is_counted: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """As a predictor tells it (`call_from_dict`)."""
+        """As a predictor sends it (`call_from_dict`)."""
         return {
             "state": self.state,
             "prompt_tokens": self.prompt_tokens,
@@ -47,7 +47,7 @@ class Call:
 
 
 def call_from_dict(data: object) -> Call:
-    """Read a request that a predictor tells of. Raises ValueError."""
+    """Read a request that a predictor sends. Raises ValueError."""
     if not isinstance(data, dict) or data.keys() != {"state", *_FIELDS, "counted"}:
         raise ValueError(f"usage must have state, {', '.join(_FIELDS)} and counted")
     tokens = [_count(data[name]) for name in _FIELDS]
@@ -93,7 +93,7 @@ def largest_messages(messages: Sequence[Mapping[str, str]]) -> int:
 
 
 def read_usage(reply: object, *, state: str, prompt: int, completion: int) -> Call:
-    """What a reply says of its tokens; `prompt` and `completion` are the estimates where it says nothing usable."""
+    """The tokens that a reply states; `prompt` and `completion` are the estimates where it states nothing usable."""
     usage = reply.get("usage") if isinstance(reply, dict) else None
     stated = usage if isinstance(usage, dict) else {}
     read, written = (_count(stated.get(name)) for name in _FIELDS)

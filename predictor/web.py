@@ -1,4 +1,4 @@
-"""What the servers of this code share: a body that may not be too long, and clients that hang up."""
+"""What the servers of this code share: a limit of bodies, and clients that disconnect."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def read_json(request: Request, most: int) -> object:
 
 
 async def cancel_on_disconnect(request: Request, answering: Coroutine[Any, Any, T]) -> T:
-    """The answer; a client that hangs up cancels it. Raises ClientDisconnect."""
+    """The answer; a client that disconnects cancels it. Raises ClientDisconnect."""
     answer = asyncio.ensure_future(answering)
     gone = asyncio.ensure_future(_disconnected(request))
     try:
