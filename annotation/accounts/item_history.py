@@ -60,7 +60,7 @@ SHORT: Final = 80
 PAGE: Final = 100
 """Entries of the log on one page."""
 NOBODY = "Askew"
-"""Who does what no person does: leases that run out, decisions by the kind's own rule."""
+"""Who does what no person does: leases that run out, decisions by the task type's own rule."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class Decision(models.Model):
     """The last word on an item: accepted with outcomes, or excluded with a reason. Immutable,
     but the adjudicator who made it may undo it while nothing rests on it (`annotation.queue.decision_undo`).
 
-    `rule` is what decided it where no person did, in place of the kind's own (`tasks.contract.decision_rules`); None
+    `rule` is what decided it where no person did, in place of the task type's own (`tasks.contract.decision_rules`); None
     where that did. An adjudicator may give a `listed_reason`, one of the batch's reasons with a key (None: none), and a
     `note`, a free text.
     """

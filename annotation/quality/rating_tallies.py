@@ -232,7 +232,7 @@ def tallies(
 
 
 def measures_of(task: TaskType, overlap: int) -> tuple[Measure, ...]:
-    """What people are compared in: the kind's own measures, else their edits where several people edit the same table."""
+    """What people are compared in: the task type's own measures, else edits where several people edit the same table."""
     operations = task.operations_field
     if task.measures or operations is None or overlap < 2:
         return task.measures
@@ -245,7 +245,7 @@ def wants_shapes(task: TaskType, overlap: int = 1) -> bool:
 
 
 def statistics_of(measure: Measure) -> list[str]:
-    """The statistics of a measure under the names of `agreement.coefficients`: the kind's own, then those of its level.
+    """The statistics of a measure under the names of `agreement.coefficients`: the task type's own, then those of its level.
 
     AC1 depends on how many categories there could be: it is given where the measure names them.
     """

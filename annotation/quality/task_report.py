@@ -1,4 +1,4 @@
-"""Figures of a batch beyond agreement: its kind's own report, from raw responses and what was decided."""
+"""Figures of a batch beyond agreement: its task type's own report, from raw responses and what was decided."""
 
 from dataclasses import asdict
 from itertools import groupby

@@ -589,7 +589,7 @@ def _decider_record(
     detail: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """Who decided, with reason and note, and which responses their own one rests on; or the rule that did, which is named
-    where it is not the kind's own."""
+    where it is not the task type's own."""
     if person is not None:
         rests_on = (detail or {}).get("based_on")
         based_on = {"based_on": rests_on} if rests_on else {}

@@ -1,14 +1,14 @@
 """From the responses of one item to a decision: rules as data, each a pure function.
 
-    resolve(task, batch.resolve, responses, item)    # {} is the kind's own rule
+    resolve(task, batch.resolve, responses, item)    # {}: the task type's own rule
 
-A rule is an object with its name and its options. Every kind names its own (`TaskType.rule`) and says what its responses
-are (`TaskType.compares`): that decides which other rules fit it, and `RULES` says which. A kind that decides in a way of
-its own names no rule and overrides `resolve`; a batch of it takes none.
+A rule is an object with its name and its options. Every task type names its own (`TaskType.rule`) and what its responses are
+(`TaskType.compares`): `RULES` has the rules that fit these. A task type that decides in its own way names no rule and
+overrides `resolve`; a batch of it takes none.
 
-What rules have in common: the order of the responses plays no part, and people who say the same are taken at their word
-(the rule `given` also holds it against the given answer). Where people do not agree, one more is asked as long as there
-are fewer than `most`, where a rule has it; from then on an adjudicator looks.
+What rules have in common: the order of the responses plays no part, and equal responses are accepted (the rule
+`given` also compares them with the given answer). If people do not agree, one more is asked while there are fewer than
+`most`, if the rule has it; then the item goes to adjudication.
 
 The rules are those of the studies that Askew follows: majorities (FREB-TQA 3.2), means and a third person where two
 scores are far apart (LFTQA-Eval 2.3), blind answers held against the given one (FREB-TQA 3.5).
@@ -90,7 +90,7 @@ def max_responses(task: DecisionMethods, rule: Mapping[str, Any], settings: Mapp
 def resolve(
     task: DecisionMethods, rule: Mapping[str, Any], responses: Sequence[Any], item: Item
 ) -> Resolution:
-    """What the responses of an item come to by a rule that `check_rule` has let through; {} is the kind's own."""
+    """What the responses of an item come to by a rule that `check_rule` has let through; {} is the task type's own."""
     if not rule:
         return task.resolve(responses, item)
     decision_rule = RULES[rule["rule"]]
@@ -101,7 +101,7 @@ def resolve(
 
 
 def own_rule(task: DecisionMethods, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The kind's own rule under a batch's settings, every option named; {} for a kind that decides in its own way."""
+    """The task type's own rule under a batch's settings, every option named; {} for one that decides in its own way."""
     if not task.rule:
         return {}
     batch_options = {
@@ -111,7 +111,7 @@ def own_rule(task: DecisionMethods, settings: Mapping[str, Any]) -> dict[str, An
 
 
 def fitting_rules(task: DecisionMethods) -> list[Rule]:
-    """The rules that a batch of this kind may choose among, its own first."""
+    """The rules that a batch of this task type may choose among, its own first."""
     rules = [rule for rule in RULES.values() if task.compares in rule.fits]
     return sorted(rules, key=lambda rule: rule.name != task.rule.get("rule"))
 

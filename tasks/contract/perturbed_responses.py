@@ -29,7 +29,7 @@ CONTRACT_SETTING: Mapping[str, Any] = {
     "additionalProperties": False,
     "examples": [{"at_most": 1}],
 }
-"""The setting `contract` of a kind that edits: what a batch may ask for instead of the kind's own terms."""
+"""The setting `contract` of a task type that edits: what a batch may ask for instead of its own terms."""
 
 
 FormEdit = Callable[[Mapping[str, str], Item, list[Operation]], list[Operation]]

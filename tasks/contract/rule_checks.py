@@ -15,11 +15,11 @@ from tasks.contract.decisions import DecisionMethods
 
 
 class BadRule(ValueError):
-    """What a person wrote is no rule, or none for this kind. The message says what is wrong and what would do."""
+    """What a person wrote is no rule, or none for this task type. The message says what is wrong and what would do."""
 
 
 def check_rule(task: DecisionMethods, data: object, *, overlap: int | None = None) -> dict[str, Any]:
-    """A rule as a batch keeps it, every option named; {} for the kind's own. Raises `BadRule`.
+    """A rule as a batch keeps it, every option named; {} for the task type's own. Raises `BadRule`.
 
     overlap: people per item, where it is known: `most` cannot be fewer.
     """

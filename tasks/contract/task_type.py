@@ -216,7 +216,7 @@ class TaskType(DecisionMethods, ResponseMethods):
 
     @property
     def script(self) -> str:
-        """The kind's own elements for its page, `static/<key>/form.js` in its folder; "" where it has none."""
+        """The task type's own elements for its page, `static/<key>/form.js` in its folder; "" where it has none."""
         name = f"{self.key}/form.js"
         return name if (self.folder() / "static" / name).is_file() else ""
 

@@ -104,7 +104,7 @@ class TaskTypes(APIView):
 
 
 class WorkOut(APIView):
-    """What a kind's own tools need the server for."""
+    """What a task type's own tools need the server for."""
 
     @extend_schema(request=shapes.QuestionShape, responses=shapes.WorkedOutShape)
     def post(self, request: Request, type: str) -> Response:

@@ -217,7 +217,7 @@ class RuleRequest(serializers.Serializer[Any]):
 
 
 class RuleShape(serializers.Serializer[Any]):
-    """The rule of a batch ({}: the kind's own), those that fit its kind, and the job that resolves again."""
+    """The rule of a batch ({}: the task type's own), those that fit its kind, and the job that resolves again."""
 
     rule = serializers.DictField()
     own = serializers.DictField()

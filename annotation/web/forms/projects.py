@@ -138,7 +138,7 @@ class GuidelinesForm(forms.Form):
 
     @staticmethod
     def of(version: Guidelines | None, usual: str) -> dict[str, str]:
-        """What the form shows of a version; of the kind's own text where there is none."""
+        """What the form shows of a version; of the task type's own text where there is none."""
         translations = version.translations if version else {}
         return {
             "text": version.text if version else usual,

@@ -421,7 +421,7 @@ def _part(request: PageRequest) -> int:
 
 
 def _other_texts(shows: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What an item shows under names of its kind's own, as far as it is a text: a title and the text."""
+    """What an item shows under names of its task type's own, as far as it is a text: a title and the text."""
     texts = {
         name: value.get("text") if isinstance(value, Mapping) else value for name, value in shows.items()
     }
@@ -559,7 +559,7 @@ def _after(ids: Sequence[str], item: Item) -> str:
 def _response_context(
     candidate: Candidate, task: TaskType, item: PlainItem, *, alone: bool
 ) -> dict[str, Any]:
-    """A response as the kind's own response.html draws it; `alone`: with its own table."""
+    """A response as the task type's own response.html draws it; `alone`: with its own table."""
     response = candidate.annotation.response or {}
     operations = drawable_operations(task, response["data"])
     marked = chosen_cells(task, response["data"])

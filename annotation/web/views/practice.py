@@ -1,4 +1,4 @@
-"""Practice pages: the annotator's page over a kind's own practice set, with an answer to every answer."""
+"""Practice pages: the annotator's page over a task type's own practice set, with an answer to every answer."""
 
 from typing import Any
 from urllib.parse import urlencode
