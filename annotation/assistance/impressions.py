@@ -154,7 +154,7 @@ class ValidProposal:
 
     proposed: ProposedResponse
     data: Mapping[str, Any]
-    made: str
+    digest: str
 
 
 def validate_proposals(
@@ -165,7 +165,7 @@ def validate_proposals(
     for proposal in sorted(proposed, key=lambda each: -each.score):
         valid_proposal = validate_proposal(task, item, proposal)
         if valid_proposal is not None:
-            valid_by_digest.setdefault(valid_proposal.made, valid_proposal)
+            valid_by_digest.setdefault(valid_proposal.digest, valid_proposal)
         if len(valid_by_digest) == most:
             break
     return list(valid_by_digest.values())
@@ -211,7 +211,7 @@ def store_proposals(
             category=proposal.proposed.category[:60],
             by=proposal.proposed.by[:200],
             data=dict(proposal.data),
-            digest=proposal.made,
+            digest=proposal.digest,
             why=proposal.proposed.why,
             score=proposal.proposed.score,
             made_at=now,
@@ -231,7 +231,7 @@ class Candidate:
 
     key: int
     maker: str
-    made: str
+    digest: str
     score: float
     verdict: str | None = None
 
@@ -253,8 +253,8 @@ def rank(candidates: Sequence[Candidate]) -> list[Candidate]:
         turns,
         key=lambda turn: (BEST.get(turn[1].verdict or "", 1), turn[0], turn[1].maker == RULES, turn[1].key),
     ):
-        if candidate.made not in seen:
-            seen.add(candidate.made)
+        if candidate.digest not in seen:
+            seen.add(candidate.digest)
             ranking.append(candidate)
     return ranking
 

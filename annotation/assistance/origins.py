@@ -20,10 +20,10 @@ def digest_of(task: TaskType, response: Any, perturbed: Any) -> str:
 
 @dataclass(frozen=True)
 class ShownProposal:
-    """A proposal that was shown: its own key, what it makes and changes, and whether it was taken last."""
+    """A proposal that was shown: its key, the digest of what it makes, what it changes, and whether it was taken last."""
 
     key: Any
-    made: str
+    digest: str
     pieces: frozenset[str]
     took: bool = False
 
@@ -45,7 +45,7 @@ def origin(outcome_digest: str, pieces: frozenset[str], shown_proposals: Sequenc
     edited. Everything else is the person's own. Verification takes it again (`faults`).
     """
     for proposal in shown_proposals:
-        if proposal.made == outcome_digest:
+        if proposal.digest == outcome_digest:
             return Origin(MACHINE, proposal.key, 1.0)
     overlaps = [
         (similarity.overlap(pieces, proposal.pieces), proposal.took, proposal) for proposal in shown_proposals

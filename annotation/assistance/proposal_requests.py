@@ -142,7 +142,7 @@ class ProposalGenerator:
             parsed = proposal_prompts.read_reply(reply, self.task, request.generation_request, request.plain)
         proposal, outcome = None, parsed.outcome
         if valid := parsed.valid_proposal:
-            same = Proposal.objects.filter(item=item, maker=self.maker, digest=valid.made)
+            same = Proposal.objects.filter(item=item, maker=self.maker, digest=valid.digest)
             if same.exists():
                 outcome = Reply.Outcome.AGAIN
             else:

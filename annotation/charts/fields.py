@@ -91,7 +91,7 @@ def optional_texts(**titles: str) -> tuple[Field, ...]:
 
 def translated(**titles: str) -> tuple[Field, ...]:
     """Columns of stored messages, in the language of the reader."""
-    return _fields(titles, lambda value: text(display_text.shown(value)), numeric=False)
+    return _fields(titles, lambda value: text(display_text.show(value)), numeric=False)
 
 
 def integers(**titles: str) -> tuple[Field, ...]:

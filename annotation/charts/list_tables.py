@@ -123,7 +123,7 @@ def invitations(lines: Sequence[Line]) -> Figure | None:
     """Open invitations without names and addresses: a line has invitation and created_by."""
     fields = (
         text_field(
-            gettext("Roles"), lambda line: ", ".join(map(display_text.shown, line["invitation"].roles))
+            gettext("Roles"), lambda line: ", ".join(map(display_text.show, line["invitation"].roles))
         ),
         *texts(created_by=gettext("Created by")),
         *times(invitation__made_at=gettext("Created (UTC)"), invitation__expires_at=gettext("Expires (UTC)")),
@@ -146,7 +146,7 @@ def perturbations(name: str, title: str, lines: Sequence[Line]) -> Figure | None
     """What a run made of each kind: a line has kind, made, no_ops, refused and reasons (with their numbers)."""
 
     def reasons(line: Line) -> str:
-        return "; ".join(f"{count}: {display_text.shown(reason)}" for reason, count in line["reasons"])
+        return "; ".join(f"{count}: {display_text.show(reason)}" for reason, count in line["reasons"])
 
     fields = (
         *texts(kind=gettext("Perturbation")),

@@ -59,7 +59,7 @@ def label_distribution(
     series = [Series(gettext("responses"), points)]
     records: list[dict[str, Any]] = [
         {
-            "label": display_text.shown(entry["label"]),
+            "label": display_text.show(entry["label"]),
             "ratings": entry["ratings"],
             "address": address(entry["label"]) if entry["ratings"] else "",
             "share": _point(entry["share"], 100),
@@ -101,7 +101,7 @@ def label_agreement(measure: Data) -> Figure | None:
     measured, statistic = display_text.measure(measure["name"]), gettext("specific agreement")
     title = f"{gettext('Agreement per label: {measure}').format(measure=measured)}, {statistic}"
     records: list[dict[str, Any]] = [
-        {"label": display_text.shown(entry["label"]), "specific": _point(entry["specific"], 100)}
+        {"label": display_text.show(entry["label"]), "specific": _point(entry["specific"], 100)}
         for entry in labels
     ]
     fields = (

@@ -108,8 +108,8 @@ def audit_log(entries: Sequence[Any], note: str = "") -> Figure | None:
         text_field(gettext("Object"), lambda entry: capfirst(entry.thing)),
         text_field(gettext("Name"), lambda entry: entry.about.name),
         text_field(gettext("Context"), lambda entry: entry.about.beside or NOTHING),
-        text_field(gettext("Before"), lambda entry: display_text.shown(entry.before) or NOTHING),
-        text_field(gettext("After"), lambda entry: display_text.shown(entry.after)),
+        text_field(gettext("Before"), lambda entry: display_text.show(entry.before) or NOTHING),
+        text_field(gettext("After"), lambda entry: display_text.show(entry.after)),
         text_field(gettext("Details"), lambda entry: _in_one_line(entry.words)),
     )
     return table("log", gettext("Audit log"), fields, entries, note)
@@ -170,4 +170,4 @@ def versions(lines: Sequence[Line], counted: Mapping[str, str], note: str = "") 
 
 
 def _in_one_line(lines: Sequence[Any]) -> str:
-    return "; ".join(map(display_text.shown, lines)) or NOTHING
+    return "; ".join(map(display_text.show, lines)) or NOTHING

@@ -47,10 +47,10 @@ def estimate(figure: Statistics, statistic: str, n: int | None = None) -> Cell:
     """A figure of agreement as a cell of a column of estimates; n: the number of items where it is not its units."""
     n = figure["units"] if n is None else n
     if figure["value"] is None:
-        return Cell(gettext("undefined"), reason=display_text.shown(figure["reason"]), n=n)
+        return Cell(gettext("undefined"), reason=display_text.show(figure["reason"]), n=n)
     confidence_interval = interval_of(figure, statistic)
     estimate_point = Point(figure["value"], confidence_interval.low, confidence_interval.high, n)
-    return estimate_cell(estimate_point, 3, no_interval=display_text.shown(confidence_interval.reason))
+    return estimate_cell(estimate_point, 3, no_interval=display_text.show(confidence_interval.reason))
 
 
 def share(proportion: Proportion) -> Cell:
@@ -243,7 +243,7 @@ def confusion(
     matrix = measure["confusion"]
     if matrix is None:
         return None
-    labels, counts = list(map(display_text.shown, matrix["labels"])), matrix["counts"]
+    labels, counts = list(map(display_text.show, matrix["labels"])), matrix["counts"]
     title = gettext("Label confusion: pairs of responses to the same item, {measure}").format(
         measure=display_text.measure(measure["name"])
     )

@@ -44,7 +44,7 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure | None:
         return number_field(title, lambda line: integer(line[key], line["links"].get(key, "")))
 
     def named(line: Line) -> Cell:
-        return Cell(line["name"], detail=display_text.shown(line["kind"]), address=line["address"])
+        return Cell(line["name"], detail=display_text.show(line["kind"]), address=line["address"])
 
     def seconds(line: Line) -> Cell:
         return _with_ends(line["seconds"], line["spent"].ends, line["spent"].timed, 0)
@@ -98,7 +98,7 @@ def counts(batch_counts: Mapping[str, int]) -> Figure | None:
 def reasons(rows: Sequence[tuple[str, str, int, str]]) -> Figure | None:
     """How often people gave each reason for skipping, from (batch, reason, times, address); None without skips."""
     fields = (
-        text_field(gettext("Reason"), lambda row: display_text.shown(row[1])),
+        text_field(gettext("Reason"), lambda row: display_text.show(row[1])),
         text_field(gettext("Batch"), lambda row: row[0]),
         number_field(gettext("Count"), lambda row: integer(row[2], row[3])),
     )
@@ -192,7 +192,7 @@ def members(rows: Sequence[Line]) -> Figure | None:
     """Who is in a project: a line has the member, their account (`workload.Account`) and total (`earnings.Total`)."""
     fields = (
         *texts(member__pseudonym=gettext("Person")),
-        text_field(gettext("Roles"), lambda row: ", ".join(map(display_text.shown, row["member"].roles))),
+        text_field(gettext("Roles"), lambda row: ", ".join(map(display_text.show, row["member"].roles))),
         *integers(account__submitted=gettext("Submitted"), account__open=gettext("In progress")),
         _hours_field("total"),
         _amount_field(gettext("Pay"), "total__amounts"),

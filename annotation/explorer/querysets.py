@@ -43,7 +43,7 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
     for parameter, name in chosen.combined.items():
         condition = Q(pk__in=_all_match(who, chosen.only(name)).order_by().values("pk"))
         if parameter in chosen.negated:
-            condition = _known(who, name) & ~condition
+            condition = _is_visible(who, name) & ~condition
         if parameter in chosen.either:
             either |= condition
         else:
@@ -56,7 +56,7 @@ def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
     return Item.objects.filter(among("pk", drawn[: chosen.sample]))
 
 
-def _known(who: Reader, name: str) -> Q:
+def _is_visible(who: Reader, name: str) -> Q:
     """The items of which the reader knows whether this filter applies."""
     if name in OF_RESPONSES:
         return readable(who) & (who.sight.condition(Fact.NAMES) if name == "people" else Q())

@@ -237,7 +237,7 @@ class _Parser:
             return ()
         return values
 
-    def one(self, name: str) -> str:
+    def single(self, name: str) -> str:
         values = self.many(name)
         if len(values) > 1:
             self.problems.append(gettext("{name}: give one value.").format(name=name))
@@ -254,7 +254,7 @@ class _Parser:
         return tuple(value for value in values if value in allowed)
 
     def boolean(self, name: str) -> bool | None:
-        value = self.among(name, ("yes", "no"), [choice] if (choice := self.one(name)) else [])
+        value = self.among(name, ("yes", "no"), [choice] if (choice := self.single(name)) else [])
         return value[0] == "yes" if value else None
 
     def parts(self, name: str, count: int, form: str) -> tuple[tuple[str, ...], ...]:
@@ -272,7 +272,7 @@ class _Parser:
 
     def read(self, name: str, as_value: Callable[[str], T], problem: str) -> T | None:
         """The value as `as_value` reads it; None, with this problem, where that raises ValueError."""
-        value = self.one(name)
+        value = self.single(name)
         try:
             return as_value(value) if value else None
         except ValueError:
@@ -286,7 +286,7 @@ class _Parser:
         return self.read(name, _whole, gettext("{name}: {value} is not a whole number from 1 to {most}."))
 
     def sort(self) -> str:
-        value = self.one("sort")
+        value = self.single("sort")
         if value.removeprefix("-").startswith(OWN_COLUMN):
             return value
         return next(iter(self.among("sort", SORTS, [value])), "")
@@ -403,7 +403,7 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
     unknown = [name for name in params if name not in PARAMETERS and name not in set(ignore)]
     parser.problems += [gettext("There is no filter {name}.").format(name=name) for name in unknown]
     values: dict[str, Any] = {
-        "q": parser.one("q").strip(),
+        "q": parser.single("q").strip(),
         **{PARAMETERS[name]: parser.many(name) for name in TEXTS},
         "states": parser.among("state", STATES, parser.many("state")),
         "verdicts": parser.among("verdict", VERDICTS, parser.many("verdict")),
@@ -418,12 +418,12 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
         **{name: parser.day(name) for name in ("since", "until")},
         **{name: parser.moment(name) for name in ("submitted_from", "submitted_before")},
         "assignment": next(
-            iter(parser.among("assignment", ("", *ASSIGNMENTS), [parser.one("assignment")])), ""
+            iter(parser.among("assignment", ("", *ASSIGNMENTS), [parser.single("assignment")])), ""
         ),
-        "part": next(iter(parser.among("part", ("", *PARTS), [parser.one("part")])), ""),
+        "part": next(iter(parser.among("part", ("", *PARTS), [parser.single("part")])), ""),
         "sort": parser.sort(),
-        "after": parser.one("after"),
-        "before": parser.one("before"),
+        "after": parser.single("after"),
+        "before": parser.single("before"),
     }
     parser.require_order(values)
     if values["after"] and values["before"]:

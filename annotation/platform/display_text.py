@@ -17,7 +17,7 @@ from tableqa.core.rounding import decimals
 from tableqa.statistics.proportions import Proportion
 
 
-def shown(value: Any) -> str:
+def show(value: Any) -> str:
     """A stored message, code or word in the reader's language; other texts as they are."""
     if isinstance(value, translation.Message):
         return value.shown()
@@ -117,7 +117,7 @@ def measure(name: str) -> str:
     if isinstance(name, translation.TranslatedText):
         text = translation.gettext(name)
         return text if text != name else name.replace("_", " ")
-    return shown(name.replace("_", " "))
+    return show(name.replace("_", " "))
 
 
 STATISTICS = {

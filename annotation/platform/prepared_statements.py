@@ -36,8 +36,8 @@ _TEXT = "\ue000"
 _MOMENT = datetime(1900, 1, 1, tzinfo=UTC)
 _names: list[str] = []
 
-_numbers = itertools.count()
-_known: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
+_suffixes = itertools.count()
+_prepared: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 """The statements that each of PostgreSQL's connections has prepared."""
 
 
@@ -84,7 +84,7 @@ class _Statement:
         self.params = params
         self.types = types
         self.prepares = vendor == "postgresql"
-        self.name = f"askew_{next(_numbers)}"
+        self.name = f"askew_{next(_suffixes)}"
         self.execute = f"EXECUTE {self.name}" + (f" ({', '.join(['%s'] * len(types))})" if types else "")
 
     def run(self, cursor: Any, values: Sequence[Any]) -> None:
@@ -94,7 +94,7 @@ class _Statement:
         """What to send, with its parameters; PostgreSQL has the statement prepared then."""
         # Behind a pooler that gives each transaction another connection, a statement cannot be prepared.
         if self.prepares and not cursor.db.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"):
-            prepared_names = _known.setdefault(cursor.db.connection, set())
+            prepared_names = _prepared.setdefault(cursor.db.connection, set())
             if self.name not in prepared_names:
                 self._prepare(cursor)
                 prepared_names.add(self.name)

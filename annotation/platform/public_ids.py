@@ -4,7 +4,7 @@ import secrets
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 LENGTH = 12
-_PAIRS = tuple(one + other for one in ALPHABET for other in ALPHABET)
+_PAIRS = tuple(first + second for first in ALPHABET for second in ALPHABET)
 
 
 def new_public_id() -> str:

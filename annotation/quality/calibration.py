@@ -37,9 +37,9 @@ class ItemComparison:
 
     item: Item
     plain: PlainItem
-    said: tuple[ResponseInWords, ...]
+    answers: tuple[ResponseInWords, ...]
     differ: bool | None
-    known: tuple[str, ...]
+    gold: tuple[str, ...]
 
 
 def comparable_items(batch: Batch) -> QuerySet[Item]:

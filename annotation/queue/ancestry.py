@@ -46,7 +46,7 @@ class Node:
     releases: list[Release] = field(default_factory=list)
     waivers: list[tuple[Release, str]] = field(default_factory=list)
     outcome: Outcome | None = None
-    made: list[Node] = field(default_factory=list)
+    children: list[Node] = field(default_factory=list)
 
     @property
     def paper(self) -> str:
@@ -77,7 +77,7 @@ def tree(example: Example, releases: Sequence[Release], sight: Visibility) -> tu
             )
             if child.seed is not None and child.perturbation in PERTURBATIONS:
                 nodes[child.pk].contract = PERTURBATIONS[child.perturbation].contract
-            nodes[child.parent_id or 0].made.append(nodes[child.pk])
+            nodes[child.parent_id or 0].children.append(nodes[child.pk])
             level.append(child.pk)
     _add_people(nodes, sight)
     _add_releases(nodes[root.pk], nodes, releases)

@@ -82,15 +82,15 @@ class ClaimedSlot(NamedTuple):
     pk: int
     item_id: int
     position: int
-    made: bool = False
-    """A moment ago it was not there."""
+    is_created: bool = False
+    """Whether this request created it."""
 
 
 TAKEN = ("pk", "item_id", "position")
 
 # -- statements that run for every item ---------------------------------------------------------------
 
-_held = Select(
+_leased_assignments = Select(
     lambda: Assignment.objects.filter(
         person_id=param_int("person"), batch_id=param_int("batch"), state=State.LEASED
     ).order_by("pk")
@@ -211,13 +211,13 @@ def take_next(
     Leases are not taken back from others. `counts` is the person's row where the caller has changed, and thereby locked, it.
     """
     counts = counts or lock_person_counts(batch.pk, person.pk)
-    held_assignments = _held(batch=batch.pk, person=person.pk) if counts.leased else []
+    held_assignments = _leased_assignments(batch=batch.pk, person=person.pk) if counts.leased else []
     if (again := _first_unlisted(held_assignments, holding)) is not None:
         return again
     if len(held_assignments) >= MOST_HELD:
         return None
     slot, everybodys = _claim_in_turn(batch, person, counts), is_for_everybody(batch)
-    if slot is not None and everybodys and not slot.made:
+    if slot is not None and everybodys and not slot.is_created:
         # Theirs alone from now on, as a slot that is made for a person is: no other person can do the item in their place.
         Slot.objects.filter(pk=slot.pk).update(reserved_for=person)
     if slot is None and everybodys:
@@ -247,7 +247,7 @@ def _held_assignment(
     batch: Batch, person: Person, holding: Sequence[str], now: datetime
 ) -> Assignment | None:
     """What a person has been given and not finished, where nothing is before what was begun."""
-    again = _first_unlisted(_held(batch=batch.pk, person=person.pk), holding)
+    again = _first_unlisted(_leased_assignments(batch=batch.pk, person=person.pk), holding)
     if again is not None:
         require_entry(batch, person, now=now, begun=True)
     return again
@@ -508,7 +508,7 @@ def _lease(
             leased_at=now,
             seen_at=now,
         ),
-        _took.step(counts=counts.pk, position=counts.cursor if slot.made else slot.position),
+        _took.step(counts=counts.pk, position=counts.cursor if slot.is_created else slot.position),
         audit_log.recording(
             project_id=batch.project_id,
             actor=person,
@@ -602,7 +602,7 @@ def _create_slot(item: int, batch: Batch, person: Person) -> ClaimedSlot | None:
             reserved_for_id=person.pk,
         )
         _count_slot(batch=batch.pk)
-        return ClaimedSlot(slot_id, item, position, made=True)
+        return ClaimedSlot(slot_id, item, position, is_created=True)
     return None
 
 

@@ -23,7 +23,7 @@ from django.utils.translation import gettext, gettext_noop
 import tableqa
 from annotation.background import jobs
 from annotation.models import Example, Job, Project, Source, StoredTable
-from annotation.platform.display_text import shown
+from annotation.platform.display_text import show
 from tableqa.core.canonical_json import canonical, digest
 from tableqa.perturbations.headers import HeaderNames, Unavailable, thesaurus
 from tableqa.perturbations.related_tables import Index
@@ -158,7 +158,7 @@ def _order_index(project: Project, name: str, state: str) -> Unavailable:
     elif job.state == Job.State.FAILED:
         return Unavailable(
             gettext("The {what} of this project cannot be read. {error}").format(
-                what=what, error=shown(job.error)
+                what=what, error=show(job.error)
             )
         )
     return IndexInPreparation(

@@ -141,19 +141,19 @@ class _RecordNumbers:
         exports = [(export, SharedObject(export.record)) for export in outcome_exports]
         for export, record in exports:
             key = _key(record)
-            numbers[key] = max(self._number(export, record), numbers.get(key, 1))
+            numbers[key] = max(self._version(export, record), numbers.get(key, 1))
         for export, record in exports:
             key = _key(record)
             numbered_record = record if numbers[key] == 1 else _renumbered(record, numbers[key])
-            if self._written.add(self._place(export, numbered_record), 1):
+            if self._written.add(self._path(export, numbered_record), 1):
                 yield export._replace(record=numbered_record)
 
-    def _place(self, export: Export, record: Mapping[str, Any]) -> tuple[str, ...]:
+    def _path(self, export: Export, record: Mapping[str, Any]) -> tuple[str, ...]:
         return export.path, export.source if self._by_source else "", *_key(record)
 
-    def _number(self, export: Export, record: SharedObject) -> int:
+    def _version(self, export: Export, record: SharedObject) -> int:
         """Which of the different records of one id this is, from 1; a new one is noted."""
-        record_key, sha = self._place(export, record), hashlib.sha256(record.text.encode("utf-8")).hexdigest()
+        record_key, sha = self._path(export, record), hashlib.sha256(record.text.encode("utf-8")).hexdigest()
         if self._seen.add(record_key, (sha,)):
             return 1
         digests = self._seen[record_key]

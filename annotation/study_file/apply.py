@@ -143,7 +143,7 @@ def _with_stored_gold(study: Study, project: Project) -> Study:
     if not golds:
         return study
 
-    def kept(spec: BatchSpec, gold_item: GoldItem) -> GoldItem:
+    def stored_form(spec: BatchSpec, gold_item: GoldItem) -> GoldItem:
         stored = golds.get((spec.name, gold_item.example))
         if stored is None or gold_item.response == stored.expected["data"]:
             return gold_item
@@ -155,7 +155,7 @@ def _with_stored_gold(study: Study, project: Project) -> Study:
         return replace(gold_item, response=stored.expected["data"]) if same else gold_item
 
     batches = tuple(
-        replace(spec, gold=tuple(kept(spec, entry) for entry in spec.gold)) if spec.gold else spec
+        replace(spec, gold=tuple(stored_form(spec, entry) for entry in spec.gold)) if spec.gold else spec
         for spec in study.batches
     )
     return replace(study, batches=batches)
@@ -355,8 +355,8 @@ class _Applier:
         )
 
     def source(self, change: Change) -> None:
-        source_file = self.study.sources[change.place]
-        probe = self.probes[change.place]
+        source_file = self.study.sources[change.index]
+        probe = self.probes[change.index]
         assert probe.path is not None, "a source is only planned where its files can be read"  # nosec
         done = example_import.import_examples(
             project=self.project,
@@ -380,7 +380,7 @@ class _Applier:
         perturbation_runs.perform(self.plan_run(change))
 
     def plan_run(self, change: Change) -> PerturbationRun:
-        run: Run = self.study.runs[change.place]
+        run: Run = self.study.runs[change.index]
         return perturbation_runs.plan_run(
             project=self.project,
             kinds=run.kinds,
@@ -395,7 +395,7 @@ class _Applier:
         )
 
     def batch(self, change: Change) -> None:
-        spec = self.study.batches[change.place]
+        spec = self.study.batches[change.index]
         if change.verb == "change":
             batch = self.batch_named(spec.name)
             new_terms = _changeable(spec, self.project, batch)
@@ -420,7 +420,7 @@ class _Applier:
         )
 
     def gold(self, change: Change) -> None:
-        spec = self.study.batches[change.place]
+        spec = self.study.batches[change.index]
         batch = self.batch_named(spec.name)
         marked = Gold.objects.filter(item__batch=batch).select_related("item__example__source")
         existing = {
@@ -457,7 +457,7 @@ class _Applier:
         batches.open_batch(batch=batch, by=self.by, now=self.now)
 
     def guideline_examples(self, change: Change) -> None:
-        batch = self.study.batches[change.place]
+        batch = self.study.batches[change.index]
         rows = Item.objects.filter(
             batch__project=self.project, batch__name=batch.name, batch__closed_at__isnull=False
         )
@@ -470,7 +470,7 @@ class _Applier:
                 guideline_examples.pin(item=by_source[source], by=self.by, now=self.now)
 
     def person(self, change: Change) -> None:
-        entry = self.study.people[change.place]
+        entry = self.study.people[change.index]
         roles = [Role(role) for role in entry.roles]
         if change.verb == "invite":
             _, token = projects.invite(

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation.assistance import loop_fit, model_accuracy
 from annotation.models.batch_options import TERMS, Context, changeable
-from annotation.platform.display_text import grouped, shown
+from annotation.platform.display_text import grouped, show
 from annotation.platform.refusals import ActionRefused
 from annotation.study_file.batch_examples import ExampleComparison, waits_for
 from annotation.study_file.comparison import Change, change_in_words, in_order, term_in_words
@@ -224,7 +224,7 @@ def _batch_in_words(spec: BatchSpec, available: int | None, correct: tuple[int, 
     `correct` counts the originals that its model answers correctly, and those it answered; `needed` is what
     the others would cost.
     """
-    title = shown(spec.task.title)
+    title = show(spec.task.title)
     kind = f"{title}, {spec.variant}" if spec.variant else title
     parts = [kind if spec.purpose == "work" else f"{gettext(spec.purpose)}: {kind}"]
     if spec.feeds_from:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 from annotation.models.batch_options import TERMS, Context, Term
 from annotation.models.batch_options.task_settings import filled
-from annotation.platform.display_text import shown
+from annotation.platform.display_text import show
 from annotation.platform.refusals import ActionRefused
 from annotation.queue import sampling
 from annotation.study_file.schema import EVERYONE, BatchSpec, GoldItem, ItemName, SourceFile
@@ -71,7 +71,7 @@ class FileReader:
                 fields = {
                     task_field.name: [value for value, _ in task_field.choices] for task_field in task.fields
                 }
-                field_of = gettext("field of {title}").format(title=shown(task.title))
+                field_of = gettext("field of {title}").format(title=show(task.title))
                 for name, values in conditions.items():
                     at: Path = (*path, "feeds_when", name)
                     if self.is_available(at, field_of, name, fields):
@@ -98,7 +98,7 @@ class BatchReader:
         of = sample.get("of", self.task.of[0])
         if of not in sampling.example_kinds(self.task):
             message = gettext("{title} takes {of} examples.").format(
-                title=shown(self.task.title), of=gettext(" or ").join(sampling.example_kinds(self.task))
+                title=show(self.task.title), of=gettext(" or ").join(sampling.example_kinds(self.task))
             )
             self.file.wrong((*self.path, "sample", "of"), message)
         if "only" in sample and "size" in sample:

@@ -58,7 +58,7 @@ class Change:
 
     "wait" means: done when the file is applied again, once people have made what it is about.
 
-    section and place say which part of the study; place is its position there. `term` is the term of a batch that cannot be
+    section and index are the part of the study that it is about. `term` is the term of a batch that cannot be
     as the file says; `words` begin with its key.
     """
 
@@ -66,7 +66,7 @@ class Change:
     section: str
     name: str
     words: str
-    place: int = 0
+    index: int = 0
     line: int = 0
     term: str = ""
 

@@ -169,8 +169,8 @@ SCHEMA: Final[dict[str, Any]] = {
         statement={
             **_object("Answers for the data statement."),
             "properties": {
-                one.name: {"type": "string", "maxLength": data_statement.LONGEST, "description": one.help}
-                for one in data_statement.ASKED
+                field.name: {"type": "string", "maxLength": data_statement.LONGEST, "description": field.help}
+                for field in data_statement.ASKED
             },
         },
         people=_list(

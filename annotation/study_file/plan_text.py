@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from django.utils.translation import gettext
 
-from annotation.platform import display_text as numbers
+from annotation.platform import display_text
 from annotation.study_file.comparison import Change
 from annotation.study_file.costs import BOUNDS, Cost, interval
 from annotation.study_file.plan import Plan
@@ -62,7 +62,7 @@ def _amount(costs: Sequence[Cost], name: str, unit: str) -> str:
     bounds = ("about" if "expected" in name or cost.follows_time(name) else cost.bound for cost in costs)
     bound = max(bounds, key=BOUNDS.index)
     values = (sum(getattr(cost, name) for cost in costs), *(interval(costs, name) or ()))
-    value, *ends = (numbers.number(f"{x:,.{0 if name == 'annotations' else 2}f}") for x in values)
+    value, *ends = (display_text.number(f"{x:,.{0 if name == 'annotations' else 2}f}") for x in values)
     written = " ".join(filter(None, (bound and gettext(bound), value, unit)))
     if not ends or ends[0] == ends[1]:
         return written

@@ -24,7 +24,7 @@ from annotation.models import (
     Release,
 )
 from annotation.payments import data_statement
-from annotation.platform.display_text import grouped, shown
+from annotation.platform.display_text import grouped, show
 from annotation.queue import batch_progress
 from tasks.contract import task_types
 
@@ -292,7 +292,7 @@ def _people(project: Project) -> Iterator[ReleaseGap]:
         ).format(number=grouped(unanswered))
         yield ReleaseGap(gettext("Questions"), text, unanswered, "questions")
     if silent := [
-        shown(question.title) for question in data_statement.ASKED if not project.statement.get(question.name)
+        show(question.title) for question in data_statement.ASKED if not project.statement.get(question.name)
     ]:
         text = gettext("No statement on {titles}.").format(titles=", ".join(silent))
         yield ReleaseGap(gettext("Data statement"), text, len(silent), "statement")

@@ -10,8 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from annotation.platform import display_text as said
-from annotation.platform.display_text import shown
+from annotation.platform import display_text
 from annotation.platform.script_catalogue import digest
 from tableqa.core.command_line import manage
 from tableqa.statistics.proportions import Proportion
@@ -22,25 +21,25 @@ register = template.Library()
 @register.filter
 def translated(value: Any) -> str:
     """The words in the reader's language; such that the catalogue does not have stay as they are."""
-    return shown(value)
+    return display_text.show(value)
 
 
 @register.filter
 def in_words(value: Any) -> Any:
     """A value of a report: words in the reader's language, a number as it is."""
-    return shown(value) if isinstance(value, str) else value
+    return display_text.show(value) if isinstance(value, str) else value
 
 
 @register.filter
 def percent(share: Proportion) -> str:
     """A share such as "92.5 %" in the form of the reader's language."""
-    return said.percent(share)
+    return display_text.percent(share)
 
 
 @register.filter
 def interval(share: Proportion) -> str:
     """The interval of a share in the form of the reader's language."""
-    return said.interval(share)
+    return display_text.interval(share)
 
 
 @register.filter

@@ -33,7 +33,7 @@ column; the word before or after "or" in the question."""
 OUTPUTS = ("operations", "cells", "rows", "columns")
 """What the network scores, in its order; in the graph they are called operations_scores and so on."""
 
-OP = {name: place for place, name in enumerate(OPERATIONS)}
+OP = {name: index for index, name in enumerate(OPERATIONS)}
 LIST_COLUMN, SUM_COLUMN, DIFFERENT_COLUMN, HEADER_COLUMN = 0, 1, 2, 3
 """Which of the network's four scores of a column is meant."""
 

@@ -25,8 +25,8 @@ from string import Formatter
 from threading import RLock
 from typing import Any, Self
 
-_one: Callable[[str], str] | None = None
-_number: Callable[[str], str] | None = None
+_translate: Callable[[str], str] | None = None
+_localize: Callable[[str], str] | None = None
 _counted: Callable[[str, str, int], str] | None = None
 _load: Callable[[], object] | None = None
 _language: Callable[[], str] | None = None
@@ -44,8 +44,8 @@ def set_translator(
     localize: writes a number of a message, such as "1,204" or "93.3 %", in the reader's form. load: imports all modules that
     declare messages; called once, when a stored code is unknown. language: the code of the reader's language.
     """
-    global _one, _counted, _number, _load, _language
-    _one, _counted, _number, _load, _language = translate, counted, localize, load, language
+    global _translate, _counted, _localize, _load, _language
+    _translate, _counted, _localize, _load, _language = translate, counted, localize, load, language
 
 
 class TranslatedText(str):
@@ -70,7 +70,7 @@ def gettext(message: str) -> str:
     """The sentence in the reader's language."""
     if isinstance(message, TranslatedText):
         return message.in_language(_language() if _language is not None else "en")
-    return message if _one is None else _one(message)
+    return message if _translate is None else _translate(message)
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:
@@ -337,7 +337,7 @@ def _shown(value: object) -> str:
 
 
 def _localised(text: str) -> str:
-    return text if _number is None else _number(text)
+    return text if _localize is None else _localize(text)
 
 
 def _to_json(value: object) -> Any:

@@ -359,8 +359,8 @@ def _new_id(ids: Sequence[str]) -> str:
 FREB, ROBUT, TORR = "FREB-TQA", "RobuT", "ToRR"
 
 PERTURBATIONS: dict[str, Perturbation] = {
-    one.name: one
-    for one in (
+    perturbation.name: perturbation
+    for perturbation in (
         Perturbation(message("perturbations.row_shuffle", "All rows in a random order"), FREB, _row_shuffle),
         Perturbation(
             message("perturbations.col_shuffle", "All columns in a random order"), FREB, _col_shuffle

@@ -72,7 +72,7 @@ _WAYS: dict[tuple[str, str], Comparison] = {
 }
 """Pairs of words that answer a comparison, and the relation that the first of them states; "above" is a lower rank."""
 
-_WORDS = {word: (pair, place == 0) for pair in reversed(_WAYS) for place, word in enumerate(pair)}
+_WORDS = {word: (pair, index == 0) for pair in reversed(_WAYS) for index, word in enumerate(pair)}
 
 _Term = tuple[Cell | Count | Number, Decimal]
 """An expression and its value."""

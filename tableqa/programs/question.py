@@ -241,5 +241,5 @@ _SAME_NAMES = (
     ("finnish", "finland"),
     ("greek", "greece"),
 )
-NAMES_OF_RESULTS = {word: tuple(texts.split("|")) for said, texts in _SAME_NAMES for word in said.split()}
+NAMES_OF_RESULTS = {word: tuple(texts.split("|")) for stems, texts in _SAME_NAMES for word in stems.split()}
 """Stems of questions and what tables have for them: codes of results, sexes, countries whose adjective differs."""

@@ -15,7 +15,7 @@ from tableqa.serialisations.published_forms import PUBLISHED
 from tableqa.serialisations.separated_values import SEPARATED
 
 SERIALISATIONS: Mapping[str, Serialisation] = {
-    one.name: one for one in (*MARKUP, *LITERALS, *SEPARATED, *PUBLISHED)
+    form.name: form for form in (*MARKUP, *LITERALS, *SEPARATED, *PUBLISHED)
 }
 """Every serialisation by its name."""
 

@@ -81,7 +81,7 @@ def _xml_suc(table: Table) -> str:
 def _html_suc(table: Table) -> str:
     """What pandas' to_html writes of a data frame of texts: with the numbers of the rows, and blanks at the ends gone."""
 
-    def shown(text: str) -> str:
+    def markup(text: str) -> str:
         for character, written in (("\t", "\\t"), ("\r", "\\r"), ("\n", "\\n")):
             text = text.replace(character, written)
         return escape(text, quote=False).strip()
@@ -93,7 +93,7 @@ def _html_suc(table: Table) -> str:
     ]
     lines += ["    </tr>", "  </thead>", "  <tbody>"]
     for index, row in enumerate(table.rows):
-        lines += ["    <tr>", f"      <th>{index}</th>", *(f"      <td>{shown(cell)}</td>" for cell in row)]
+        lines += ["    <tr>", f"      <th>{index}</th>", *(f"      <td>{markup(cell)}</td>" for cell in row)]
         lines.append("    </tr>")
     return "\n".join([*lines, "  </tbody>", "</table>"])
 

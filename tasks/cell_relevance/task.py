@@ -27,7 +27,7 @@ from tasks.shared.declared_types import LabelTask
 from tasks.shared.form_fields import Choice, Option, Question
 
 
-def _asked(example: Example) -> tuple[str, int]:
+def _render(example: Example) -> tuple[str, int]:
     return request(example.question, example.table)
 
 
@@ -71,7 +71,7 @@ class CellRelevance(LabelTask, PreparingTask, ModelInTheLoop):
     instruction = gettext_noop("Does removing the marked cells prevent answering the question?")
     of = ("originals", "perturbed")
     looks_into = ("relevant_cells",)
-    asks = (ModelQuery("cells", _asked, _named, points=True, holds="cells"),)
+    asks = (ModelQuery("cells", _render, _named, points=True, holds="cells"),)
     predicts = "on_request"
     prediction_in_form = True
     looks = (gettext_noop("with the cells"), gettext_noop("without them"))

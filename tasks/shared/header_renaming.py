@@ -86,14 +86,14 @@ class HeaderRenamingTask(ColumnTask, SuggestingTask, ProposingTask):
                 continue
             suggestions, reasons = self.names_for(table, column, context)
             missing.update(dict.fromkeys(reasons))
-            columns[column] = list(self._told(suggestions))
+            columns[column] = list(self._suggestions_as_json(suggestions))
         return {
             "columns": columns,
             "missing": list(map(translate_stored, missing)),
             "preparing": bool(context.preparing),
         }
 
-    def _told(self, suggestions: Iterable[Suggestion]) -> Iterator[dict[str, str]]:
+    def _suggestions_as_json(self, suggestions: Iterable[Suggestion]) -> Iterator[dict[str, str]]:
         """Suggestions as the page shows them; a shared sense is listed once, with the first of them."""
         seen_senses: set[str] = set()
         for suggestion in suggestions:

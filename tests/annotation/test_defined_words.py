@@ -13,7 +13,7 @@ from django.utils import translation
 
 from annotation.explorer.selection import BETWEEN, SEPARATOR
 from annotation.models import Adjudication, Batch
-from annotation.platform.display_text import shown
+from annotation.platform.display_text import show
 from annotation.releases import creation
 from annotation.workflow import automatic_decisions, batches
 from tests.annotation.cast import NOON, World
@@ -49,7 +49,7 @@ def batch(world: World) -> Batch:
             say(world, batch, who, {"category": category, "work": work})
     with translation.override("de"):
         for word in ("open", "wait", "category", "work", "keep", "remove"):
-            assert shown(word) != word, "the catalogue has the word"
+            assert show(word) != word, "the catalogue has the word"
     return batch
 
 
@@ -121,9 +121,9 @@ def test_the_reason_of_an_adjudication(world: World, batch: Batch) -> None:
     batches.close_batch(batch=batch, by=world.mara, now=NOON)
     automatic_decisions.resolve_batch(batch=batch, now=NOON + timedelta(seconds=61))
 
-    reasons = {str(shown(one.reason)) for one in Adjudication.objects.all()}
+    reasons = {str(show(one.reason)) for one in Adjudication.objects.all()}
     with translation.override("de"):
-        in_german = {shown(one.reason) for one in Adjudication.objects.all()}
+        in_german = {show(one.reason) for one in Adjudication.objects.all()}
 
     assert any("open 1" in reason for reason in reasons), reasons
     assert all("offen" not in reason and "warten" not in reason for reason in in_german), in_german

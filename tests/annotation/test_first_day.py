@@ -517,7 +517,7 @@ def test_disagreements_come_first_and_name_who_said_other_than_most(world: World
 
     assert len(seen) == 3
     assert [one.differ for one in found] == [True, True, False, False]
-    assert [[said.person for said in one.said if said.apart] for one in found] == [
+    assert [[said.person for said in one.answers if said.apart] for one in found] == [
         [world.cy.pk],
         [world.cy.pk],
         [],
@@ -602,7 +602,7 @@ def test_edits_that_differ_come_first_and_are_counted_and_edits_that_come_to_the
     page = said(client_of(world.mara).get(reverse("calibration", args=[batch.public_id])))
 
     assert [one.differ for one in found] == [True, False, False, False]
-    assert [one.person for one in found[0].said if one.apart] == [world.bo.pk]
+    assert [one.person for one in found[0].answers if one.apart] == [world.bo.pk]
     assert "Annotators differ on 1 of 4 items" in re.sub(r"<[^>]+>", "", page)
     assert page.count("differs from the majority") == 1
     assert page.count('class="tabular contrast"') == 1, "where all did the same nobody stands apart"

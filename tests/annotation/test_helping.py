@@ -126,7 +126,7 @@ def test_ranking_lists_each_outcome_once_and_what_fools_first(
 ) -> None:
     given = [impressions.Candidate(key, *row) for key, row in enumerate(rows)]
     found = impressions.rank(given)
-    assert sorted(one.made for one in found) == sorted({row[1] for row in rows})
+    assert sorted(one.digest for one in found) == sorted({row[1] for row in rows})
     places = [impressions.BEST.get(one.verdict or "", 1) for one in found]
     assert places == sorted(places)
     assert impressions.rank(list(reversed(given))) == found
@@ -136,7 +136,7 @@ def test_makers_take_turns() -> None:
     given = [impressions.Candidate(n, "rules", f"r{n}", 0.9) for n in range(3)] + [
         impressions.Candidate(10 + n, "llm", f"m{n}", 0.0) for n in range(2)
     ]
-    assert [one.made for one in impressions.rank(given)] == ["m0", "r0", "m1", "r1", "r2"]
+    assert [one.digest for one in impressions.rank(given)] == ["m0", "r0", "m1", "r1", "r2"]
 
 
 # -- proposals of the kinds -------------------------------------------------------------------------

@@ -242,6 +242,6 @@ def test_the_states_of_the_checklist_are_the_same_words_in_the_browser_and_on_th
     ],
 )
 def test_codes_are_shown_in_words(kept: str, english: str, german: str) -> None:
-    assert display_text.shown(kept) == english
+    assert display_text.show(kept) == english
     with translation.override("de"):
-        assert display_text.shown(kept) == german
+        assert display_text.show(kept) == german

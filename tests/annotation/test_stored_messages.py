@@ -64,7 +64,7 @@ def test_a_note_in_a_manifest_is_shown_in_the_readers_language() -> None:
 
     assert message == joined([measures.UNEQUAL, measures.ONE_UNIT])
     with translation.override("de"):
-        assert "Konfidenzintervall" in display_text.shown(message)
+        assert "Konfidenzintervall" in display_text.show(message)
     assert note_of("What somebody wrote.") == "What somebody wrote."
 
 
@@ -81,9 +81,9 @@ def test_the_reason_of_an_adjudication_is_stored_as_a_message(world: World) -> N
 
     assert stored(adjudication, "reason")["code"] == "resolving.no_label"
     assert adjudication.reason == "No label has a majority (extraction 1, neither 1)."
-    assert display_text.shown(adjudication.reason) == adjudication.reason
+    assert display_text.show(adjudication.reason) == adjudication.reason
     with translation.override("de"):
-        assert display_text.shown(adjudication.reason) == (
+        assert display_text.show(adjudication.reason) == (
             "Kein Etikett hat eine Mehrheit (Nachschlagen 1, keines von beiden 1)."
         )
     event = Event.objects.get(thing="item", thing_id=adjudication.item_id, after="adjudication")
@@ -130,7 +130,7 @@ def test_practice_shows_its_sentences_in_the_readers_language(task: Any, variant
         ]
         sentences = [text for text in texts if ours.fullmatch(text)]
 
-        assert [text for text in sentences if display_text.shown(text) == text] == []
+        assert [text for text in sentences if display_text.show(text) == text] == []
 
 
 def test_a_sentence_of_practice_is_a_message() -> None:
@@ -139,7 +139,7 @@ def test_a_sentence_of_practice_is_a_message() -> None:
 
     assert text == "8 of 8 samples right (written for practice)"
     with translation.override("de"):
-        assert display_text.shown(text) == "8 von 8 Antworten richtig (written for practice)"
+        assert display_text.show(text) == "8 von 8 Antworten richtig (written for practice)"
 
 
 # -- refusals of jobs -----------------------------------------------------------------------------

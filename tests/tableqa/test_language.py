@@ -43,7 +43,7 @@ GERMAN = {
 
 @pytest.fixture
 def german() -> Iterator[None]:
-    before = translation._one, translation._counted, translation._number, translation._load
+    before = translation._translate, translation._counted, translation._localize, translation._load
     translation.set_translator(
         lambda text: GERMAN.get(text, text), None, lambda number: number.translate(str.maketrans(",.", ".,"))
     )
@@ -156,7 +156,7 @@ def test_values_without_a_placeholder_are_left_out() -> None:
 
 
 def test_an_unknown_code_is_looked_for_once_in_all_modules_and_then_named() -> None:
-    before = translation._one, translation._counted, translation._number, translation._load
+    before = translation._translate, translation._counted, translation._localize, translation._load
     loads: list[str] = []
 
     def load() -> None:
@@ -243,7 +243,7 @@ def test_joined_parts_are_one_list_and_each_is_there_once() -> None:
 
 
 def test_without_a_translation_everything_is_english() -> None:
-    before = translation._one, translation._counted, translation._number, translation._load
+    before = translation._translate, translation._counted, translation._localize, translation._load
     translation.set_translator(None, None)
     try:
         message = careless_responding.TOO_FEW.format(items=3, needed=10)

@@ -80,7 +80,7 @@ class Command(RefusingCommand):
 
     def plan(self, options: dict[str, Any]) -> None:
         study = self.read(options["file"])
-        project = self.there(study, options)
+        project = self.existing_project(study, options)
         plan = study_file_apply.plan_for_project(
             study, project, now=timezone.now(), probes=_probes(study, options)
         )
@@ -104,7 +104,7 @@ class Command(RefusingCommand):
 
     def apply(self, options: dict[str, Any]) -> None:
         study = self.read(options["file"])
-        project = self.there(study, options)
+        project = self.existing_project(study, options)
         by, is_new_account = self.manager(study, project, options["manager"])
         try:
             applied = study_file_apply.apply(
@@ -179,7 +179,7 @@ class Command(RefusingCommand):
         except StudyError as error:
             raise CommandError("\n".join(f"{name}, {fault}" for fault in error.faults)) from None
 
-    def there(self, study: Study, options: dict[str, Any]) -> Project | None:
+    def existing_project(self, study: Study, options: dict[str, Any]) -> Project | None:
         """The project that the file is about; None where it is not there yet. One that is named has to be there."""
         if options["project"]:
             return self.project(options["project"])

@@ -110,8 +110,8 @@ class PeopleTerms(models.Model):
         check=lambda value, context: work_limits.caps(value),
         inputs=Inputs(
             build=_cap_fields,
-            join=lambda given: {
-                name: given[name] for name in work_limits.OF_A_BATCH if given.get(name) is not None
+            join=lambda values: {
+                name: values[name] for name in work_limits.OF_A_BATCH if values.get(name) is not None
             },
             split=dict,
         ),

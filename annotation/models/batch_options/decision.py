@@ -173,7 +173,7 @@ class DecisionTerms(models.Model):
                     label=gettext_lazy("Filter by outcome"),
                 )
             },
-            join=lambda given: given.get("feeds_when") or {},
+            join=lambda values: values.get("feeds_when") or {},
             split=lambda value: {"feeds_when": value},
         ),
         shape={

@@ -49,7 +49,7 @@ def arrange(stages: Sequence[Stage], blocked: Mapping[int, Blockage]) -> Flow:
     for sources, of_group in groups.items():
         first = len(set(rows.values()))
         for chain in of_group:
-            _place(chain[0], after, len(set(rows.values())), rows)
+            _assign_rows(chain[0], after, len(set(rows.values())), rows)
         origins.append((sources, first, len(set(rows.values())) - 1))
     columns = {key: _column(by_key[key], by_key) for key in rows}
     return Flow(columns, rows, origins, len(stages) - placed_count)
@@ -84,10 +84,10 @@ def _rank(chain: Sequence[Stage], blocked: Mapping[int, Blockage]) -> tuple[bool
     )
 
 
-def _place(stage: Stage, after: Mapping[int, Sequence[Stage]], row: int, rows: dict[int, int]) -> None:
+def _assign_rows(stage: Stage, after: Mapping[int, Sequence[Stage]], row: int, rows: dict[int, int]) -> None:
     rows[stage.key] = row
     for index, follower in enumerate(after.get(stage.key, ())):
-        _place(follower, after, row if index == 0 else len(set(rows.values())), rows)
+        _assign_rows(follower, after, row if index == 0 else len(set(rows.values())), rows)
 
 
 def _column(stage: Stage, by_key: Mapping[int, Stage], deep: int = 0) -> int:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotation.imports import example_import
 from annotation.models.batch_options.named_values import NamedTextsField
-from annotation.platform.display_text import shown as shown_word
+from annotation.platform.display_text import show
 from annotation.platform.refusals import ActionRefused
 from tableqa.core.json_text import read_json
 from tableqa.readers import READERS, MappedReader
@@ -206,7 +206,7 @@ class ChoicesForm(forms.Form):
         for name, values in READING.items():
             if name in offered or self.initial[name]:
                 option_values = dict.fromkeys((*offered.get(name, ()), self.initial[name], *values))
-                choices = [(value, shown_word(values.get(value, value))) for value in option_values if value]
+                choices = [(value, show(values.get(value, value))) for value in option_values if value]
                 self.fields[name] = forms.ChoiceField(
                     label=_OPTIONS[name], required=False, choices=[("", gettext("(not chosen)")), *choices]
                 )

@@ -17,7 +17,7 @@ from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
 from annotation.models import Batch, Decision, Item, Person, Project, RevisionRequest
 from annotation.models.batch_options.adjudication import listed_reasons
-from annotation.platform.display_text import shown
+from annotation.platform.display_text import show
 from annotation.platform.refusals import ActionRefused
 from annotation.quality import compared_responses, guidelines
 from annotation.queue import candidates as queue_candidates
@@ -454,7 +454,7 @@ def _was_decided(item: Item) -> str:
         )
     elif decision.kind == Decision.Kind.EXCLUDED:
         became = gettext("This item was excluded in the meantime: {reason}").format(
-            reason=_with_full_stop(shown(decision.reason))
+            reason=_with_full_stop(show(decision.reason))
         )
     else:
         task, plain = item.batch.task(), item.plain()

@@ -143,7 +143,7 @@ def _overview_lines(batch: Batch, snapshot: SnapshotView, within: float) -> Iter
     """A line for each measure of the batch: its first statistic, and how many more items it takes."""
     query: dict[str, Any] = {"batch": batch.public_id, "within": within}
     if snapshot.data is None:
-        reason = display_text.shown(snapshot.failed) if snapshot.failed else gettext("being computed")
+        reason = display_text.show(snapshot.failed) if snapshot.failed else gettext("being computed")
         name = Cell(batch.name, address=f"?{urlencode(query)}#apart")
         yield (name, text(reason), *[text(NOTHING)] * 4)
         return
@@ -156,7 +156,7 @@ def _overview_lines(batch: Batch, snapshot: SnapshotView, within: float) -> Iter
             text(display_text.statistic(figure["statistic"])),
             study_figures.estimate(figure, figure["statistic"]),
             count(figure["raters"]),
-            text(display_text.shown(_items_needed(entry["basis"], within))),
+            text(display_text.show(_items_needed(entry["basis"], within))),
         )
 
 

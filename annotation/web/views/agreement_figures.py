@@ -36,7 +36,7 @@ def statistics(
         value = estimate(figure, figure["statistic"])
         records.append({**figure, "measure": measure, "statistic": statistic, "value": value})
         if figure["note"]:
-            notes[f"{statistic}: {display_text.shown(figure['note'])}"] = None
+            notes[f"{statistic}: {display_text.show(figure['note'])}"] = None
     fields = (
         *(texts(batch_name=gettext("Batch")) if batches else ()),
         *texts(measure=gettext("Measure"), statistic=gettext("Statistic")),
@@ -48,12 +48,12 @@ def statistics(
 def report_table(report: Mapping[str, Any], report_number: int) -> Figure:
     """A report of a task type, as a snapshot holds it, as a table; `report_number`: which one of its batch."""
     columns = tuple(
-        _report_column(display_text.shown(title), index, [row[index] for row in report["rows"]])
+        _report_column(display_text.show(title), index, [row[index] for row in report["rows"]])
         for index, title in enumerate(report["columns"])
     )
     rows = tuple(tuple(_report_cell(value) for value in row) for row in report["rows"])
-    name, title = f"report-{report_number}", display_text.shown(report["title"])
-    return Figure(name, title, Sheet(name, title, columns, rows, display_text.shown(report["note"])))
+    name, title = f"report-{report_number}", display_text.show(report["title"])
+    return Figure(name, title, Sheet(name, title, columns, rows, display_text.show(report["note"])))
 
 
 def _report_column(title: str, index: int, values: Sequence[Any]) -> Column:
@@ -71,4 +71,4 @@ def _report_cell(value: Any) -> Cell:
         return text(NOTHING)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Cell(display_text.number(str(value)), float(value))
-    return text(display_text.shown(value))
+    return text(display_text.show(value))

@@ -413,7 +413,7 @@ def _allocation_tables(
     """The allocation by batch, and by person and batch."""
     of_batches = [
         {
-            "names": [batch.name, display_text.shown(kind_title(batch)), display_text.shown(batch.state)],
+            "names": [batch.name, display_text.show(kind_title(batch)), display_text.show(batch.state)],
             "account": account,
         }
         for batch in batches

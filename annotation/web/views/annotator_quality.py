@@ -198,7 +198,7 @@ def _people(
         return []
     agreement = {entry["person"]: entry for entry in measure["people"]} if measure is not None else {}
     reliability = work["reliability"][0] if work["reliability"] else {"people": {}, "labels": []}
-    labels = [display_text.shown(label) for label in reliability["labels"]]
+    labels = [display_text.show(label) for label in reliability["labels"]]
     rows = []
     # The page is ordered by name and files are by pseudonym: in both, a figure has the same number.
     for person_number, key in enumerate(sorted(work["people"], key=int), start=1):

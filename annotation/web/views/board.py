@@ -17,7 +17,7 @@ from annotation.charts.figure import Figure
 from annotation.explorer.links import explorer_url, url_of_batches
 from annotation.explorer.selection import MOST_VALUES, STATES
 from annotation.models import Batch, PerturbationRun, Project, Release, Source
-from annotation.platform.display_text import shown
+from annotation.platform.display_text import show
 from annotation.templatetags.explorer import linked
 from annotation.web.board import flow, needs
 from annotation.web.board.facts import Board
@@ -400,8 +400,8 @@ def _box(
 
 def _line(stage: Stage) -> str:
     """How far a batch is, in a few words; its state where it is not simply open."""
-    parts = [shown(stage.state) if stage.state != "open" else "", _progress_in_words(stage)]
-    return " · ".join(filter(None, parts)) or shown(stage.state)
+    parts = [show(stage.state) if stage.state != "open" else "", _progress_in_words(stage)]
+    return " · ".join(filter(None, parts)) or show(stage.state)
 
 
 def _progress_in_words(stage: Stage) -> str:
@@ -419,7 +419,7 @@ def _progress_in_words(stage: Stage) -> str:
 
 def _description(stage: Stage, blockage: Blockage | None) -> str:
     """A box in words, for screen readers."""
-    parts = (stage.name, shown(stage.state), _progress_in_words(stage), blockage.sentence if blockage else "")
+    parts = (stage.name, show(stage.state), _progress_in_words(stage), blockage.sentence if blockage else "")
     return ". ".join(part.removesuffix(".") for part in parts if part)
 
 

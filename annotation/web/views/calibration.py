@@ -80,7 +80,7 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
                 "one": comparison,
                 "said": [
                     (letter, names.get(response.person, ""), response)
-                    for letter, response in zip(letters[comparison.item.pk], comparison.said, strict=True)
+                    for letter, response in zip(letters[comparison.item.pk], comparison.answers, strict=True)
                 ],
                 "contrast": _contrast(comparison, task, letters[comparison.item.pk]),
             }
@@ -144,10 +144,10 @@ def _lines(
             "example": comparison.item.example.external_id,
             "result": result,
         }
-        if comparison.known:
+        if comparison.gold:
             gold = gettext("Gold answer")
-            lines.append({**about, "annotator": gold, "words": comparison.known, "is_apart": False})
-        for letter, response in zip(letters[comparison.item.pk], comparison.said, strict=True):
+            lines.append({**about, "annotator": gold, "words": comparison.gold, "is_apart": False})
+        for letter, response in zip(letters[comparison.item.pk], comparison.answers, strict=True):
             annotator = called.get(response.person) or letter
             apart = {"words": response.words, "is_apart": response.apart}
             lines.append({**about, "annotator": annotator, **apart})
@@ -166,7 +166,7 @@ def _contrast(comparison: ItemComparison, task: TaskType, letters: Sequence[str]
     """
     if comparison.differ is False or "table" not in task.shows:
         return None
-    did = variants_of(letters, task, [each.data for each in comparison.said])
+    did = variants_of(letters, task, [each.data for each in comparison.answers])
     if not any(each.operations or list(each.marked) for each in did):
         return None
     try:
@@ -179,8 +179,8 @@ def _contrast(comparison: ItemComparison, task: TaskType, letters: Sequence[str]
 
 def _without_names(comparison: ItemComparison) -> ItemComparison:
     """The same in an order that reveals no author."""
-    ordered = sorted(comparison.said, key=lambda response: canonical([response.data, response.words]))
-    return replace(comparison, said=tuple(replace(response, person=0) for response in ordered))
+    ordered = sorted(comparison.answers, key=lambda response: canonical([response.data, response.words]))
+    return replace(comparison, answers=tuple(replace(response, person=0) for response in ordered))
 
 
 def _letters(batch: Batch, compared: Sequence[ItemComparison]) -> dict[int, list[str]]:
@@ -189,10 +189,10 @@ def _letters(batch: Batch, compared: Sequence[ItemComparison]) -> dict[int, list
     letter_by_person = dict(zip(ids, candidates.letters(len(ids)), strict=True))
     letters_by_item = {}
     for comparison in compared:
-        in_order = candidates.letters(len(comparison.said))
+        in_order = candidates.letters(len(comparison.answers))
         letters_by_item[comparison.item.pk] = [
             letter_by_person.get(response.person, "?") if response.person else letter
-            for letter, response in zip(in_order, comparison.said, strict=True)
+            for letter, response in zip(in_order, comparison.answers, strict=True)
         ]
     return letters_by_item
 

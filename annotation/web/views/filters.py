@@ -167,11 +167,11 @@ class Chip:
 
 def form(who: Reader, chosen: Selection, names: Names, batch: Batch | None) -> dict[str, Any]:
     """The choices of each filter of the form, and the parameters that it sends along."""
-    kinds = {batch.task_type: display_text.shown(kind_title(batch)) for batch in who.batches.values()}
+    kinds = {batch.task_type: display_text.show(kind_title(batch)) for batch in who.batches.values()}
     people = [(pseudonym, names(key)) for pseudonym, key in who.people.items()]
     batches = [(who.batches[key].public_id, who.batches[key].name) for key in who.listed]
     show = [(value, gettext(text)) for value, text in SHOW.items() if who.leads or value not in OF_GOLD]
-    reasons = [(reason, display_text.shown(reason)) for reason in chosen.skipped if reason != ANY]
+    reasons = [(reason, display_text.show(reason)) for reason in chosen.skipped if reason != ANY]
     return {
         "state": Choice("state", [(state, gettext(text)) for state, text in STATES.items()], chosen.states),
         "batch": None if batch else Choice("batch", batches, chosen.batches),
@@ -234,23 +234,23 @@ def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str
     """A filter and one of its values, in words."""
     measure, _, rest = value.partition(SEPARATOR)
     if name == "label":
-        return _title(who, measure), display_text.shown(_label(who, measure, rest))
+        return _title(who, measure), display_text.show(_label(who, measure, rest))
     if name == "column":
         return column_title(measure), table_names([rest]).get(rest, rest) if measure == TABLE else rest
     label = gettext(FILTERS[name])
     if name == "pair":
-        labels = [display_text.shown(_label(who, measure, entry)) for entry in rest.split(BETWEEN)]
+        labels = [display_text.show(_label(who, measure, entry)) for entry in rest.split(BETWEEN)]
         return f"{label} ({display_text.measure(_measure(who, measure))})", " / ".join(labels)
     batches = who.batches.values()
     in_words = {
         "batch": lambda: next((entry.name for entry in batches if entry.public_id == value), value),
         "type": lambda: next(
-            (display_text.shown(kind_title(entry)) for entry in batches if entry.task_type == value), value
+            (display_text.show(kind_title(entry)) for entry in batches if entry.task_type == value), value
         ),
         "source": lambda: dict(_sources(who)).get(value, value),
         "state": lambda: gettext(STATES[value]),
         "person": lambda: names(who.people[value]),
-        "skipped": lambda: gettext("for any reason") if value == ANY else display_text.shown(value),
+        "skipped": lambda: gettext("for any reason") if value == ANY else display_text.show(value),
         "assignment": lambda: gettext(ASSIGNMENTS[value]),
         "release": lambda: _release(who, value),
         "part": lambda: gettext(PARTS[value]),
@@ -262,7 +262,7 @@ def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str
     }
     if name in in_words:
         return label, str(in_words[name]())
-    return label, display_text.shown(value) if value in ("yes", "no") else value
+    return label, display_text.show(value) if value in ("yes", "no") else value
 
 
 def facets(

@@ -78,7 +78,7 @@ def review(request: PageRequest, public_id: str) -> HttpResponse:
             return redirect("review", public_id)
     entry = item_review.next_entry(who, sample)
     context = {"project": sample.project, "entry": entry, "note": note, **_counts(sample)}
-    return render(request, "adjudicating/review.html", context | (_shown(who, entry) if entry else {}))
+    return render(request, "adjudicating/review.html", context | (_entry_parts(who, entry) if entry else {}))
 
 
 def _counts(sample: ReviewSample) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _counts(sample: ReviewSample) -> dict[str, Any]:
     return {"sample": sample, "total": total, "done": rate.n, "left": total - rate.n, "rate": rate}
 
 
-def _shown(who: Reader, entry: ReviewEntry) -> dict[str, Any]:
+def _entry_parts(who: Reader, entry: ReviewEntry) -> dict[str, Any]:
     """Question, table and accepted outcomes of an item, as its task type words them."""
     item = entry.item
     item.batch = who.batches[item.batch_id]

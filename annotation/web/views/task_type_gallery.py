@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 
 from annotation.models import Project
 from annotation.models.batch_options.task_settings import filled
-from annotation.platform.display_text import shown
+from annotation.platform.display_text import show
 from annotation.releases.task_records import instruction
 from annotation.workflow import task_types as workflow_task_types
 from tasks.contract import STEPS, TaskType, task_types
@@ -26,7 +26,7 @@ class Choice:
 
     @property
     def title(self) -> str:
-        return shown(self.task.title)
+        return show(self.task.title)
 
     @property
     def sentence(self) -> str:

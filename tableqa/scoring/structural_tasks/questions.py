@@ -198,8 +198,8 @@ def _merged_cell_detection(table: Table, rng: random.Random) -> StructuralReques
 
 
 STRUCTURAL_TASKS: dict[str, StructuralTask] = {
-    one.name: one
-    for one in (
+    task.name: task
+    for task in (
         StructuralTask("table_partition", "First and last cell", _table_partition),
         StructuralTask("cell_lookup", "Position of a value", _cell_lookup),
         StructuralTask("reverse_lookup", "Value at a position", _reverse_lookup),
