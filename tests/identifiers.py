@@ -3,8 +3,9 @@
     .venv/bin/python -m tests.identifiers              names the functions with a name that is new
     .venv/bin/python -m tests.identifiers --record     takes files with fewer of them into the record
 
-The names, and what to write instead, are in docs/wording.toml. A name counts once in each function that assigns it or has
-it as a parameter. tests/identifiers.toml records the count of each file, which may only fall.
+The names, and what to write instead, are in docs/wording.toml. A name counts once in each function, class and module that
+assigns it, has it as a parameter, or defines or imports something under it; `_name` counts as `name`. tests/identifiers.toml
+records the count of each file, which may only fall. The line of a file that moves is moved there by hand.
 """
 
 import ast
@@ -20,15 +21,16 @@ from tests.wording import ROOT
 WORDING = ROOT / "docs" / "wording.toml"
 RECORD = ROOT / "tests" / "identifiers.toml"
 PACKAGES = ("annotation", "config", "predictor", "tableqa", "tasks")
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SCOPES = (*FUNCTIONS, ast.ClassDef, ast.Module)
 
 
 class Use(NamedTuple):
-    """A name to avoid in a function."""
+    """A name to avoid in a function, a class or a module."""
 
     path: str
     line: int
-    function: str
+    scope: str
     name: str
     is_public_parameter: bool
 
@@ -51,11 +53,14 @@ def uses(root: Path, avoided: Mapping[str, str]) -> Iterator[Use]:
 def uses_in(text: str, path: str, avoided: Mapping[str, str]) -> Iterator[Use]:
     """The uses in one module."""
     tree = ast.parse(text)
-    for function in (node for node in ast.walk(tree) if isinstance(node, SCOPES)):
-        parameters = {argument.arg for argument in _arguments(function)}
-        is_public = not function.name.startswith("_")
-        for name in sorted((parameters | set(_assigned(function))) & avoided.keys()):
-            yield Use(path, function.lineno, function.name, name, is_public and name in parameters)
+    for scope in (node for node in ast.walk(tree) if isinstance(node, SCOPES)):
+        parameters = (
+            {argument.arg for argument in _arguments(scope)} if isinstance(scope, FUNCTIONS) else set()
+        )
+        names = parameters | set(_assigned(scope))
+        line, title = (1, "module") if isinstance(scope, ast.Module) else (scope.lineno, scope.name)
+        for name in sorted(name for name in names if name.lstrip("_") in avoided):
+            yield Use(path, line, title, name, not title.startswith("_") and name in parameters)
 
 
 def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[ast.arg]:
@@ -65,14 +70,18 @@ def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) ->
 
 
 def _assigned(node: ast.AST) -> Iterator[str]:
-    """Names that a function assigns itself: not those of functions inside it."""
+    """Names that a function, class or module assigns itself: not those of functions and classes inside it."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, SCOPES):
+            if isinstance(child, FUNCTIONS):
+                yield child.name
             continue
         if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
             yield child.id
         elif isinstance(child, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and child.name:
             yield child.name
+        elif isinstance(child, ast.alias) and child.asname:
+            yield child.asname
         elif isinstance(child, ast.Lambda):
             yield from (argument.arg for argument in _arguments(child))
         yield from _assigned(child)
@@ -90,7 +99,7 @@ def problems(now: Sequence[Use], recorded: Mapping[str, int], avoided: Mapping[s
         if number > recorded.get(path, 0):
             yield f"{path}: {number} names that say nothing, {recorded.get(path, 0)} recorded. Rename the new ones:"
             yield from (
-                f"  line {use.line}, {use.function}: {use.name!r} -> {avoided[use.name]}"
+                f"  line {use.line}, {use.scope}: {use.name!r} -> {avoided[use.name.lstrip('_')]}"
                 for use in now
                 if use.path == path
             )
@@ -106,8 +115,9 @@ def main(arguments: list[str]) -> int:
     recorded = tomllib.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
     present = counts(now)
     if arguments == ["--record"]:
-        if recorded and sum(present.values()) > sum(recorded.values()):
-            print("There are more names than recorded. Rename the new ones.")
+        more = [path for path, count in present.items() if count > recorded.get(path, 0)]
+        if recorded and more:
+            print(f"There are more names than recorded in {', '.join(more)}. Rename the new ones.")
             return 1
         lines = (f'"{path}" = {number}\n' for path, number in sorted(present.items()))
         RECORD.write_text("# Written by tests/identifiers.py; counts only fall.\n" + "".join(lines), "utf-8")

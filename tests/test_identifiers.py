@@ -1,9 +1,11 @@
 """The check of names in code counts each once a function, and lets none be added."""
 
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
+from tests import identifiers
 from tests.identifiers import Use, names_to_avoid, problems, uses_in
 
 AVOIDED = {"found": "matches", "given": "values"}
@@ -11,8 +13,7 @@ AVOIDED = {"found": "matches", "given": "values"}
 
 def names(text: str) -> list[tuple[str, str, bool]]:
     return [
-        (use.function, use.name, use.is_public_parameter)
-        for use in uses_in(dedent(text), "module.py", AVOIDED)
+        (use.scope, use.name, use.is_public_parameter) for use in uses_in(dedent(text), "module.py", AVOIDED)
     ]
 
 
@@ -52,6 +53,36 @@ def test_parameters_of_public_functions_are_told_apart() -> None:
             return found, given.found, search(given=1)
     """
     assert names(text) == [("search", "given", True), ("_search", "given", False)]
+
+
+def test_names_of_modules_and_classes_count() -> None:
+    text = """
+        from words import text as given
+        found = 1
+        _found = [found for found in ()]
+        class Search:
+            found: int
+            given = sorted((), key=lambda given: given)
+            def found(self): ...
+    """
+    assert names(text) == [
+        ("module", "_found", False),
+        ("module", "found", False),
+        ("module", "given", False),
+        ("Search", "found", False),
+        ("Search", "given", False),
+    ]
+
+
+def test_the_record_of_no_file_rises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = tmp_path / "identifiers.toml"
+    record.write_text('"a.py" = 1\n"b.py" = 2\n')
+    monkeypatch.setattr(identifiers, "RECORD", record)
+    monkeypatch.setattr(identifiers, "uses", lambda root, avoided: [Use("a.py", 1, "f", "found", False)] * 2)
+
+    assert identifiers.main(["--record"]) == 1
+
+    assert '"b.py" = 2' in record.read_text()
 
 
 def test_a_new_name_fails_and_a_removed_one_leaves_the_record() -> None:
