@@ -112,10 +112,8 @@ def explain(item: Item, person: Person, *, now: datetime) -> Explanation:
     for requirement in entry_requirements.all_unmet(batch, later, holding=None):
         after = ngettext(
             "After {number} more item: “{message}”", "After {number} more items: “{message}”", ahead
-        )
-        return Explanation(
-            False, [Reason("limit_ahead", after.format(number=ahead, message=requirement.message))]
-        )
+        ).format(number=ahead, message=requirement.message)
+        return Explanation(False, [Reason("limit_ahead", after)])
     return _served(*_when(item, person, held_ids), ahead=len(held_ids) + ahead, is_exact=item.pk in walk)
 
 
@@ -196,14 +194,11 @@ def _of_batch(
     begun = is_held and batch.state == "paused"
     if batch.state in NOT_OPEN and not begun:
         yield _reason(NOT_OPEN[batch.state])
-    for requirement in entry_requirements.all_unmet(
-        batch, facts, holding=0 if is_held else None, begun=begun
-    ):
+    holding = 0 if is_held else None
+    for requirement in entry_requirements.all_unmet(batch, facts, holding=holding, begun=begun):
         if requirement.code != NOT_OPEN["paused"]:
-            yield Reason(
-                requirement.code,
-                gettext("The annotator reads: “{message}”").format(message=requirement.message),
-            )
+            text = gettext("The annotator reads: “{message}”").format(message=requirement.message)
+            yield Reason(requirement.code, text)
 
 
 def _of_item(item: Item, person: Person) -> Iterator[str]:
