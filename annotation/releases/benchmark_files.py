@@ -24,11 +24,7 @@ from tableqa.core.disk_collections import Shelf
 from tableqa.data.positional_ids import with_positional_ids
 from tableqa.perturbations.mixes import Part
 from tableqa.releases import perturbation_records
-from tableqa.releases.release_records import (
-    RAW,
-    RULES_OF_HISTORY,
-    automatic_lines,
-)
+from tableqa.releases.release_records import RAW, RULES_OF_HISTORY, automatic_lines
 from tableqa.writers import hub, whole_examples
 from tableqa.writers.whole_examples import RESPONSES
 from tasks.contract import InvalidResponse, Item, TaskType

@@ -21,11 +21,7 @@ from annotation.payments import data_statement
 from annotation.quality import compared_responses, rating_tallies
 from annotation.quality.label_texts import localize_figure
 from annotation.releases import mixes as releases_mixes
-from annotation.releases.benchmark_files import (
-    FORMATS,
-    compose_mixes,
-    is_benchmark,
-)
+from annotation.releases.benchmark_files import FORMATS, compose_mixes, is_benchmark
 from annotation.releases.raw_records import EVALUATION, Raw
 from annotation.releases.task_records import task_of_record
 from tableqa.core.release_rules import RULES

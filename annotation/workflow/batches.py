@@ -16,15 +16,7 @@ from annotation.access.roles import Permission, permissions
 from annotation.assistance import impressions, loop_fit, model_accuracy
 from annotation.background import jobs
 from annotation.background.staged_pages import HiddenPages
-from annotation.models import (
-    Batch,
-    Exclusion,
-    Job,
-    Membership,
-    Person,
-    Project,
-    TaskTypeDefinition,
-)
+from annotation.models import Batch, Exclusion, Job, Membership, Person, Project, TaskTypeDefinition
 from annotation.models.batch_options import check
 from annotation.platform.refusals import ActionRefused, refuse, require_storable
 from annotation.quality import guidelines, qualification

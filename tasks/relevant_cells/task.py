@@ -10,15 +10,7 @@ from tableqa.core.translation import gettext, gettext_noop
 from tableqa.data.answers import normal_forms
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
-from tasks.contract import (
-    Field,
-    InvalidResponse,
-    Item,
-    JudgingTask,
-    Measure,
-    PerturbedExample,
-    ReleaseRecord,
-)
+from tasks.contract import Field, InvalidResponse, Item, JudgingTask, Measure, PerturbedExample, ReleaseRecord
 from tasks.shared.form_fields import Cell, Cells, cells_in_order, cells_in_words
 from tasks.shared.response_parts import ResponseReader
 

@@ -16,14 +16,7 @@ from tableqa.cells import fold, number_of
 from tableqa.core.translation import gettext, gettext_noop
 from tableqa.data.answers import compare
 from tableqa.data.tables import is_id
-from tableqa.operations import (
-    InsertColumn,
-    Operation,
-    RenameHeader,
-    SplitColumn,
-    describe,
-    replay,
-)
+from tableqa.operations import InsertColumn, Operation, RenameHeader, SplitColumn, describe, replay
 from tableqa.perturbations.contracts import Contract, check
 from tableqa.programs import ProgramError
 from tableqa.programs.evidence import CellRef, evidence

@@ -34,14 +34,8 @@ from annotation.releases import creation
 from annotation.web.api import serializers as shapes
 from annotation.web.api.problems import CONTENT_TYPE, problem
 from annotation.workflow import adjudication as workflow_adjudication
-from annotation.workflow import (
-    assignments,
-    automatic_decisions,
-    projects,
-)
-from annotation.workflow import (
-    task_types as workflow_task_types,
-)
+from annotation.workflow import assignments, automatic_decisions, projects
+from annotation.workflow import task_types as workflow_task_types
 from tasks.contract import InvalidResponse, TaskType, decision_rules, task_types
 
 
