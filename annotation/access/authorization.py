@@ -204,7 +204,7 @@ def assignment(actor: Actor, public_id: str) -> Assignment:
 def own_assignment(person: int, public_id: str) -> Assignment | None:
     """The assignment at this address where it is the person's (by id), whatever they may do."""
     # A NUL is in no address, and PostgreSQL cannot be asked for one.
-    row: Assignment | None = None if "\0" in public_id else _mine.one(id=public_id, person=person)
+    row: Assignment | None = None if "\0" in public_id else _mine.first(id=public_id, person=person)
     # Asked for the person, too, PostgreSQL would read through everything they ever did where it knows too little of the
     # table: of a batch that was just opened.
     return row if row is not None and row.person_id == person else None

@@ -67,5 +67,5 @@ class Backend(ModelBackend):
 
     def get_user(self, user_id: Any) -> Person | None:
         """The person of a session, unless the account was closed."""
-        person: Person | None = _person.one(person=int(user_id))
+        person: Person | None = _person.first(person=int(user_id))
         return person if person is not None and self.user_can_authenticate(person) else None

@@ -12,29 +12,29 @@ from django.utils.translation import gettext_noop
 class BatchAvailability:
     """What a batch has for a person.
 
-    left       items for them, those in progress included
-    held       items in progress
+    remaining  items for them, those in progress included
+    leased     items in progress
     ended_at   when they last submitted or skipped an item of it; None before the first
     locked     whether a qualification comes first
     admits     whether it is a qualification
     """
 
-    left: int = 0
-    held: int = 0
+    remaining: int = 0
+    leased: int = 0
     ended_at: datetime | None = None
     locked: bool = False
     admits: bool = False
 
     @property
     def has_begun(self) -> bool:
-        return bool(self.held) or self.ended_at is not None
+        return bool(self.leased) or self.ended_at is not None
 
     @property
     def group(self) -> str:
         """Its group on home, a key of `GROUPS`."""
-        if self.left and self.locked:
+        if self.remaining and self.locked:
             return "locked"
-        if self.left:
+        if self.remaining:
             return "begun" if self.has_begun else "new"
         return "done"
 
@@ -54,7 +54,7 @@ def sort_batches(standings: Sequence[BatchAvailability]) -> list[int]:
     Where they worked last comes first, then what else they began, then a qualification, then what was opened first.
     """
     open_to_them = [
-        index for index, standing in enumerate(standings) if standing.left and not standing.locked
+        index for index, standing in enumerate(standings) if standing.remaining and not standing.locked
     ]
 
     def rank(index: int) -> tuple[bool, float, bool, int]:

@@ -99,12 +99,12 @@ def left_today(
 ) -> Day:
     """The rule of `day`: the narrower limit counts."""
 
-    def left(name: str, in_batch: float, in_project: float) -> list[tuple[float, float]]:
+    def remaining_of(name: str, in_batch: float, in_project: float) -> list[tuple[float, float]]:
         limits = ((caps.get(name), in_batch), (everywhere.get(name), in_project))
         return [(limit, limit - had) for limit, had in limits if limit is not None]
 
-    items = left("items_per_day", facts.items_today, facts.project_items_today)
-    hours = left("hours_per_day", facts.hours_today, facts.project_hours_today)
+    items = remaining_of("items_per_day", facts.items_today, facts.project_items_today)
+    hours = remaining_of("hours_per_day", facts.hours_today, facts.project_hours_today)
     return Day(
         max(0, int(min(remaining for _, remaining in items))) if items else None,
         max(0, round(60 * min(remaining for _, remaining in hours))) if hours else None,

@@ -312,7 +312,7 @@ class _Question:
     """One example, ready to be asked about by a thread, with the meter of its project."""
 
     row: Example
-    asked: judgements.ExamplePair
+    pair: judgements.ExamplePair
     meter: metering.ProjectMeter
 
 
@@ -363,7 +363,7 @@ class _Survey:
         """Runs in a thread, without the database. A model that is busy is asked again."""
         for attempt in range(TRIES):
             began = time.monotonic()
-            answer = model_answers.ask_patiently(self.predictor, question.asked, question.meter)
+            answer = model_answers.ask_patiently(self.predictor, question.pair, question.meter)
             if answer.state != "busy":
                 break
             self.wait(0.2 * 2**attempt)
@@ -384,7 +384,7 @@ class _Survey:
         self.unusable.count(answer.unusable)
         if self.unusable.is_stopped:
             self.stop = self.stop or "unusable"
-        judgement = judgements.judge_pair(question.asked, answer.original, None).judgements["original"]
+        judgement = judgements.judge_pair(question.pair, answer.original, None).judgements["original"]
         is_right = None if judgement is None or answer.error else judgement.right
         data = {
             "answers": list(answer.original["answers"]) if answer.original else [],

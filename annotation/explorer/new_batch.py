@@ -18,14 +18,14 @@ class ChosenExamples:
 
     only      ids in their sources, in the order of the items
     of        their kind, of `sampling.example_kinds`
-    made      how many of them a decision about the item made; the others are what the item itself showed
+    decided   how many of them a decision about the item made; the others are what the item itself showed
     left_out  how many items have no example that the task type takes, or one with the id of another
     """
 
     sources: tuple[Source, ...]
     only: tuple[str, ...]
     of: str
-    made: int
+    decided: int
     left_out: int
 
     def in_words(self) -> str:
@@ -39,14 +39,14 @@ class ChosenExamples:
         decided = ngettext(
             "{number} of them is the result of a decision.",
             "{number} of them are results of decisions.",
-            self.made,
+            self.decided,
         )
         left_out = ngettext(
             "{number} item is left out: this task type does not take its example.",
             "{number} items are left out: this task type does not take their examples.",
             self.left_out,
         )
-        further = [(words, n) for words, n in ((decided, self.made), (left_out, self.left_out)) if n]
+        further = [(words, n) for words, n in ((decided, self.decided), (left_out, self.left_out)) if n]
         return " ".join(words.format(number=f"{n:,}") for words, n in ((selected, count), *further))
 
 
@@ -73,7 +73,7 @@ def examples_of(who: Reader, keys: Sequence[int], task: TaskType) -> ChosenExamp
         sources=tuple(sources),
         only=tuple(rows[key].external_id for key in chosen),
         of=of,
-        made=sum(picked[key] for key in chosen),
+        decided=sum(picked[key] for key in chosen),
         left_out=len(keys) - len(chosen),
     )
 

@@ -232,7 +232,7 @@ class Select:
 
         return prepared.step(values, read)
 
-    def one(self, **values: Any) -> Any:
+    def first(self, **values: Any) -> Any:
         """The first row, or None."""
         return next(iter(self(**values)), None)
 
@@ -290,13 +290,13 @@ class Insert(Generic[M]):
         self.returning = returning
         self.worked_out = worked_out
         self.fields = [field for field in model._meta.concrete_fields if not field.primary_key]
-        self.given = [field for field in self.fields if field.attname not in worked_out]
+        self.value_fields = [field for field in self.fields if field.attname not in worked_out]
         self.key = str(model._meta.pk.attname)
         self._made: tuple[_Statement, list[Any]] | None = None
 
     def __call__(self, **values: Any) -> M:
         key, *rest = self._step(values).run()
-        return self.made(values, key, *rest)
+        return self.model_of(values, key, *rest)
 
     def only(self, **values: Any) -> Any:
         """The key of the new row alone, without a model."""
@@ -306,7 +306,7 @@ class Insert(Generic[M]):
         """The same as a step of several."""
         return self._step(values)
 
-    def made(self, values: Mapping[str, Any], key: Any, *returned: Any) -> M:
+    def model_of(self, values: Mapping[str, Any], key: Any, *returned: Any) -> M:
         """The model of a row that was added with these values, and what is `returning`."""
         values = {**values, **dict(zip(self.returning, returned, strict=True)), self.key: key}
         field_names = [field.attname for field in self.model._meta.concrete_fields if field.attname in values]
@@ -324,12 +324,12 @@ class Insert(Generic[M]):
             else _adapt(part, values[part.attname], here)
             for part in parts
         ]
-        if len(values) > len(self.given):
+        if len(values) > len(self.value_fields):
             raise TypeError(f"{self.model.__name__} was given {sorted(values)}")
         return Step(statement, params, _first)
 
     def _complete(self, values: dict[str, Any]) -> None:
-        for field in self.given:
+        for field in self.value_fields:
             if field.attname not in values:
                 values[field.attname] = field.get_default()
                 if values[field.attname] is None and not field.null:

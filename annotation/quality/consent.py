@@ -127,7 +127,7 @@ class ConsentTextCounts:
     """A version of the text, with how many people agree to it and how many took their consent back."""
 
     text: ConsentText
-    given: int
+    standing: int
     withdrawn: int
 
 

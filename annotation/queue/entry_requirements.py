@@ -266,7 +266,7 @@ def facts(*, batch: Batch, person: Person, now: datetime) -> AnnotatorState:
     project = batch.project
     values: dict[str, Any] = {}
     if project.consent_number or project.must_read or batch.must_practise or batch.requires_id:
-        consented, read, practised, passed, right, judged = _standing.one(
+        consented, read, practised, passed, right, judged = _standing.first(
             person=person.pk,
             project=project.pk,
             consent=project.consent_number,
@@ -285,7 +285,7 @@ def facts(*, batch: Batch, person: Person, now: datetime) -> AnnotatorState:
             values["reached"] = None if passed is None else QualificationResult(right, judged, passed)
     if batch.caps or project.caps:
         day = day_begun(project, now)
-        row = _worked.one(person=person.pk, project=project.pk, batch=batch.pk, day=day)
+        row = _worked.first(person=person.pk, project=project.pk, batch=batch.pk, day=day)
         for name, value in zip(_WORKED, row or (0,) * len(_WORKED), strict=True):
             values[name] = value / 3600 if "hours" in name else value
     return AnnotatorState(**values)

@@ -29,7 +29,7 @@ _add_to_person_counts = Update(
 
 def lock_person_counts(batch_id: int, person_id: int) -> PersonBatchCounts:
     """The person's row in the batch, locked after the item: two requests of one person take turns."""
-    counts: PersonBatchCounts | None = _locked_person_counts.one(batch=batch_id, person=person_id)
+    counts: PersonBatchCounts | None = _locked_person_counts.first(batch=batch_id, person=person_id)
     if counts is None:
         # A batch that closes does not see this row yet: it waits, and takes back what the person gets now.
         Batch.objects.select_for_update(no_key=True).filter(pk=batch_id).values_list("pk").first()

@@ -156,7 +156,7 @@ class Score:
         return len(self.goes) - self.judged
 
     @property
-    def left(self) -> list[int]:
+    def unanswered(self) -> list[int]:
         """The exercises (from 1) that were not answered yet, in their order."""
         return [position for position in range(1, self.total + 1) if position not in self.goes]
 

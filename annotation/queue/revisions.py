@@ -134,7 +134,7 @@ def append_steps(
 
 def written_revision(values: Mapping[str, Any], key: int, revision: int) -> Annotation:
     """The revision that was written, with what the database gave it."""
-    return _add.made(values, key, revision)
+    return _add.model_of(values, key, revision)
 
 
 def append(

@@ -167,6 +167,6 @@ def _remaining_annotations(counts: Counts, overlap: int, spec: BatchSpec) -> int
     if counts.state == "closed":
         return 0
     on_demand = spec.strategy == "everyone" or spec.purpose != "work"
-    if counts.left is not None and counts.state != "planned" and not on_demand:
-        return counts.left
+    if counts.open_slots is not None and counts.state != "planned" and not on_demand:
+        return counts.open_slots
     return max((counts.items - counts.gold) * overlap - (counts.submitted - counts.gold_submitted), 0)

@@ -60,10 +60,10 @@ NEWEST = 4
 
 @dataclass(frozen=True)
 class Counts:
-    """The progress of a batch: its state, its items and places, and how many of these were submitted.
+    """The progress of a batch: its state, its items and slots, and how many of these were submitted.
 
     `gold` of the items are mixed into the others, and `gold_submitted` are what people submitted to these. `undecided`
-    are the others that wait for a decision, and `left` the places of these that are not submitted; None: not counted.
+    are the others that wait for a decision, and `open_slots` the slots of these that are not submitted; None: not counted.
     `accepted` were decided with an outcome.
     """
 
@@ -74,7 +74,7 @@ class Counts:
     gold: int = 0
     gold_submitted: int = 0
     undecided: int | None = None
-    left: int | None = None
+    open_slots: int | None = None
     accepted: int = 0
 
 

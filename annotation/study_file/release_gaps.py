@@ -122,7 +122,7 @@ class UncheckedEdits:
     """The edits in a release that nobody has answered blind, of how many, and the public ids of their items."""
 
     number: int
-    made: int
+    total: int
     items: tuple[str, ...]
 
 

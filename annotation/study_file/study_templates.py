@@ -44,7 +44,7 @@ class Template:
 
     key: str
     texts: Mapping[str, Mapping[str, str]]
-    place: int
+    position: int
     study: Study
 
     @property
@@ -102,7 +102,7 @@ class Draft:
 def load_templates() -> Mapping[str, Template]:
     """Every template by its key, in the order in which they are offered."""
     templates = [template for path in FOLDER.glob("*.yaml") if (template := _read(path)) is not None]
-    return {entry.key: entry for entry in sorted(templates, key=lambda entry: entry.place)}
+    return {entry.key: entry for entry in sorted(templates, key=lambda entry: entry.position)}
 
 
 def _read(path: Path) -> Template | None:

@@ -25,8 +25,8 @@ MOMENTS = st.none() | st.integers(0, 10_000).map(lambda minutes: NOON + timedelt
 STANDINGS = st.lists(
     st.builds(
         BatchAvailability,
-        left=st.integers(0, 3),
-        held=st.integers(0, 2),
+        remaining=st.integers(0, 3),
+        leased=st.integers(0, 2),
         ended_at=MOMENTS,
         locked=st.booleans(),
         admits=st.booleans(),
@@ -40,7 +40,7 @@ def test_only_batches_that_can_be_gone_on_with_are_recommended_and_each_once(
     standings: list[BatchAvailability],
 ) -> None:
     order = sort_batches(standings)
-    assert sorted(order) == [place for place, one in enumerate(standings) if one.left and not one.locked]
+    assert sorted(order) == [place for place, one in enumerate(standings) if one.remaining and not one.locked]
 
 
 @given(STANDINGS)
@@ -54,7 +54,7 @@ def test_what_was_begun_comes_first_and_of_it_the_latest(standings: list[BatchAv
 @given(STANDINGS)
 def test_every_batch_is_in_one_group(standings: list[BatchAvailability]) -> None:
     assert {one.group for one in standings} <= set(GROUPS)
-    assert all((one.group == "done") == (not one.left) for one in standings)
+    assert all((one.group == "done") == (not one.remaining) for one in standings)
 
 
 def home(client: Client, world: World, who: str = "ada") -> dict[str, object]:
@@ -119,9 +119,9 @@ def test_a_qualification_comes_before_what_asks_for_it(world: World, client: Cli
     world.batch(size=2, name="Ordinary")
     assert home(client, world)["text"]
     standings = [
-        BatchAvailability(left=2, locked=True),
-        BatchAvailability(left=2),
-        BatchAvailability(left=2, admits=True),
+        BatchAvailability(remaining=2, locked=True),
+        BatchAvailability(remaining=2),
+        BatchAvailability(remaining=2, admits=True),
     ]
     assert sort_batches(standings) == [2, 1]
 

@@ -104,7 +104,7 @@ def test_who_does_not_annotate_is_led_to_their_projects(world: World, client: Cl
 @given(st.dictionaries(st.integers(1, 6), st.sampled_from([True, False, None])))
 def test_every_exercise_counts_once(goes: dict[int, bool | None]) -> None:
     score = practice.Score(6, goes)
-    assert score.judged + score.unjudged + len(score.left) == 6
+    assert score.judged + score.unjudged + len(score.unanswered) == 6
     assert score.right <= score.judged
 
 

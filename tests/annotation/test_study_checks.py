@@ -279,7 +279,7 @@ class TestHoursThatAreLeft:
         return list(plan.costs)
 
     def test_gold_is_a_share_of_everybodys_turns_and_nobody_has_one_twice(self) -> None:
-        counts = {"Types": Counts("open", 110, 300, 0, gold=10, undecided=100, left=300)}
+        counts = {"Types": Counts("open", 110, 300, 0, gold=10, undecided=100, open_slots=300)}
 
         few, _ = self.costs({"gold_percent": 10}, {}, counts=counts)
         many, _ = self.costs({"gold_percent": 50}, {}, counts=counts)
@@ -296,8 +296,8 @@ class TestHoursThatAreLeft:
 
     def test_of_a_batch_under_way_only_what_nobody_submitted_on_undecided_items(self) -> None:
         counts = {
-            "Types": Counts("open", 40, 125, 90, gold=0, undecided=10, left=17),
-            "Short": Counts("open", 12, 12, 7, undecided=5, left=5),
+            "Types": Counts("open", 40, 125, 90, gold=0, undecided=10, open_slots=17),
+            "Short": Counts("open", 12, 12, 7, undecided=5, open_slots=5),
         }
 
         types, short = self.costs({"overlap": 3}, {"overlap": 1}, counts=counts)
@@ -308,7 +308,7 @@ class TestHoursThatAreLeft:
         assert (short.annotations, short.most) == (5 + 10, True), "its own, and what may still come"
 
     def test_a_batch_that_is_planned_after_others_were_decided_gets_these_too(self) -> None:
-        counts = {"Types": Counts("open", 40, 120, 90, undecided=10, left=17)}
+        counts = {"Types": Counts("open", 40, 120, 90, undecided=10, open_slots=17)}
 
         _, short = self.costs({}, {"overlap": 1}, counts=counts)
 
@@ -316,8 +316,8 @@ class TestHoursThatAreLeft:
 
     def test_nothing_is_left_of_what_is_closed_and_nothing_comes_to_it(self) -> None:
         counts = {
-            "Types": Counts("closed", 40, 120, 90, undecided=10, left=17),
-            "Short": Counts("closed", 12, 12, 7, undecided=5, left=5),
+            "Types": Counts("closed", 40, 120, 90, undecided=10, open_slots=17),
+            "Short": Counts("closed", 12, 12, 7, undecided=5, open_slots=5),
         }
 
         assert [one.annotations for one in self.costs({}, {}, counts=counts)] == [0, 0]
@@ -330,7 +330,7 @@ class TestHoursThatAreLeft:
 
         counts = current_state.of_project(films.project, now=NOON).batches["Types"]
 
-        assert counts == Counts("open", 4, 6, 1, gold=1, gold_submitted=0, undecided=3, left=5)
+        assert counts == Counts("open", 4, 6, 1, gold=1, gold_submitted=0, undecided=3, open_slots=5)
 
 
 # -- everything in it can also be done in the pages --------------------------------------------------

@@ -278,7 +278,7 @@ class BatchesForm(forms.Form):
 
     action = forms.ChoiceField(
         label=gettext_lazy("Action"),
-        choices=[(name, gettext_lazy(one.verb)) for name, one in workflow_batches.ACTIONS.items()],
+        choices=[(name, gettext_lazy(action.verb)) for name, action in workflow_batches.ACTIONS.items()],
     )
     batches = forms.ModelMultipleChoiceField(
         queryset=Batch.objects.none(),

@@ -114,7 +114,7 @@ def figures_of(request: PageRequest, project: Project) -> dict[str, Any]:
             if version.text.made_by_id
             else gettext("study file"),
             "created": version.text.made_at,
-            "given": version.given,
+            "given": version.standing,
             "withdrawn": version.withdrawn,
         }
         for version in versions

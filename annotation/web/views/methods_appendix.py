@@ -77,7 +77,7 @@ def release_methods_file(request: PageRequest, public_id: str, format: str) -> H
         return away
     with translation.override(settings.LANGUAGE_CODE):
         edits = release_gaps.unchecked_edits_of(release)
-        study = creation.study_of(release, pictures=pictures(), unchecked=(edits.number, edits.made))
+        study = creation.study_of(release, pictures=pictures(), unchecked=(edits.number, edits.total))
         return _file_response(study, f"{release.project.slug}-{release.name}".replace("/", "-"), format)
 
 

@@ -70,7 +70,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
     # Where a batch asks for practice first, it is gone through as a whole; the way leads back to the batch.
     back = back_to(request, actor)
     is_required = queue_practice.is_required(project, task, variant)
-    still = queue_practice.score(request.session, project, task, variant).left if is_required else []
+    still = queue_practice.score(request.session, project, task, variant).unanswered if is_required else []
     context |= {
         "number": index + 1,
         "batch_query": f"&batch={request.GET['batch']}" if back else "",
@@ -107,7 +107,7 @@ def _score(
         "variant": variant,
         "score": score,
         "goes": [(position, score.goes[position]) for position in sorted(score.goes)],
-        "first_left": score.left[0] if score.left else None,
+        "first_left": score.unanswered[0] if score.unanswered else None,
         "back": back,
         "batch_query": f"&batch={request.GET['batch']}" if back else "",
         "following": following,

@@ -129,8 +129,8 @@ def _availability(
     batch: Batch, counts: PersonBatchCounts | None, items_left: Counts, after: Mapping[int, str]
 ) -> next_batch.BatchAvailability:
     return next_batch.BatchAvailability(
-        left=items_left.get(batch.pk, 0),
-        held=counts.leased if counts else 0,
+        remaining=items_left.get(batch.pk, 0),
+        leased=counts.leased if counts else 0,
         ended_at=counts.ended_at if counts else None,
         locked=batch.pk in after,
         admits=batch.purpose == Batch.Purpose.QUALIFICATION,
@@ -141,7 +141,7 @@ def _recommended(actor: authorization.Actor, rows: Sequence[dict[str, Any]]) -> 
     """The batch that the person should go on with: the best one that gives them an item now, or says how to get one."""
     now = timezone.now()
     for index in next_batch.sort_batches([row["standing"] for row in rows]):
-        batch, leased = rows[index]["batch"], rows[index]["standing"].held
+        batch, leased = rows[index]["batch"], rows[index]["standing"].leased
         requirement = entry_requirements.first_unmet(
             batch=batch, person=actor.person, now=now, holding=None, begun=bool(leased)
         )
@@ -153,7 +153,7 @@ def _recommended(actor: authorization.Actor, rows: Sequence[dict[str, Any]]) -> 
 def _is_done(actor: authorization.Actor, rows: Sequence[dict[str, Any]]) -> bool:
     """Whether an annotator has no item left, now or later, in any of these batches."""
     return bool(authorization.projects_with_permission(actor, Permission.ANNOTATE)) and not any(
-        row["left"] or row["standing"].held for row in rows
+        row["left"] or row["standing"].leased for row in rows
     )
 
 
