@@ -169,7 +169,7 @@ def key_of(link: CrowdLink) -> str:
 
 
 def limit_to(*, link: CrowdLink, participants: Iterable[str], by: Person, now: datetime) -> int:
-    """Let only these ids enter from now on; without any, everybody. Returns their number. Raises ActionRefused."""
+    """Let only these ids enter from now on; without any, all. Returns their number. Raises ActionRefused."""
     ids = {id for participant in participants if (id := participant.strip())}
     require_storable(*ids)
     if len(ids) > MOST_LISTED or any(len(id) > LONGEST_ID for id in ids):
@@ -240,7 +240,7 @@ def open_link(public_id: str) -> CrowdLink | None:
 
 
 def require_open(link: CrowdLink, *, now: datetime) -> None:
-    """Raises ActionRefused (crowd_closed) where nobody new comes in any more, with why."""
+    """Raises ActionRefused (crowd_closed) where no new person may enter, with the reason."""
     if link.closed_at is not None:
         why = gettext("This study is closed to new people. The researchers have closed the link.")
     elif now >= link.expires_at:

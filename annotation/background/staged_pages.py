@@ -127,7 +127,7 @@ class HiddenPages(Pages):
                 pass
 
     def renew(self) -> None:
-        """Go on holding the project, in a transaction. Raises ActionRefused(import_failed) where somebody else has it."""
+        """Keep the lock of the project, in a transaction. Raises ActionRefused(import_failed) if another process has it."""
         now = jobs.clock()
         project_rows = Project.objects.filter(pk=self.project.pk, restoring_at=self.at)
         if not project_rows.update(restoring_at=now):

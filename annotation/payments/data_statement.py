@@ -168,7 +168,7 @@ def answers(project: Project) -> dict[str, str]:
 
 
 def clean_characteristics(texts: Mapping[str, object]) -> dict[str, str]:
-    """What somebody said of themselves, by the names of `OF_ONESELF`. Raises ActionRefused(invalid_request)."""
+    """The answers of a member, by the names of `OF_ONESELF`. Raises ActionRefused(invalid_request)."""
     return _clean(texts, list(OF_ONESELF), 100)
 
 

@@ -37,7 +37,7 @@ def ask(
 
 
 def answer(*, inquiry: Inquiry, text: str, by: Person, now: datetime) -> None:
-    """Answer a question, for everybody to read; answering again replaces the answer. Raises
+    """Answer a question, for all annotators to read; answering again replaces the answer. Raises
     ActionRefused(invalid_request)."""
     text = _checked_text(text, gettext("Enter an answer."))
     before = "answered" if inquiry.answered_at else "asked"

@@ -143,7 +143,7 @@ def preview(*, batch: Batch, example: Example) -> PlainItem:
 def remove_gold(*, gold: Gold, by: Person | None, now: datetime) -> None:
     """The item is no gold any more: in a work batch it goes, elsewhere it stays as an item without a known response.
 
-    Raises ActionRefused(still_involved) where somebody has had it: what they were measured by stays. So does the gold of an
+    Raises ActionRefused(still_involved) where a person has had it: what they were measured by stays. So does the gold of an
     open qualification.
     """
     item = gold.item

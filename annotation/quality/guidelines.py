@@ -108,7 +108,7 @@ def localized_guidelines(version: Guidelines | None, task: TaskType) -> Localize
 
 
 def localized_html(version: Guidelines | None, task: TaskType) -> SafeString:
-    """What somebody reads, as HTML; where their language is lacking, it says so first."""
+    """The guidelines for a reader, as HTML, with a note first where their language is lacking."""
     guidelines_text = localized_guidelines(version, task)
     html = as_html(guidelines_text.text)
     if not guidelines_text.lacking:

@@ -273,7 +273,7 @@ def take_back(
 
 
 def leases_of(batch: Batch, people: Sequence[Person] | None = None) -> list[Assignment]:
-    """What these people (None: all) have on their desks, person by person."""
+    """The items in progress of these people (None: all), person by person."""
     leases = Assignment.objects.filter(batch=batch, state=State.LEASED)
     if people is not None:
         leases = leases.filter(person__in=list(people))

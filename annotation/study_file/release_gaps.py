@@ -119,7 +119,7 @@ def _created_examples(projects: Collection[int]) -> QuerySet[Example]:
 
 @dataclass(frozen=True)
 class UncheckedEdits:
-    """The edits in a release that nobody has answered blind, of how many, and the public ids of their items."""
+    """The edits in a release without a blind answer, of how many, and the public ids of their items."""
 
     number: int
     total: int

@@ -82,7 +82,7 @@ class Rule:
 
 
 def max_responses(task: DecisionMethods, rule: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
-    """How many people a rule asks at most; 0 where it asks nobody in addition."""
+    """The most people that a rule asks; 0 where it requests no further responses."""
     options = {**RULES[rule["rule"]].defaults, **rule} if rule else own_rule(task, settings)
     return int(options.get("most") or 0)
 
@@ -188,7 +188,7 @@ TIMES: Final = message("resolving.times", "{number} x {label}")
 def unanimous(
     task: DecisionMethods, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
 ) -> Resolution:
-    """Everybody says the same, or an adjudicator looks: one more person could not bring it about."""
+    """All responses are equal; else adjudication: one more person could not change that."""
     groups = _group_equal(task, responses, item)
     if len(groups) == 1:
         return _accept_equal(task, responses, next(iter(groups.values())), item)

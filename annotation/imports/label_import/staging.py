@@ -139,7 +139,7 @@ def refuse_changed_definition() -> NoReturn:
 def publish(batch: Batch, staged: LabelImport, labels: CheckResult, by: Person | None, now: datetime) -> None:
     """Make all labels visible in the caller's transaction, and drop their pages.
 
-    In the order of the queue: items, tallies by person, then assignments and their places. Rows are made of rows by the
+    In the order of the queue: items, counts by person, then assignments and their slots. Rows are made of rows by the
     database, so that the transaction is short.
     """
     if LabelImport.objects.select_for_update().filter(pk=staged.pk).first() is None:

@@ -54,7 +54,7 @@ class StudyFile(APIView):
 
     @extend_schema(request=StudyRequest, responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT})
     def post(self, request: Request, slug: str) -> Response:
-        """Plan the changes of a study file; with `confirmed`, make them in a job (202). It invites nobody."""
+        """Plan the changes of a study file; with `confirmed`, make them in a job (202). No person is invited."""
         actor, now = authorization.actor(request), timezone.now()
         project = authorization.project(actor, slug, Permission.SET_UP)
         data = valid(StudyRequest, request)

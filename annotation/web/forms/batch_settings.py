@@ -252,7 +252,7 @@ class SharesForm(forms.Form):
 
 
 class LeasesForm(forms.Form):
-    """Items on people's desks that a manager takes back."""
+    """Items in progress that a manager takes back."""
 
     held = forms.MultipleChoiceField(error_messages={"required": gettext_lazy("Select items first.")})
     to = forms.ChoiceField(required=False, label=gettext_lazy("Recipient"))

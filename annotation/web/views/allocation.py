@@ -39,7 +39,7 @@ from tableqa.writers.report_tables import NOTHING
 
 @page("GET", "POST")
 def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
-    """All people's share of a batch, what is on the desks, and moving it."""
+    """The shares of a batch, the items in progress, and moving them."""
     batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
     if "grant" in request.POST:
         qualifying_results.grant(request, batch, request.POST["grant"])

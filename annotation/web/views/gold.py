@@ -299,7 +299,7 @@ def _next_candidate(batch: Batch, search: str, *, after: Example | None = None) 
 
 @page()
 def feedback(request: PageRequest, public_id: str) -> HttpResponse:
-    """What somebody who annotates is told of their answers to gold, where the batch tells."""
+    """Feedback to an annotator on their answers to gold, where the batch has it."""
     batch = authorization.batch(authorization.actor(request), public_id, Permission.ANNOTATE)
     if not batch.gold_feedback:
         raise Http404(authorization.NOT_HERE)
