@@ -3,13 +3,18 @@
    path with a digest}. All paths are below FOLDER. */
 
 import { readFileSync } from "node:fs";
+import { argv } from "node:process";
 
 import { rolldown } from "rolldown";
 
-const [folder] = process.argv.slice(2);
+const [folder] = argv.slice(2);
+/** @type {Record<string, string>} */
 const files = {};
-for (const [bundle, modules] of Object.entries(JSON.parse(readFileSync(0, "utf8")))) {
+/** @type {Record<string, string[]>} */
+const bundles = JSON.parse(readFileSync(0, "utf8"));
+for (const [bundle, modules] of Object.entries(bundles)) {
   const name = bundle.replace(/\.js$/u, "");
+  /** @type {import("rolldown").Plugin} */
   const entry = {
     name: "entry",
     resolveId: (id) => (id === name ? id : null),
