@@ -78,7 +78,7 @@ def test_a_query_gives_models_with_what_they_are_joined_to_and_their_annotations
             "Ada",
         }
     assert found[0].at == made[0].at
-    assert later.one(thing="place", least=0, end=NOON) is None
+    assert later.first(thing="place", least=0, end=NOON) is None
 
 
 def test_a_query_for_values_gives_tuples_in_the_order_asked_for(project: Project) -> None:

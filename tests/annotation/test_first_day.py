@@ -158,7 +158,7 @@ def test_managers_see_how_many_agreed_to_which_version_in_one_statement(world: W
         found = quality_consent.versions(world.project)
 
     assert len(seen) == 1
-    assert [(one.text.number, one.given, one.withdrawn) for one in found] == [(2, 0, 0), (1, 1, 1)]
+    assert [(one.text.number, one.standing, one.withdrawn) for one in found] == [(2, 0, 0), (1, 1, 1)]
 
 
 @pytest.mark.parametrize("text", ["", " \r\n ", "x" * 200_001])
