@@ -45,6 +45,16 @@ import config.wsgi
 print(json.dumps(sorted(set(sys.modules) & set(json.loads(sys.argv[1])))))
 """
 
+COMPUTE_INTERVALS = """
+import sys
+from tableqa.quality_control.careless_responding import always_the_same
+from tableqa.statistics.clustered_intervals import mean_over
+
+always_the_same(["yes"] * 20, {"yes": 20, "no": 20})
+mean_over([(20.0, 10), (40.0, 10)])
+print("scipy" in sys.modules)
+"""
+
 
 START_READER = """
 import json, sys
@@ -85,3 +95,7 @@ def test_a_web_process_imports_all_task_types_before_its_first_request(tmp_path:
 
 def test_a_process_that_reads_files_imports_what_few_files_need_only_for_them(tmp_path: Path) -> None:
     assert json.loads(in_a_new_process(START_READER, tmp_path)) == ["tableqa.operations"]
+
+
+def test_pages_with_intervals_and_chances_import_no_scipy(tmp_path: Path) -> None:
+    assert in_a_new_process(COMPUTE_INTERVALS, tmp_path).strip() == "False"

@@ -17,7 +17,7 @@ deviation), the exact binomial tail, and the expected number of long runs in ind
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import exp, log
+from math import exp, fsum, lgamma, log, log1p
 from statistics import median
 from typing import Literal, TypeVar
 
@@ -305,9 +305,13 @@ def _longest(marks: Sequence[bool]) -> tuple[int, int]:
 
 def _tail(n: int, at_least: int, share: float) -> float:
     """How likely a binomial count is at least so large."""
-    from scipy.stats import binom
-
-    return float(binom.sf(at_least - 1, n, share))
+    if share == 1:
+        return 1.0
+    logs = (
+        lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(share) + (n - k) * log1p(-share)
+        for k in range(at_least, n + 1)
+    )
+    return min(1.0, fsum(map(exp, logs)))
 
 
 def _run_chance(n: int, length: int, share: float) -> float:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import sem, t
 
-from tableqa.statistics.clustered_intervals import Mean, mean_over, median_over, proportion_over
+from tableqa.statistics.clustered_intervals import Mean, _student, mean_over, median_over, proportion_over
 from tableqa.statistics.median_intervals import median_interval
 from tableqa.statistics.proportions import proportion
 
@@ -85,6 +85,11 @@ def test_of_clusters_of_one_value_the_interval_is_that_of_a_mean() -> None:
 
     low, high = t.interval(0.95, 3, loc=12.0, scale=sem(values))
     assert (found.value, found.low, found.high) == pytest.approx((12.0, low, high))
+
+
+def test_the_ends_are_students_with_any_degrees_of_freedom() -> None:
+    for degrees in (*range(1, 200), 1_000, 50_000):
+        assert _student(degrees) == pytest.approx(t.ppf(0.975, degrees), rel=2e-8), degrees
 
 
 def test_a_mean_over_few_clusters_that_differ_has_a_wide_interval() -> None:

@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from tableqa.quality_control.careless_responding import (
     Habit,
@@ -130,6 +131,16 @@ def test_the_chance_of_a_run_is_a_bound_on_the_true_one(share: float, length: in
 def test_the_tail_is_exact() -> None:
     assert _tail(3, 2, 0.5) == pytest.approx(0.5)
     assert _tail(3, 0, 0.5) == 1
+    assert _tail(30, 29, 1.0) == 1
+
+
+@given(st.integers(1, 3_000), st.floats(0, 1), st.floats(1e-4, 1))
+def test_the_tail_is_that_of_scipy(n: int, part: float, share: float) -> None:
+    at_least = round(part * n)
+
+    assert _tail(n, at_least, share) == pytest.approx(
+        float(binom.sf(at_least - 1, n, share)), rel=1e-8, abs=1e-300
+    )
 
 
 def test_a_text_on_many_items_is_found_whatever_its_case_and_blanks() -> None:
