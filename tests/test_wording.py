@@ -167,6 +167,63 @@ def test_subjects_are_not_checked_without_the_commit_they_are_counted_from(
     assert "Subjects of commits are not checked" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("message", "accepted"),
+    [
+        (f"Add {'ä' * 68}", True),
+        (f"Add {'ä' * 69}", False),
+        (f"Add {'a' * 40}\nand {'b' * 40}", False),
+        (f"Add retries\n\n{'A long line of the text below. ' * 5}", True),
+        (f"fixup! Add {'a' * 68}", True),
+    ],
+)
+def test_the_hook_refuses_a_commit_that_the_check_would_refuse(
+    tmp_path: Path, message: str, accepted: bool
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "wording.toml").write_bytes((ROOT / "docs" / "wording.toml").read_bytes())
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "config", "core.hooksPath", str(ROOT / ".githooks"))
+
+    done = subprocess.run(
+        [
+            "git",
+            "-c",
+            "user.name=Ada",
+            "-c",
+            "user.email=ada@example.org",
+            "commit",
+            "--allow-empty",
+            "-m",
+            message,
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.returncode == 0) == accepted, done.stderr
+    assert ("at most 72" in done.stderr) == (not accepted)
+
+
+def test_the_hook_lets_merges_pass_as_the_check_does(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "wording.toml").write_bytes((ROOT / "docs" / "wording.toml").read_bytes())
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "-m", "Start")
+    git(tmp_path, "checkout", "--quiet", "-b", "other")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "-m", "Short")
+    git(tmp_path, "checkout", "--quiet", "main")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "-m", "Also short")
+    git(tmp_path, "config", "core.hooksPath", str(ROOT / ".githooks"))
+
+    git(tmp_path, "merge", "--quiet", "--no-ff", "-m", f"Merge {'a' * 80}", "other")
+
+    limits = {**LIMITS, "subjects_after": git(tmp_path, "rev-parse", "HEAD~1")}
+    assert git(tmp_path, "log", "-1", "--format=%s").startswith("Merge aaa")
+    assert list(long_subjects(tmp_path, limits)) == []
+
+
 def test_the_commit_that_subjects_are_counted_from_is_in_the_history() -> None:
     _, limits = read_rules(ROOT / "docs" / "wording.toml")
     if not (ROOT / ".git").exists() or git(ROOT, "rev-parse", "--is-shallow-repository") == "true":
