@@ -159,7 +159,9 @@ def test_managers_see_how_many_agreed_to_which_version_in_one_statement(world: W
 
     assert len(seen) == 1
     assert [(one.text.number, one.standing, one.withdrawn) for one in found] == [(2, 0, 0), (1, 1, 1)]
-    row = client_of(world.mara).get(reverse("consent", args=["films"])).content.decode().split("?version=1")[1]
+    row = (
+        client_of(world.mara).get(reverse("consent", args=["films"])).content.decode().split("?version=1")[1]
+    )
     assert row.split("</tr>")[0].count('<td class="n">1</td>') == 2
 
 
