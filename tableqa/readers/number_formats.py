@@ -1,8 +1,12 @@
 """Numbers and texts as number formats show them: `"$"#,##0.00`, `000`, `#,##0.00;[Red](#,##0.00)`, `@" kg"`."""
 
 import re
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
+LONGEST = 255
+"""Characters of a format; Excel makes none that is longer."""
+_EXACT = Context(prec=1_500)
+"""Digits enough for the largest number and the most decimals and percent signs of a format."""
 GENERAL = {"", "General", "@"}
 _COLOURS = "Black|Blue|Cyan|Green|Magenta|Red|White|Yellow|Color ?[0-9]+"
 _TOKEN = re.compile(
@@ -22,6 +26,8 @@ def number_text(value: float, code: str) -> str | None:
     """
     if code in GENERAL:
         return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.15G}"
+    if len(code) > LONGEST:
+        return None
     sections = _sections(code)
     has_own_sign = len(sections) > 1 and value < 0
     section = sections[2] if len(sections) > 2 and value == 0 else sections[has_own_sign]
@@ -48,6 +54,8 @@ def number_text(value: float, code: str) -> str | None:
 
 def formatted_text(text: str, code: str) -> str | None:
     """A text as a cell shows it, without spaces that only align it. None for an unknown format."""
+    if len(code) > LONGEST:
+        return None
     sections = _sections(code)
     section = sections[min(len(sections), 4) - 1]
     if section == "@":
@@ -77,7 +85,7 @@ def _digits(exact: Decimal, pattern: str, exponent: str | None) -> str:
     if exponent:
         return f"{float(exact):.{len(decimals)}E}"
     exact = exact.scaleb(-3 * (len(pattern) - len(pattern.rstrip(","))))
-    rounded = exact.quantize(Decimal(1).scaleb(-len(decimals)), rounding=ROUND_HALF_UP)
+    rounded = exact.quantize(Decimal(1).scaleb(-len(decimals)), ROUND_HALF_UP, _EXACT)
     before, point, after = f"{rounded:f}".partition(".")
     least = decimals.rstrip("#?")
     after = after[: len(least)] + after[len(least) :].rstrip("0")
