@@ -9,7 +9,7 @@ from typing import Any
 from ..core.json_text import read_json
 
 MOST_CANDIDATES = 20
-"""Objects or lists in a reply that are tried, from its end."""
+"""Objects in a reply that are tried, from its end."""
 
 _NAMES = "think|thinking|thought|reasoning|seed:think"
 _OPENS = re.compile(
@@ -22,6 +22,12 @@ _CLOSES = re.compile(
 """Marks of reasoning models: DeepSeek, Qwen, Seed, Magistral, Kimi, gpt-oss, Sky. Chat templates often write the opening
 mark into the prompt, so that a reply has the closing one alone."""
 
+_KEY = re.compile(r'"answers?"\s*:')
+_BOX = r"\boxed{"
+_LATEX = re.compile(r"\\(?:text|textbf|mathrm|mathbf){([^{}]*)}|\\([$%&#_])")
+_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.?)*+(?:"|\Z))|,(?=\s*[\]}])', re.DOTALL)
+"""Strings, which stay as they are; then commas after the last value of a list or object."""
+
 
 def final_reply(text: str) -> str | None:
     """The reply after its last thinking block; None where the thinking has no end."""
@@ -33,25 +39,65 @@ def final_reply(text: str) -> str | None:
 
 
 def read_answers(reply: str) -> list[str] | None:
-    """The answers in the final reply, or None where it holds no list: a model may write more than the JSON it was asked for.
+    r"""The answers in the final reply, or None where it holds none: a model may write more than the JSON it was asked for.
 
-    Of several objects with "answers" only the last one counts, whether or not it can be read: earlier ones are drafts.
-    Without such an object the last bare list counts.
+    Read are, in this order: what the last `<answer>` holds; of objects with "answers" or "answer" and of `\boxed{}` the
+    last; a list that is the whole reply, its last line or the code block at its end; a reply that is one JSON string.
+    Brackets within prose are citations. Earlier objects are drafts, also where the last one cannot be read.
     """
     final = final_reply(reply)
     if final is None:
         return None
-    key = final.rfind('"answers"')
-    if key >= 0:
-        return _texts(_object_around(final, key).get("answers"))
-    for candidate in (final, *reversed(re.findall(r"\[[^\[\]]*\]", final)[-MOST_CANDIDATES:])):
-        try:
-            answers = _texts(read_json(candidate))
-        except ValueError:
-            continue
+    final = _TRAILING_COMMA.sub(r"\1", final).strip()
+    end = final.rfind("</answer>")
+    start = final.rfind("<answer>", 0, max(end, 0))
+    tagged = final[start + len("<answer>") : end].strip() if start >= 0 else ""
+    answers = _read_form(tagged or final)
+    return [tagged] if tagged and answers is None and tagged[0] not in "{[`" else answers
+
+
+def _read_form(text: str) -> list[str] | None:
+    """The answers of an object, a box or a bare list."""
+    box = text.rfind(_BOX)
+    key = max((match.start() for match in _KEY.finditer(text)), default=-1)
+    if key > box:
+        data = _object_around(text, key)
+        return _texts(data.get("answers", data.get("answer")))
+    if box >= 0:
+        content = _in_braces(text, box + len(_BOX))
+        answers = _json_list(content)
+        return [content] if answers is None and content else answers
+    unfenced = text.removesuffix("```").rstrip()
+    block = unfenced.rpartition("```")[2].removeprefix("json") if unfenced != text else ""
+    for candidate in (text, block, text.rpartition("\n")[2]):
+        answers = _json_list(candidate)
         if answers is not None:
             return answers
-    return None
+    return [json.loads(text)] if _STRING.fullmatch(text) else None
+
+
+_STRING = re.compile(r'"[^"\\\x00-\x1f]+"')
+"""A JSON string without escapes."""
+
+
+def _json_list(text: str) -> list[str] | None:
+    """The texts of a JSON list; None for anything else."""
+    if not text.strip().startswith("["):
+        return None
+    try:
+        return _texts(read_json(text))
+    except ValueError:
+        return None
+
+
+def _in_braces(text: str, start: int) -> str:
+    """What LaTeX has from here to the brace that closes the group, without marks of fonts; "" where none closes it."""
+    depth = 1
+    for position in range(start, len(text)):
+        depth += (text[position] == "{") - (text[position] == "}")
+        if not depth:
+            return _LATEX.sub(r"\1\2", text[start:position]).strip()
+    return ""
 
 
 def _object_around(text: str, key: int) -> dict[str, Any]:
@@ -71,6 +117,10 @@ def _object_around(text: str, key: int) -> dict[str, Any]:
 
 
 def _texts(value: object) -> list[str] | None:
-    if isinstance(value, list) and all(isinstance(text, str | int | float) for text in value):
-        return [str(text) for text in value]
-    return None
+    """A list of texts or numbers, or a single one, as texts; None for anything else."""
+    values = value if isinstance(value, list) else [] if value == "" else [value]
+    return (
+        [str(text) for text in values]
+        if all(isinstance(text, str | int | float) for text in values)
+        else None
+    )

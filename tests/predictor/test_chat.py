@@ -211,7 +211,8 @@ def test_a_list_is_found_in_a_reply_or_nothing_is(reply: str, answers: list[str]
         ('Draft: {"answers": ["draft"]}. Final: {"answers": ["22"]}', ["22"]),
         ('Draft: {"answers": ["draft"]}. Final: {"answers": ["2', None),
         ('Draft: {"answers": ["draft"]}. Final: {"answers": [{"x": 1}]}', None),
-        ('First ["draft"], then ["22"]', ["22"]),
+        ('First ["draft"], then ["22"]', None),
+        ('First ["draft"], then\n["22"]', ["22"]),
         ('So: {"answers": ["a {b} [c]"], "why": "x"} as asked', ["a {b} [c]"]),
     ],
 )
