@@ -8,8 +8,8 @@ Texts in, texts out: their meaning is defined elsewhere (`predictor.prompts`). T
 request is asked several times; one that rejects a form of structured output gets the next simpler one. Other rejected
 parameters are named in the error, and left out only where the entry lists them (`drop_rejected`).
 
-One that is busy or cannot be reached is tried again; one that accepted the request and then timed out is not: it would only
-begin again. A meter counts every request (`predictor.usage`).
+One that is busy, cannot be reached or sends a broken reply is tried again; one that accepted the request and then timed out
+is not: it would only begin again. A meter counts every request (`predictor.usage`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from predictor import observing
@@ -234,7 +235,7 @@ class ChatModel:
             rejected = rejected_parameters(answer.text, sent) if _is_rejection(answer) else ()
             if rejected and self._leaves_out(rejected, _structure_of(sent)):
                 continue
-            if answer.status in PASSING:
+            if answer.status in PASSING or answer.is_broken:
                 attempt += 1
                 if attempt < TRIES:
                     self.wait(_retry_delay(answer.retry_after, attempt))
@@ -288,7 +289,8 @@ class ChatModel:
                     raise ChatError(f"{address} sent more than {MOST_BYTES:,} bytes.", "unreadable")
                 if time.monotonic() > until:
                     raise httpx.ReadTimeout("it trickles")
-            after = response.headers.get("retry-after", "")
+            milliseconds = response.headers.get("retry-after-ms", "")
+            after = f"{milliseconds}e-3" if milliseconds else response.headers.get("retry-after", "")
             text = storable_text(data.decode("utf-8", "replace"))
             answer = _Answer(response.status_code, text, after)
             return replace(answer, status=_true_status(answer))
@@ -337,6 +339,11 @@ class _Answer:
         except (ValueError, RecursionError):
             return None
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether a reply ends in the middle, or is a page: a proxy on the way has failed, and may work a little later."""
+        return self.status == 200 and bool(self.text.strip()) and not isinstance(self.json, dict)
+
 
 def _true_status(answer: _Answer) -> int:
     """The status of an answer. A router in front of several providers may wrap the error of one of them in a 200."""
@@ -347,9 +354,16 @@ def _true_status(answer: _Answer) -> int:
 
 
 def _retry_delay(retry_after: str, attempt: int) -> float:
-    return min(
-        float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 2.0**attempt, LONGEST_WAIT
-    )
+    """Seconds until the next attempt: those of `Retry-After` in seconds or as a date, else more after each attempt."""
+    seconds = 2.0**attempt
+    try:
+        if retry_after[:1].isdigit():
+            seconds = float(retry_after)
+        elif retry_after:
+            seconds = parsedate_to_datetime(retry_after).timestamp() - time.time()
+    except ValueError:
+        pass
+    return min(max(seconds, 0.0), LONGEST_WAIT)
 
 
 def _schema_parameters(form: str, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -93,11 +93,15 @@ def largest_messages(messages: Sequence[Mapping[str, str]]) -> int:
 
 
 def read_usage(reply: object, *, state: str, prompt: int, completion: int) -> Call:
-    """The tokens that a reply states; `prompt` and `completion` are the estimates where it states nothing usable."""
+    """The tokens that a reply states; `prompt` and `completion` are the estimates where it states nothing usable.
+
+    Nothing usable is also a count of 0 for a text that is not empty: a budget would never end.
+    """
     usage = reply.get("usage") if isinstance(reply, dict) else None
     stated = usage if isinstance(usage, dict) else {}
     read, written = (_count(stated.get(name)) for name in _FIELDS)
     total = _count(stated.get("total_tokens"))
+    read, written = read or None, written or (None if completion else written)
     if read is not None and written is not None and total is not None:
         # Some endpoints leave the tokens of thinking out of the completion, but not out of the total.
         written = max(written, total - read)

@@ -103,6 +103,33 @@ def test_a_busy_endpoint_is_given_the_time_it_asks_for() -> None:
     assert waits == [3.0, 4.0]
 
 
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "2500", "retry-after": "3"}, 2.5),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0),
+        ({"retry-after": "Wed, 21 Oct 2099 07:28:00 GMT"}, 30),
+        ({"retry-after": "soon"}, 2),
+        ({"retry-after": "9" * 400}, 30),
+        ({"retry-after-ms": "x"}, 2),
+    ],
+)
+def test_the_time_to_wait_is_read_in_every_form(headers: dict[str, str], seconds: float) -> None:
+    answers = [httpx.Response(429, headers=headers), said("now")]
+    waits: list[float] = []
+    assert model(lambda body: answers.pop(0), waits).ask(HELLO) == ["now"]
+    assert waits == [seconds]
+
+
+@pytest.mark.parametrize("broken", ["<html>Bad gateway</html>", '{"choices": [{"message": {"content": "n'])
+def test_a_broken_reply_is_asked_for_again(broken: str) -> None:
+    answers = [httpx.Response(200, text=broken), said("now")]
+    waits: list[float] = []
+    assert model(lambda body: answers.pop(0), waits).ask(HELLO) == ["now"]
+    assert waits == [2.0]
+
+
 def test_an_endpoint_without_schemas_is_asked_without() -> None:
     forms: list[str] = []
 

@@ -225,7 +225,7 @@ def test_every_reply_has_a_state_of_its_own(mood: str, state: str, listed_as: st
         ("limited", "away", 4),
         ("failing", "away", 4),
         ("wrapped", "away", 4),
-        ("page", "away", 1),
+        ("page", "away", 4),
         ("locked", "away", 1),
         ("filtered_prompt", "filtered", 1),
     ],
@@ -308,6 +308,13 @@ def test_an_endpoint_that_is_overloaded_has_used_nothing() -> None:
 def test_thinking_that_only_the_total_has_is_counted() -> None:
     reply = {"usage": {"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": 135}}
     assert read_usage(reply, state="answered", prompt=1, completion=1) == Call("answered", 32, 103, True)
+
+
+def test_a_count_of_zero_for_a_text_is_estimated() -> None:
+    reply = {"usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}}
+    assert read_usage(reply, state="answered", prompt=32, completion=9) == Call("answered", 32, 9, False)
+    reply = {"usage": {"prompt_tokens": 32, "completion_tokens": 0}}
+    assert read_usage(reply, state="unreadable", prompt=30, completion=0) == Call("unreadable", 32, 0, True)
 
 
 def test_a_reply_that_was_cut_off_and_says_no_usage_is_taken_at_its_limit() -> None:
