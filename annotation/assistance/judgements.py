@@ -126,6 +126,12 @@ def judge_answers(pair: ExamplePair, answers: RawAnswers, *, gold: Sequence[str]
     return judge_pair(pair, answers.original, answers.perturbed, gold=gold, failed=bool(answers.error))
 
 
+def is_right_on_original(pair: ExamplePair, answers: RawAnswers) -> bool:
+    """Whether the model answers the original correctly; only then can a change fool it."""
+    judgement = judge_answers(pair, answers).judgements["original"]
+    return not answers.error and judgement is not None and judgement.right
+
+
 def judge_pair(
     pair: ExamplePair,
     original: Raw | None,

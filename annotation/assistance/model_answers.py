@@ -99,13 +99,21 @@ class Answer:
         }
 
 
-def ask_patiently(name: str, pair: judgements.ExamplePair, meter: metering.ProjectMeter) -> Answer:
-    """A model of either protocol, with all the time that a job gives it."""
+def ask_patiently(
+    name: str, pair: judgements.ExamplePair, meter: metering.ProjectMeter, original: Answer | None = None
+) -> Answer:
+    """A model of either protocol, with all the time that a job gives it. `original`: what it has answered to the original
+    before, which it is not asked about again then.
+    """
     entry = settings.PREDICTORS[name]
     if entry["protocol"] == "chat":
-        return _ask_chat(name, pair, replace(chat_model(settings.PREDICTORS, name), meter=meter))
+        return _ask_chat(name, pair, replace(chat_model(settings.PREDICTORS, name), meter=meter), original)
     within = max(PATIENT, entry.get("deadline_ms", 0) / 1000)
-    return ask(entry, build_requests(pair), within=within, meter=meter)
+    requests = build_requests(pair)
+    if original is None or requests[1] is None:
+        return ask(entry, requests, within=within, meter=meter)
+    answer = ask(entry, (requests[1], None), within=within, meter=meter)
+    return replace(answer, original=original.original, perturbed=answer.original)
 
 
 def ask(
@@ -179,7 +187,9 @@ def without_answer(state: State, reason: str, *, is_final: bool = False) -> Answ
     return Answer(state, f"{reason} {gettext(CONTINUE)}", reason=reason, is_final=is_final)
 
 
-def _ask_chat(name: str, pair: judgements.ExamplePair, model: ChatModel) -> Answer:
+def _ask_chat(
+    name: str, pair: judgements.ExamplePair, model: ChatModel, original: Answer | None = None
+) -> Answer:
     """The same of a language model, which has no weights to name: its name replaces them.
 
     An endpoint that gave no answer is left alone for a while. A reply without a list of answers is asked for again a few
@@ -190,10 +200,12 @@ def _ask_chat(name: str, pair: judgements.ExamplePair, model: ChatModel) -> Answ
     if not breaker.lets_through():
         return without_answer("unavailable", gettext(TEXTS["left_alone"]))
     raw_answers: dict[str, dict[str, Any]] = {}
+    if original is not None and original.original is not None:
+        raw_answers["original"] = original.original
     unread = reply_state = ""
     try:
         for part, example in (("original", pair.original), ("perturbed", pair.perturbed)):
-            if example is None:
+            if example is None or part in raw_answers:
                 continue
             listed = ask_for_list(model, example)
             raw_answers[part] = listed.raw()

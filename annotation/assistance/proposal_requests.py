@@ -96,7 +96,7 @@ class ProposalGenerator:
                     continue
                 seed = derive_seed(self.batch, item, generation_request.key, repetition)
                 # Only now: the model in the loop is not asked about an item with nothing left to request.
-                line = proposal_trials.describe_loop_answer(item, self.loop, self.crew)
+                line = proposal_trials.describe_loop_answer(item, self.loop)
                 if line is None:
                     self.is_loop_away = True
                     return

@@ -362,6 +362,42 @@ def test_proposals_are_tried_in_parallel_up_to_the_cap(world: World, llm: Endpoi
     assert tried == Trial.objects.count() == Proposal.objects.count() > 3
 
 
+@pytest.mark.parametrize("is_right", [True, False])
+def test_trials_ask_about_each_original_once_and_stop_where_it_is_wrong(
+    world: World, llm: Endpoint, settings: Any, is_right: bool
+) -> None:
+    llm.reply = wording
+    with endpoint(Endpoint("vllm")) as loop:
+        settings.PREDICTORS = {"llm": llm.entry(), "loop": loop.entry(parallel=3)}
+        batch = a_searching_batch(world)
+        answers = {
+            item.example.question: item.example.answers for item in batch.items.select_related("example")
+        }
+        loop.reply = lambda body: json.dumps(
+            {
+                "answers": next(
+                    (
+                        gold
+                        for text, gold in answers.items()
+                        if is_right and text in body["messages"][-1]["content"]
+                    ),
+                    ["?"],
+                )
+            }
+        )
+        proposals.make_proposals(batch=batch, now=lambda: NOON)
+        items, made = len(answers), Proposal.objects.count()
+        assert made > items
+        assert len(loop.requests) == items + (made if is_right else 0)
+        assert set(Trial.objects.values_list("verdict", flat=True)) == {
+            "fooled" if is_right else "wrong_on_original"
+        }
+        assert Trial.objects.count() == made
+        loop.requests.clear()
+        proposals.make_proposals(batch=batch, now=lambda: NOON)
+        assert loop.requests == []
+
+
 def test_a_refusing_model_holds_up_no_other(world: World, llm: Endpoint, settings: Any) -> None:
     llm.reply = lambda body: '{"why": "none fits", "applies": false}'
     with endpoint(Endpoint("vllm", mood="declines")) as refusing:
