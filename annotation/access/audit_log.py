@@ -8,7 +8,8 @@ from typing import Any, Final
 from django.db import connection
 from django.db.models import Model
 
-from annotation.models import Assignment, Batch, Event, Person, Project
+from annotation.access.roles import Role
+from annotation.models import Assignment, Batch, Event, Membership, Person, Project
 from annotation.platform.prepared_statements import Insert, LastKey, Step
 from annotation.platform.refusals import refuse
 
@@ -93,6 +94,13 @@ def recording(
         "at": now,
     }
     return _add.step(**values, thing_id=thing_id) if thing_id is not None else _add_of_new.step(**values)
+
+
+def acting_role(person: int, project: int) -> str:
+    """In which role a person acts on what only managers and administrators may do, without the person's name."""
+    roles = Membership.objects.filter(project=project, person=person, removed_at__isnull=True)
+    current = roles.values_list("roles", flat=True).first() or []
+    return Role.MANAGER.value if Role.MANAGER.value in current else "administrator"
 
 
 def changed(what: str, before: object, after: object) -> dict[str, Any]:

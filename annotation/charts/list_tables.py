@@ -4,6 +4,7 @@ People have their pseudonyms in the rows: a file may go into a paper.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils.text import capfirst
@@ -12,6 +13,7 @@ from django.utils.translation import gettext
 from annotation.charts.fields import (
     Field,
     decimal,
+    estimate_cell,
     integer,
     integers,
     integers_of,
@@ -26,10 +28,11 @@ from annotation.charts.fields import (
     translated,
 )
 from annotation.charts.figure import Figure
+from annotation.charts.series import Point
 from annotation.charts.study_figures import share_point
 from annotation.platform import display_text
 from tableqa.statistics.proportions import Proportion
-from tableqa.writers.report_tables import Cell
+from tableqa.writers.report_tables import NOTHING, Cell, text
 
 Line = Mapping[str, Any]
 
@@ -191,6 +194,45 @@ def released_batches(lines: Sequence[Line]) -> Figure | None:
         number_field(gettext("Seed"), lambda line: Cell(str(line["seed"]), float(line["seed"]))),
     )
     return table("batches", gettext("Batches"), fields, lines)
+
+
+def other_batches(batches: Iterable[Line]) -> Figure | None:
+    """The opened batches that are not part of a release, as a manifest has them; deleted ones have no name."""
+    lines = [
+        {
+            "name": batch.get("name", gettext("deleted")),
+            "type": batch["type"],
+            "responses": batch["responses"],
+            "people": batch["people"],
+            "agreement": next(iter(batch.get("agreement", ())), None),
+            **_why_outside(batch),
+        }
+        for batch in batches
+    ]
+    fields = (
+        *texts(name=gettext("Batch"), type=gettext("Task type"), reason=gettext("Reason")),
+        *optional_texts(date=gettext("Date"), role=gettext("By")),
+        *integers(responses=gettext("Responses"), people=gettext("People")),
+        number_field(gettext("Agreement"), _first_agreement),
+    )
+    return table("other-batches", gettext("Batches that are not part of the release"), fields, lines)
+
+
+def _why_outside(batch: Line) -> dict[str, str]:
+    decision = batch if "name" not in batch else batch.get("set_aside")
+    if decision:
+        return {"reason": decision["reason"], "date": decision["date"], "role": gettext(decision["role"])}
+    purposes = {"calibration": gettext("calibration round"), "qualification": gettext("qualification test")}
+    return {"reason": purposes[batch["purpose"]], "date": "", "role": ""}
+
+
+def _first_agreement(line: Line) -> Cell:
+    figure = line["agreement"]
+    if figure is None:
+        return text(NOTHING)
+    statistic = display_text.statistic(figure["statistic"])
+    cell = estimate_cell(Point(figure["value"], figure["low"], figure["high"]), 3)
+    return replace(cell, text=f"{statistic} {cell.text}")
 
 
 def template_batches(lines: Sequence[Line]) -> Figure | None:

@@ -11,7 +11,9 @@ from typing import Any
 from django.db.models import Max, Q, QuerySet
 from django.utils.translation import gettext_noop
 
-from annotation.models import Batch, Correction, Event, PerturbationRun, Project, Release
+from annotation.access import audit_log
+from annotation.models import Assignment, Batch, Correction, Event, PerturbationRun, Project, Release
+from annotation.quality import agreement_report
 from annotation.releases import raw_records, release_diff
 from annotation.releases.benchmark_files import ERRATA, RECORDS
 from annotation.releases.manifest import Manifest
@@ -126,6 +128,51 @@ def corrections(rows: QuerySet[Correction]) -> list[Record]:
         }
         for row in rows.select_related("event", "item__example__source").order_by("event")
     ]
+
+
+def opened_batches(release: Release) -> QuerySet[Batch]:
+    """Every batch that was opened up to the release, for any purpose."""
+    events = Event.objects.filter(
+        project=release.project_id, pk__lte=release.watermark, thing="batch", after="open"
+    )
+    return Batch.objects.filter(pk__in=events.values("thing_id"))
+
+
+def other_batches(release: Release) -> list[Record]:
+    """The opened batches that are not part of the release: set aside, or of another purpose than work.
+
+    With their agreement, so that a reader sees what was left out. Calibration rounds can go on while a release is made.
+    """
+    rows = opened_batches(release).exclude(purpose=Batch.Purpose.WORK, set_aside_at=None)
+    return [_other_batch(batch) for batch in rows.select_related("definition").order_by("pk")]
+
+
+def _other_batch(batch: Batch) -> Record:
+    responses = Assignment.objects.filter(batch=batch, item__is_gold=False).submitted()
+    figures = [figure for figure in agreement_report.batch_figures(batch) if figure.value is not None]
+    record = {
+        "id": batch.public_id,
+        "name": batch.name,
+        "type": batch.task_type,
+        "purpose": batch.purpose,
+        "responses": responses.count(),
+        "people": responses.order_by().values("person").distinct().count(),
+        "agreement": [
+            {
+                name: getattr(figure, name)
+                for name in ("measure", "statistic", "value", "low", "high", "units")
+            }
+            for figure in figures
+        ],
+    }
+    if batch.set_aside_at is None:
+        return record
+    event = Event.objects.filter(thing="batch", thing_id=batch.pk, after="set aside").order_by("-pk")[0]
+    role = audit_log.acting_role(event.actor_id or 0, batch.project_id)
+    return {
+        **record,
+        "set_aside": {"reason": batch.set_aside_because, "role": role, "date": event.at.date().isoformat()},
+    }
 
 
 def deleted_batches(release: Release) -> list[Record]:

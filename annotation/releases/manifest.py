@@ -64,6 +64,7 @@ class Contents:
     predecessor: Record | None
     changes: Record
     deleted: list[Record]
+    other_batches: list[Record]
     redacted: int
 
 
@@ -161,6 +162,14 @@ class Manifest:
         "batches that were deleted before this release: `type`, numbers of `responses` and `people`, `reason`, `role` of "
         "the person who did it, `date`. Earlier releases keep their records",
         lambda contents: contents.deleted,
+        absent=[],
+        since=RULES_OF_DELETED,
+    )
+    other_batches: list[Record] = manifest_field(
+        "opened batches that are not part of the release: `id`, `name`, `type`, `purpose`, numbers of `responses` and "
+        "`people`, `agreement` (`measure`, `statistic`, `value`, `low`, `high`, `units`). `set_aside`: `reason`, `role` of "
+        "the person who did it, `date`",
+        lambda contents: contents.other_batches,
         absent=[],
         since=RULES_OF_DELETED,
     )

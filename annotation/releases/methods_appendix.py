@@ -111,10 +111,17 @@ def _overview(study: Study) -> Iterator[Block]:
     yield Items(tuple(map(_source, manifest.sources)))
     if _without_licence(study):
         yield _missing_fact("sources")
-    if not manifest.batches:
-        return
-    yield Heading("Batches", 2)
-    yield Table(_batches(study))
+    if manifest.batches:
+        yield Heading("Batches", 2)
+        yield Table(_batches(study))
+    yield from _outside(manifest)
+
+
+def _outside(manifest: Manifest) -> Iterator[Block]:
+    """The batches that were opened and are not part of the release."""
+    if lines := hub.other_batches(manifest.record()):
+        yield Heading("Batches that are not part of the release", 2)
+        yield Items(tuple(lines))
 
 
 def _responses(counts: Mapping[str, int]) -> str:

@@ -70,7 +70,7 @@ def write_files(
     items = _items(batches)
     steps = 2 * len(items) + 1
     runs = finished_runs(release.project, release.watermark)
-    has_work = _opened_batches(release).exists()
+    has_work = history.opened_batches(release).exists()
     imported = () if has_work or runs else _imported_keys(release)
     done = 0
 
@@ -115,6 +115,7 @@ def write_files(
         predecessor=predecessor,
         changes=changes,
         deleted=history.deleted_batches(release),
+        other_batches=history.other_batches(release),
         redacted=history.count_redactions(release),
     )
     manifest = Manifest.of_contents(contents)
@@ -186,16 +187,8 @@ def _moment(watermark: int) -> datetime:
 
 def batches_of(release: Release) -> list[Batch]:
     """The batches of a release: work that was opened up to its watermark and not set aside, in their order."""
-    batches = _opened_batches(release).filter(purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
+    batches = history.opened_batches(release).filter(purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
     return list(batches.select_related("feeds_from", "definition").order_by("pk"))
-
-
-def _opened_batches(release: Release) -> QuerySet[Batch]:
-    """Every batch that was opened up to the watermark, for any purpose."""
-    events = Event.objects.filter(
-        project=release.project, pk__lte=release.watermark, thing="batch", after="open"
-    )
-    return Batch.objects.filter(pk__in=events.values("thing_id"))
 
 
 def batch_record(release: Release, batch: Batch) -> dict[str, Any]:

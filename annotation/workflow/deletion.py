@@ -13,7 +13,6 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 
 from annotation.access import audit_log
-from annotation.access.roles import Role
 from annotation.background import jobs
 from annotation.background.staged_pages import ROWS, dependent_rows
 from annotation.models import (
@@ -33,7 +32,6 @@ from annotation.models import (
     ItemAction,
     Job,
     LedgerEntry,
-    Membership,
     ModelAnswer,
     Notice,
     Outcome,
@@ -101,7 +99,7 @@ def _mark_deleted(batch: Batch, reason: str, by: Person, now: datetime) -> None:
         "responses": responses.count(),
         "people": responses.order_by().values("person").distinct().count(),
         "reason": reason,
-        "role": _role(by, batch.project_id),
+        "role": audit_log.acting_role(by.pk, batch.project_id),
         "date": now.date().isoformat(),
         "event": event,
     }
@@ -151,12 +149,6 @@ def _checked(thing: Project | Batch | Source, reason: str, user: str) -> str:
     if user:
         refuse("still_involved", "The batch {name} uses it. Delete that batch first.", name=user)
     return reason
-
-
-def _role(person: Person, project: int) -> str:
-    roles = Membership.objects.filter(project=project, person=person, removed_at__isnull=True)
-    current = roles.values_list("roles", flat=True).first() or []
-    return Role.MANAGER.value if Role.MANAGER.value in current else "administrator"
 
 
 # -- rows -------------------------------------------------------------------------------------------

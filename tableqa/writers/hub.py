@@ -141,6 +141,7 @@ def card(manifest: Mapping[str, Any], files: Collection[str]) -> str:
         f"{responses(manifest)}; {manifest['counts']['accepted']} items accepted.",
         _history(manifest),
         _contradicted(manifest),
+        *_outside(manifest, "##"),
         load,
         *_configs(splits),
         _fields_of(EXAMPLES),
@@ -247,6 +248,7 @@ def statement(manifest: Mapping[str, Any]) -> str:
         f"Kinds of annotation: {', '.join(kinds) or 'none'}. Questions and tables come from:",
         "\n".join(sources(manifest)),
         *_selection(manifest["batches"]),
+        *_outside(manifest, "###"),
         "## Language variety",
         stated(manifest, "language") or NOT_STATED,
         "## Speakers and writers",
@@ -309,6 +311,30 @@ def _selection(batches: Sequence[Mapping[str, Any]]) -> list[str]:
         "after on the same questions. Other models are compared on questions that suit that model."
     )
     return ["### Selection by a model", "\n".join(lines), caution]
+
+
+def other_batches(manifest: Mapping[str, Any]) -> list[str]:
+    """The opened batches that are not part of the release, deleted ones at the end, each in one line."""
+    lines = []
+    for batch in (*manifest.get("other_batches", ()), *manifest.get("deleted", ())):
+        decision = batch if "name" not in batch else batch.get("set_aside")
+        state = "deleted" if "name" not in batch else "set aside" if decision else f"{batch['purpose']} batch"
+        if decision:
+            state += f" on {decision['date']} ({decision['role']}): {decision['reason'].rstrip('.')}"
+        figures = [
+            f"{figure['statistic']} of {figure['measure']} {_figure(figure)}"
+            for figure in batch.get("agreement", ())
+        ]
+        counts = f"{_count_text(batch['responses'], 'response')} by {_count_text(batch['people'], 'person', 'people')}"
+        lines.append(
+            "; ".join([f"{batch.get('name', 'Batch')} ({batch['type']}), {state}", counts, *figures])
+        )
+    return lines
+
+
+def _outside(manifest: Mapping[str, Any], level: str) -> list[str]:
+    lines = "\n".join(f"* {_plain(line)}" for line in other_batches(manifest))
+    return [f"{level} Batches that are not part of the release", lines] if lines else []
 
 
 def _appendix(guidelines: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -251,6 +251,7 @@ def _tables(request: PageRequest, release: Release, formats: Sequence[Mapping[st
         "files_table": record_tables.files(files),
         "sources_table": list_tables.released_sources(manifest.sources),
         "batches_table": list_tables.released_batches(manifest.batches),
+        "other_batches": list_tables.other_batches((*manifest.other_batches, *manifest.deleted)),
     }
     agreement = _agreement(release)
     figures = [*lists.values(), *(each for each in agreement.values() if isinstance(each, Figure))]
