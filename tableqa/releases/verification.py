@@ -5,6 +5,7 @@ import io
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +27,9 @@ from tableqa.releases.release_records import (
 )
 from tableqa.writers import croissant, hub
 
+_RULES_OF_ORDER = 12
+"""The rules from which on the order of lines and times is checked."""
+_CLOCKS = timedelta(minutes=1)
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What records without the form of a release raise."""
 
@@ -129,6 +133,8 @@ def check_records(raw: ReleaseRecords) -> None:
             list(map(Report.of, record.get("reports", ())))
         except (TypeError, ValueError) as error:
             raise Difference(f"sources.jsonl: source {record['name']!r}: {error}") from error
+    if raw.rules >= _RULES_OF_ORDER:
+        check_order(raw)
     made_at = {"first": raw.first_made_at, "last": raw.last_made_at}
     if raw.last_made_at and raw.rules >= RULES_OF_HISTORY and manifest["dates"] != made_at:
         raise Difference(f"{MANIFEST}: dates are {manifest['dates']}, the records give {made_at}")
@@ -150,6 +156,52 @@ def check_records(raw: ReleaseRecords) -> None:
             raise Difference(
                 f"annotations.jsonl: {record['id']} has a slot number above the number of slots of its batch"
             )
+
+
+def check_order(raw: ReleaseRecords) -> None:
+    """Lines are in the order of batch, source, example, item, annotator and revision, and times follow each other.
+
+    A revision is later than the one before, and a decision later than its responses: by a rule all of the item, by a person
+    those that it names. Imported responses have the times of another tool. For releases by rules 12 and later.
+    """
+    numbers = {batch["id"]: number for number, batch in enumerate(raw.manifest["batches"])}
+    for name, records in (("annotations.jsonl", raw.annotations), ("decisions.jsonl", raw.decisions)):
+        last_example, last_item = (-1, "", ""), ""
+        items: set[str] = set()
+        for record in records:
+            example = (numbers[raw.batch_of(record)["id"]], record["source"], record["example"])
+            item = record["item"]
+            if example < last_example or (example == last_example and item != last_item and item in items):
+                raise Difference(f"{name}: the lines of item {item} are not in the order of a release")
+            items = {item, *items} if example == last_example else {item}
+            last_example, last_item = example, item
+    before: Record = {"item": "", "annotator": "", "revision": 0}
+    for record in raw.annotations:
+        turn, last_turn = ((of["annotator"], of["revision"]) for of in (record, before))
+        if record["item"] == before["item"] and turn <= last_turn:
+            raise Difference(
+                f"annotations.jsonl: {record['id']} is not in the order of annotator and revision"
+            )
+        if record["item"] == before["item"] and turn[0] == last_turn[0] and _is_late(before, record):
+            raise Difference(f"annotations.jsonl: {record['id']} was made before the revision before it")
+        before = record
+    for decision in raw.decisions:
+        basis = {*decision.get("based_on", ())}.union(*(of["annotations"] for of in decision["outcomes"]))
+        for annotation in raw.annotations_of(decision["item"]):
+            counts = annotation["id"] in basis or (decision["by"] == "resolve" and annotation["newest"])
+            if counts and _is_late(annotation, decision):
+                raise Difference(
+                    f"decisions.jsonl: item {decision['item']} was decided before annotation {annotation['id']} "
+                    "was made"
+                )
+
+
+def _is_late(annotation: Record, follower: Record) -> bool:
+    """Whether an annotation has a later time than what follows it, beyond what clocks of two machines may differ."""
+    if "imported" in annotation:
+        return False
+    times = (datetime.fromisoformat(record["made_at"]) for record in (annotation, follower))
+    return next(times) > next(times) + _CLOCKS
 
 
 def check_counts(claimed: Mapping[str, Any], counts: Mapping[str, Any]) -> None:
