@@ -17,6 +17,7 @@
 | DB_IDLE_IN_TRANSACTION_TIMEOUT_WORKER | the same of a worker; default: 1 hour                                 |
 | DB_IDLE_IN_TRANSACTION_TIMEOUT_COMMAND | the same of a command, such as a backup; default: 24 hours           |
 | ASKEW_DATA_DIR    | folder of the database, uploads, releases, evaluations; default: var/ beside manage.py    |
+| SIGNING_KEY       | file with the key that signs releases, outside the data folder; default: none, no signature |
 | PUBLIC_URL        | the address people type, e.g. https://askew.example.org/tables; default: loopback only    |
 | PLAIN_HTTP        | true where PUBLIC_URL may be http beyond this machine: on a network that all of you trust |
 | ALLOWED_HOSTS     | further host names to answer to, separated by commas (a load balancer's health check)     |
@@ -75,6 +76,13 @@ if not SECRET_KEY:
         f"{PROGRAM} manage uses that one."
     )
 DEBUG = env.bool("DEBUG", default=False)
+
+# The key that signs releases. Outside the data folder, so that no backup contains it.
+SIGNING_KEY = Path(os.environ["SIGNING_KEY"]).resolve() if os.environ.get("SIGNING_KEY") else None
+if SIGNING_KEY is not None and SIGNING_KEY.is_relative_to(DATA_DIR):
+    raise ImproperlyConfigured(
+        f"SIGNING_KEY is {str(SIGNING_KEY)!r}, in the data folder. Put the key elsewhere: backups must not contain it."
+    )
 
 
 # --- where people reach it ---------------------------------------------------------------------------------

@@ -40,11 +40,18 @@ class Release:
             raise ValueError(f"{folder / 'manifest.json'} is not the manifest of a release of Askew.")
         return cls(folder, manifest)
 
-    def verify(self) -> dict[str, int]:
-        """Compare the release with its records (`tableqa.releases.verification.verify`). Raises `Difference`."""
+    def verify(self, key: str | Path = "") -> dict[str, int]:
+        """Compare the release with its records (`tableqa.releases.verification.verify`). Raises `Difference`.
+
+        key: the fingerprint of a site, or a file with its public keys (PEM): the release must be signed by this site.
+        """
+        from tableqa.releases.signatures import check_signature, trusted_fingerprints
         from tableqa.releases.verification import verify
 
-        return verify(self.folder)
+        checked = verify(self.folder)
+        if key:
+            check_signature(self.folder, self.manifest, trusted_fingerprints(key), required=True)
+        return checked
 
     @cached_property
     def examples(self) -> pd.DataFrame:

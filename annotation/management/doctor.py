@@ -53,6 +53,7 @@ from annotation.releases.model_evaluation import runs
 from tableqa.core.canonical_json import canonical, digest, file_digest
 from tableqa.releases.record_files import Difference
 from tableqa.releases.release_records import MANIFEST, read_manifest
+from tableqa.releases.signatures import SIGNATURE, check_signature
 
 OVERDUE = timedelta(hours=1)
 """How late a decision, or what a model request used, may be."""
@@ -435,6 +436,10 @@ def _files() -> Iterator[str]:
             continue
         if (lies / MANIFEST).read_bytes() != f"{canonical(release.manifest)}\n".encode():
             yield f"{name}: {MANIFEST} in {lies} does not match the database. {AGAIN}"
+        try:
+            check_signature(lies, release.manifest)
+        except Difference as difference:
+            yield f"{name}: {difference}. {AGAIN}"
         if wrong := list(_changed_files(lies, release.manifest.get("files", {}))):
             more = f", and {len(wrong) - 5} more" if len(wrong) > 5 else ""
             yield f"{name}: {'; '.join(wrong[:5])}{more}. {AGAIN}"
@@ -454,7 +459,7 @@ def _changed_files(lies: Path, files: Mapping[str, Any]) -> Iterator[str]:
         elif file_digest(path) != claimed["sha256"]:
             yield f"{name} was changed"
     present_files = {path.relative_to(lies).as_posix() for path in lies.rglob("*") if path.is_file()}
-    for name in sorted(present_files - files.keys() - {MANIFEST}):
+    for name in sorted(present_files - files.keys() - {MANIFEST, SIGNATURE}):
         yield f"{name} was added after the release was created"
 
 

@@ -40,7 +40,7 @@ from annotation.platform import keyset
 from annotation.platform.public_ids import new_public_id
 from annotation.platform.refusals import refuse, require_storable
 from annotation.quality import snapshots
-from annotation.releases import benchmark_files, history, mixes, release_writer
+from annotation.releases import benchmark_files, history, mixes, release_writer, signing
 from annotation.releases.benchmark_files import FORMATS
 from annotation.releases.manifest import Manifest
 from annotation.releases.methods_appendix import Study
@@ -400,6 +400,7 @@ def _write_release(
     before_files = (before, folder(before)) if before is not None else None
     manifest = release_writer.write_files(release, part, progress, before_files)
     whole = digest(manifest)
+    signing.sign(part, whole)
     earlier = Release.objects.filter(
         project=release.project, name=release.name, ready_at__isnull=False
     ).first()

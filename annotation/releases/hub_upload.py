@@ -20,6 +20,7 @@ from annotation.releases.verification import verify
 from tableqa.releases import perturbation_records
 from tableqa.releases.record_files import Difference
 from tableqa.releases.release_records import MANIFEST, SOURCES, read_manifest
+from tableqa.releases.signatures import SIGNATURE
 from tableqa.writers import croissant, hub
 from tableqa.writers.whole_examples import DECISIONS, RESPONSES
 
@@ -67,7 +68,7 @@ def files_to_upload(folder: Path, repository: str, personal: Iterable[str]) -> l
         verify(folder)
     except Difference as difference:
         refuse("invalid_request", "The release does not verify: {error}.", error=str(difference))
-    files = [HubFile(path, name, (folder / name).stat().st_size) for path, name in _paths(manifest)]
+    files = [HubFile(path, name, (folder / name).stat().st_size) for path, name in _paths(folder, manifest)]
     published = set(hub.creators(manifest.record()))
     if location := next(_personal_names(folder, files, set(personal) - published), None):
         refuse(
@@ -79,10 +80,11 @@ def files_to_upload(folder: Path, repository: str, personal: Iterable[str]) -> l
     return files
 
 
-def _paths(manifest: Manifest) -> list[tuple[str, str]]:
+def _paths(folder: Path, manifest: Manifest) -> list[tuple[str, str]]:
     """Path in the repository and path in the release of each file to upload, by the first."""
     if len(manifest.every_format) == 1:
-        return sorted((name, name) for name in (*manifest.files, MANIFEST))
+        signature = {SIGNATURE} & {path.name for path in folder.iterdir()}
+        return sorted((name, name) for name in (*manifest.files, MANIFEST, *signature))
     folder = folders(manifest.every_format)["hf"]
     beside = (hub.STATEMENT, hub.CITATION, ERRATA)
     return sorted(

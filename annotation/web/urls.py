@@ -57,6 +57,7 @@ urlpatterns = [
     path("jobs/<str:public_id>/", site.job, name="job"),
     path("healthz", site.healthz, name="healthz"),
     path("readyz", site.readyz, name="readyz"),
+    path("signing-key.pem", site.signing_key, name="signing_key"),
     path("words/<str:language>.js", site_language.words, name="words"),
     path("language/", site_language.choose, name="set_language"),
     # people

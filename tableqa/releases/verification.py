@@ -25,6 +25,7 @@ from tableqa.releases.release_records import (
     perturbed_counts,
     read_manifest,
 )
+from tableqa.releases.signatures import SIGNATURE, check_signature
 from tableqa.writers import croissant, hub
 
 _RULES_OF_ORDER = 12
@@ -100,7 +101,10 @@ def _hint_on_rules(rules: int) -> str:
 
 
 def check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Every file is in the manifest with its size, number of lines and checksum, and every one of these is there."""
+    """Every file is in the manifest with its size, number of lines and checksum, and every one of these is there.
+
+    A signature is one of this manifest; by whom, `check_signature` says.
+    """
     actual_files = describe(folder, manifest.get("rules", 1))
     for name, claimed in manifest["files"].items():
         if name not in actual_files:
@@ -116,6 +120,7 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
     for name in RAW:
         if name not in actual_files:
             raise Difference(f"{name}: missing")
+    check_signature(folder, manifest)
 
 
 def check_records(raw: ReleaseRecords) -> None:
@@ -252,13 +257,13 @@ def check_perturbed(raw: ReleaseRecords) -> None:
 
 
 def describe(folder: Path, rules: int = RULES) -> dict[str, dict[str, Any]]:
-    """sha256, size in bytes and lines of every file of the folder but the manifest, by path.
+    """sha256, size in bytes and lines of every file of the folder but manifest and signature, by path.
 
     Those of croissant.json are without the address that a publication adds to it (from `RULES_OF_HISTORY` on).
     """
     files = {}
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name != MANIFEST:
+        if path.is_file() and path not in (folder / MANIFEST, folder / SIGNATURE):
             with path.open("rb") as stream:
                 is_croissant = path.name == hub.CROISSANT and rules >= RULES_OF_HISTORY
                 content = io.BytesIO(croissant.without_url(stream.read())) if is_croissant else stream

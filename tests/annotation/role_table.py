@@ -250,6 +250,7 @@ PAGES: dict[str, Row] = {
     "job": (lambda t: [t.job.public_id], PROGRESS, None),
     "healthz": (nothing, ANYBODY, None),
     "readyz": (nothing, ANYBODY, None),
+    "signing_key": (nothing, ANYBODY, None),
     "words": (lambda t: ["de"], ANYBODY, None),
     "set_language": (nothing, ANYBODY, ANYBODY),
     "sign_in": (nothing, ANYBODY, ANYBODY),

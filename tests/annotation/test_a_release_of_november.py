@@ -32,7 +32,7 @@ def test_the_command_compares_alpha_with_the_package_krippendorff_and_needs_it_f
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     verified = (
-        "Verified: 10 files, 18 annotations, 9 decisions, 4 tables replayed, 5 automatic perturbations recomputed, "
+        "Consistent: 10 files, 18 annotations, 9 decisions, 4 tables replayed, 5 automatic perturbations recomputed, "
         "4 agreement figures recomputed.\n"
     )
     assert verify_release() == verified

@@ -26,7 +26,7 @@ from tests.undone import undone
 
 GERMAN: Any = {"HTTP_ACCEPT_LANGUAGE": "de"}
 ROLES = ("mara", "ada", "ivo", "rea")
-NOT_PAGES = {"healthz", "readyz", "words", "my_data", "data_of"}
+NOT_PAGES = {"healthz", "readyz", "signing_key", "words", "my_data", "data_of"}
 PARTS = {"explorer_facets", "batch_items_facets", "explorer_item"}
 """Parts of pages, which scripts put into a page that says its language."""
 ENGLISH = re.compile(

@@ -334,6 +334,7 @@ def poisoned_live(transactional_db: None, tmp_path: Any) -> tuple[Things, set[st
 LEFT_OUT = {
     "healthz",
     "readyz",
+    "signing_key",
     "download",
     "data_of",
     "accounting",

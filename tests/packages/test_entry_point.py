@@ -60,7 +60,7 @@ def test_a_command_reads_a_file_named_from_the_current_folder(installed: Path) -
     done = askew(installed, "manage", "verify_release", "release")
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Verified: 10 files")
+    assert done.stdout.startswith("Consistent: 10 files")
 
 
 def test_data_are_below_the_current_folder_and_the_key_is_explained(installed: Path) -> None:

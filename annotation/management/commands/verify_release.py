@@ -2,9 +2,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.management.commands._escaping import BaseCommand, ended_by
+from annotation.management.commands._escaping import BaseCommand, UsageError, ended_by
 from annotation.releases import verification
-from tableqa.releases import record_files
+from tableqa.releases import record_files, signatures
+from tableqa.releases.release_records import read_manifest
 
 
 class Command(BaseCommand):
@@ -16,12 +17,26 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path, metavar="DIR")
+        parser.add_argument(
+            "--key",
+            metavar="FILE_OR_FINGERPRINT",
+            help="the release must not be signed by any other site: its public keys (/signing-key.pem) or a fingerprint",
+        )
+        parser.add_argument(
+            "--require-signature", action="store_true", help="the release must be signed by --key"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        folder, key, required = options["folder"], options["key"], options["require_signature"]
+        if required and not key:
+            raise UsageError("--require-signature needs --key: a forger can sign with another key.")
+        with ended_by(OSError, ValueError, end=UsageError):
+            trusted = signatures.trusted_fingerprints(key) if key else frozenset()
         with ended_by(record_files.Difference):
-            checked = verification.verify(options["folder"])
+            checked = verification.verify(folder)
+            signed = signatures.check_signature(folder, read_manifest(folder), trusted, required=required)
         self.stdout.write(
-            f"Verified: {checked['files']} files, {checked['annotations']} annotations, "
+            f"Consistent: {checked['files']} files, {checked['annotations']} annotations, "
             f"{checked['decisions']} decisions, {checked['replayed']} tables replayed, "
             f"{checked['made_again']} automatic perturbations recomputed, "
             f"{checked['figures']} agreement figures recomputed."
@@ -36,3 +51,14 @@ class Command(BaseCommand):
                 "croissant.json was compared with its checksum only, because the package mlcroissant is not installed. "
                 "To compare it: pip install mlcroissant"
             )
+        self.stdout.write(_sentence(signed))
+
+
+def _sentence(signed: signatures.SignatureReport) -> str:
+    if not signed.fingerprint:
+        return "Not signed: nothing shows who made this release."
+    if not signed.is_checked:
+        return f"Signature by {signed.fingerprint} not checked. To check it: pip install cryptography"
+    if not signed.is_trusted:
+        return f"Signed by unknown key {signed.fingerprint}. To compare it with the key of a site, use --key."
+    return f"Verified: signed by {signed.fingerprint}."

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -24,6 +25,7 @@ from annotation.models import Batch, Job, PersonBatchCounts, Project, Release, U
 from annotation.platform import migration_state
 from annotation.platform.database import failures, limits
 from annotation.queue import availability, entry_requirements
+from annotation.releases import signing
 from annotation.releases.model_evaluation import runs
 from annotation.web.board import facts
 from annotation.web.board.needs import leading
@@ -359,6 +361,14 @@ READY = 2.0
 def healthz(request: HttpRequest) -> HttpResponse:
     """This process answers."""
     return HttpResponse("ok\n", content_type="text/plain")
+
+
+@require_safe
+def signing_key(request: HttpRequest) -> HttpResponse:
+    """The public keys that sign the releases of this site, each after its fingerprint; the current one is the first."""
+    path = signing.public_file(settings.SIGNING_KEY) if settings.SIGNING_KEY else None
+    keys = path.read_text("utf-8") if path and path.is_file() else "This site does not sign its releases.\n"
+    return HttpResponse(keys, content_type="text/plain; charset=utf-8")
 
 
 @never_cache
