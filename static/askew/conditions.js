@@ -6,24 +6,25 @@
 import { element } from "./elements.js";
 import { t } from "./language.js";
 
-/** @type {Record<string, (value: string | readonly string[], wanted: string) => boolean>} */
+/** @type {Record<string, (order: number) => boolean>} */
 const OPERATORS = {
-  "==": (value, wanted) => value === wanted,
-  "!=": (value, wanted) => value !== wanted,
-  "<": (value, wanted) => Number(value) < Number(wanted),
-  "<=": (value, wanted) => Number(value) <= Number(wanted),
-  ">": (value, wanted) => Number(value) > Number(wanted),
-  ">=": (value, wanted) => Number(value) >= Number(wanted),
-  contains: (value, wanted) => value.includes(wanted),
-  lacks: (value, wanted) => !value.includes(wanted),
+  "==": (order) => order === 0,
+  "!=": (order) => order !== 0,
+  "<": (order) => order < 0,
+  "<=": (order) => order <= 0,
+  ">": (order) => order > 0,
+  ">=": (order) => order >= 0,
 };
 
 /* Whether a comparison holds for the value of the other field; undefined where that one is not asked. The same rule as
    `tasks.shared.conditions.Condition`, on the same cases (tests/vectors/conditions.json). */
-/** @param {string} operator @param {string} wanted @param {FieldValue} value @returns {boolean} */
-export function holds(operator, wanted, value) {
+/** @param {string} operator @param {string} wanted @param {FieldValue} value @param {boolean} [isNumber] @returns {boolean} */
+export function holds(operator, wanted, value, isNumber = false) {
   if (value === undefined) return false;
-  return value.length ? OPERATORS[operator](value, wanted) : operator === "!=" || operator === "lacks";
+  if (!value.length) return operator === "!=" || operator === "lacks";
+  if (operator === "contains" || operator === "lacks") return value.includes(wanted) === (operator === "contains");
+  const text = String(value);
+  return OPERATORS[operator](isNumber ? Number(text) - Number(wanted) : Number(text > wanted) - Number(text < wanted));
 }
 
 /* Show the parts whose condition holds, in the order of the form. */
@@ -35,7 +36,8 @@ export function applyConditions(parts, fields, valueOf) {
     if ("or" in tree) return tree.or.some(test);
     const [name, operator, wanted] = tree;
     const field = fields.find((each) => each.dataset.field === name);
-    return holds(operator, wanted, !field || field.closest("[hidden]") ? undefined : valueOf(field));
+    const value = !field || field.closest("[hidden]") ? undefined : valueOf(field);
+    return holds(operator, wanted, value, field?.matches(".scale, [inputmode=decimal]"));
   };
   for (const part of parts) part.hidden = !test(JSON.parse(String(part.dataset.condition)));
 }

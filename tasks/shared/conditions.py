@@ -47,13 +47,13 @@ class Condition:
         """Whether it holds for the values of the fields that are asked.
 
         No condition on a field that is not asked holds, and of those on an empty field only those with "!=" and "lacks".
-        Options are texts, also those that look like numbers.
+        Options are texts, also those that look like numbers. Dates compare as texts, since their form has the year first.
         """
         value = values.get(self.field)
         if value in (None, "", ()):
             return self.operator in ("!=", "lacks") and (self.field in values or version() < 8)
         try:
-            operand = str(self.value) if isinstance(value, str | tuple) else int(self.value)
+            operand = str(self.value) if isinstance(value, str | tuple) else float(self.value)
             return bool(_ALL[self.operator](value, operand))
         except (TypeError, ValueError):
             return False

@@ -16,9 +16,11 @@ from tableqa.core.translation import gettext
 from tableqa.data.own_columns import PREFIX
 from tasks.contract import decision_rules
 from tasks.contract.resolutions import Nature
+from tasks.contract.scores import number_of
 from tasks.shared.conditions import OPERATORS, Condition, condition
 from tasks.shared.definition_faults import DefinitionFault, Path
 from tasks.shared.limit_faults import limit_faults, source_faults
+from tasks.shared.typed_fields import day_of
 
 NAME: Final = "^[a-z][a-z0-9_]{0,39}$"
 SHOWABLE: Final = ("question", "table", "titles", "answers", "context", "history")
@@ -109,6 +111,12 @@ FOR_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "max_length": ("text",),
 }
 """Keys of a field that only some types have."""
+COMPARABLE: Final[Mapping[str, tuple[str, ...]]] = {
+    "choice": ("==", "!="),
+    "multi_choice": ("contains",),
+    **dict.fromkeys(("scale", "number", "date"), ("==", "!=", "<", "<=", ">", ">=")),
+}
+"""By type of a field that a condition can compare: the operators that fit."""
 PAGE_KEYS: Final = frozenset("acdefghilnpqstuxz?/[] ")
 """Keys of the annotation page and its table, which no option can have."""
 _TAKEN: Final = (
@@ -556,29 +564,28 @@ def _check_comparison(
         yield DefinitionFault(path, message.format(name=when.field, names=names))
         return
     field = seen[when.field]
-    many = field["type"] == "multi_choice"
-    if field["type"] not in ("choice", "multi_choice", "scale"):
-        message = gettext("A condition needs a choice, multi_choice or scale; {name!r} is of type {type}.")
-        yield DefinitionFault(path, message.format(name=when.field, type=field["type"]))
-    elif (when.operator in ("contains", "lacks")) != many or (
-        field["type"] == "choice" and when.operator not in ("==", "!=")
-    ):
-        fitting_operators = {
-            "choice": "== or !=",
-            "multi_choice": "contains",
-            "scale": "==, !=, <, <=, > or >=",
-        }
+    name, type, value = when.field, field["type"], str(when.value)
+    operators = COMPARABLE.get(type)
+    if operators is None:
+        message = gettext("A condition can compare {types}; {name!r} is of type {type}.")
+        text = message.format(name=name, type=type, types=", ".join(COMPARABLE))
+        yield DefinitionFault(path, text)
+    elif when.operator.replace("lacks", "contains") not in operators:
         message = gettext("With {name!r}, which is of type {type}, use {wanted}.")
-        reason = message.format(name=when.field, type=field["type"], wanted=fitting_operators[field["type"]])
-        yield DefinitionFault(path, reason)
-    else:
-        values = [str(step) for step in steps_of(field)] if field["type"] == "scale" else None
+        text = message.format(name=name, type=type, wanted=gettext(" or ").join(operators))
+        yield DefinitionFault(path, text)
+    elif type == "number" and number_of(value) is None:
+        yield DefinitionFault(path, gettext("Enter a number, for example {number}.").format(number=1.5))
+    elif type == "date" and day_of(value) is None:
+        yield DefinitionFault(path, gettext("Enter a date, for example 2024-05-01."))
+    elif type not in ("number", "date"):
+        values = [str(step) for step in steps_of(field)] if type == "scale" else None
         values = values or [value_of(option) for option in field.get("options", ())]
-        is_answer = "of" in field and re.fullmatch("[1-9][0-9]*", str(when.value)) is not None
-        if str(when.value) not in values and not is_answer:
+        is_answer = "of" in field and re.fullmatch("[1-9][0-9]*", value) is not None
+        if value not in values and not is_answer:
             message = gettext("{name!r} has no value {value!r}. Available: {values}.")
-            reason = message.format(name=when.field, value=str(when.value), values=", ".join(values))
-            yield DefinitionFault(path, reason)
+            text = message.format(name=name, value=value, values=", ".join(values))
+            yield DefinitionFault(path, text)
 
 
 def _check_decide(

@@ -13,6 +13,7 @@ from tableqa import Example, Table
 from tasks.contract import Acceptance, InvalidResponse, Item, response_data
 from tasks.contract.decision_rules import resolve
 from tasks.shared.defined_types import DefinedTask, task_of
+from tasks.shared.type_definitions import COMPARABLE
 from tests.modules.test_twins import in_javascript
 
 DEFINITIONS, RESPONSES = 500, 6
@@ -58,7 +59,7 @@ def field_of(draw: random.Random, name: str, above: list[dict[str, Any]]) -> dic
     others = [other["name"] for other in above if other["type"] == type]
     if others and type in ("choice", "multi_choice", "scale") and draw.random() < 0.4:
         field["different_from"] = draw.choice(others)
-    asked = [other for other in above if other["type"] in ("choice", "multi_choice", "scale")]
+    asked = [other for other in above if other["type"] in COMPARABLE]
     if asked and draw.random() < 0.7:
         field["when"] = joined(draw, asked[-2:])
     return field
@@ -74,17 +75,16 @@ def joined(draw: random.Random, above: list[dict[str, Any]]) -> str:
 
 
 def condition(draw: random.Random, field: Mapping[str, Any]) -> str:
-    operators = {
-        "choice": ["==", "!="],
-        "multi_choice": ["contains"],
-        "scale": ["==", "!=", "<", "<=", ">", ">="],
-    }
-    return f"{field['name']} {draw.choice(operators[field['type']])} {draw.choice(values_of(field))}"
+    return f"{field['name']} {draw.choice(COMPARABLE[field['type']])} {draw.choice(values_of(field))}"
 
 
 def values_of(field: Mapping[str, Any]) -> list[str]:
     if field["type"] == "scale":
         return [str(step) for step in range(field["min"], field["max"] + 1)]
+    if field["type"] == "number":
+        return ["1.5", "-2", "1.50", "10"]
+    if field["type"] == "date":
+        return ["2024-05-01", "2000-01-01"]
     return ["1", "2", "3"] if "of" in field else list(field["options"])
 
 

@@ -28,13 +28,13 @@ test("the same fields are asked and missing", () => {
 });
 
 /* A field of a definition as conditions.js reads it from the page. */
-function fieldset({ name, optional, when = "", different_from: differs }, fields, tree) {
+function fieldset({ name, type, optional, when = "", different_from: differs }, fields, tree) {
   const [, other, operator, value] = /^(\w+) (\S+) (.*)$/.exec(when) ?? [];
   const isOption = fields.find((field) => field.name === other)?.options?.includes(value);
   const own = tree ?? (other && [other, operator, isOption ? value : READ[value] ?? value]);
   const condition = own && { condition: JSON.stringify(own) };
   const dataset = { field: name, label: name, ...(optional ? {} : { required: `Answer ${name}.` }), ...(differs ? { differs } : {}), ...condition };
-  return { dataset, hidden: false, matches: () => false, closest() { return this.hidden ? this : null; } };
+  return { dataset, hidden: false, matches: (selector) => selector.includes("inputmode") && ["scale", "number"].includes(type), closest() { return this.hidden ? this : null; } };
 }
 const READ = { '"x"': "x", "01": "1" }; // as the server reads values that are no options
 

@@ -67,6 +67,9 @@ COMPLEXITY: dict[str, Any] = {
     ],
 }
 LEVEL = {"name": "level", "type": "choice", "options": ["easy", "hard"]}
+NUMBER = {"name": "n", "type": "number", "optional": True}
+DAY = {"name": "d", "type": "date", "optional": True}
+NOTE = {"name": "note", "type": "text", "optional": True}
 RESPONSE = {"level": "easy", "evidence": [["r0", "c0"]], "quality": 4, "ranking": ["a", "b", "c"]}
 
 
@@ -385,6 +388,18 @@ REFUSED = [
     (only({**LEVEL, "name": "class"}), ("fields", 0, "name"), "reserved"),
     (only(LEVEL, LEVEL), ("fields", 1, "name"), "There is a field 'level' above"),
     (only(LEVEL, {"name": "x", "type": "text", "when": "level"}), ("fields", 1, "when"), "no condition"),
+    (only(LEVEL, NUMBER, {"name": "x", "type": "text", "when": "n > many"}), ("fields", 2, "when"), "1.5"),
+    (only(LEVEL, NUMBER, {"name": "x", "type": "text", "when": "n contains 1"}), ("fields", 2, "when"), "!="),
+    (
+        only(LEVEL, DAY, {"name": "x", "type": "text", "when": "d < 2024"}),
+        ("fields", 2, "when"),
+        "2024-05-01",
+    ),
+    (
+        only(LEVEL, NOTE, {"name": "x", "type": "text", "when": "note == a"}),
+        ("fields", 2, "when"),
+        "date; 'note'",
+    ),
     (
         only(LEVEL, {"name": "x", "type": "text", "when": "lvel == hard"}),
         ("fields", 1, "when"),
