@@ -1,8 +1,9 @@
 """Redacting a text: a tombstone takes its place in what people wrote about items of an example, and in the example.
 
 It is replaced in all revisions, outcomes, drafts, notes, checks and details of the log, and entries of the search that have
-it are deleted. Files of releases stay as they are; later releases have the tombstone, and count redactions. What a table, an
-answer or an edit says cannot be redacted: other records follow from it.
+it are deleted. A text of a table is replaced in all examples of the project that share the table, and in the edits of it,
+which still fit. Files of releases stay as they are; later releases have the tombstone, and count redactions. What a program
+made cannot be redacted: it would make something else of the tombstone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import models, transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Cast
 
 from annotation.access import audit_log
 from annotation.models import (
@@ -30,6 +32,7 @@ from annotation.models import (
     Inquiry,
     Item,
     ItemChange,
+    ModelAnswer,
     Outcome,
     Person,
     Proposal,
@@ -37,13 +40,15 @@ from annotation.models import (
     RevisionRequest,
     SearchIndex,
     Snapshot,
+    StoredTable,
     Try,
 )
 from annotation.platform import immutable_rows
 from annotation.platform.refusals import refuse, require_storable
 from annotation.queue import submissions
 from annotation.releases.history import REDACTED
-from tableqa.core.canonical_json import canonical
+from tableqa.data.tables import Table, TableError
+from tableqa.operations import OperationError, from_dict, replay
 from tasks.contract import InvalidResponse
 
 TOMBSTONE: Final = "[redacted]"
@@ -66,6 +71,7 @@ _BY_ITEM: Final[Sequence[tuple[type[models.Model], str, tuple[str, ...]]]] = (
     (Outcome, "decision__item", ("response",)),
     (ReviewEntry, "item", ("note",)),
     (ItemChange, "item", ("before",)),
+    (ModelAnswer, "example__items", ("data",)),
 )
 """What people and models wrote about an item, and the way to it."""
 
@@ -74,7 +80,7 @@ def redact(*, item: Item, text: str, reason: str, by: Person, now: datetime, onl
     """Redact a text about all items of the item's example and of those that derive from it.
 
     Returns how many fields had it; with `only_count`, nothing is changed. Raises ActionRefused (invalid_request) where no
-    field has it, or where it is in a table, an answer, an edit or a label.
+    field has it, or where it is in an id, in a label or in what a program made.
     """
     text, reason = text.strip(), reason.strip()
     require_storable(text, reason)
@@ -88,10 +94,14 @@ def redact(*, item: Item, text: str, reason: str, by: Person, now: datetime, onl
         refuse("invalid_request", "Enter a reason. It must not contain the text.")
     count = 0
     with suppress(_OnlyCounted), transaction.atomic(), immutable_rows.writable():
-        examples = _family(item.example)
-        items = list(Item.objects.select_for_update(no_key=True).filter(example__in=examples).order_by("pk"))
+        examples = _family(item, text)
+        keys = [example.pk for example in examples]
+        items = list(Item.objects.select_for_update(no_key=True).filter(example__in=keys).order_by("pk"))
         _require_free(examples, text)
-        count = _redact_examples(examples, text) + _redact_items([row.pk for row in items], text)
+        replacements = {text: TOMBSTONE}
+        count = _redact_examples(examples, replacements)
+        _require_not_offered(item.batch.project_id, items, replacements)
+        count += _redact_items([row.pk for row in items], replacements)
         if not count:
             refuse("invalid_request", "This text is in nothing that can be redacted here.")
         _clear_search(item.batch.project_id, examples, items)
@@ -105,47 +115,95 @@ class _OnlyCounted(Exception):
     """Undoes what was done to count."""
 
 
-def _family(example: Example) -> list[Example]:
-    """The original of an example, and all that derives from it, parents first."""
+def _family(item: Item, text: str) -> list[Example]:
+    """The original of an item's example, others of its table where that has the text, and all that derives from them,
+    parents first.
+    """
+    with_tables = Example.objects.select_related("stored_table", "parent")
+    example = with_tables.get(pk=item.example_id)
     while example.parent is not None:
         example = example.parent
-    family, generation = [example], [example]
-    while generation := list(Example.objects.filter(parent__in=generation).select_related("stored_table")):
+    generation = [example]
+    if any(text in part for part in _strings(example.stored_table.content)):
+        of_table = with_tables.filter(parent=None, source__project=item.batch.project_id)
+        generation = list(of_table.filter(stored_table=example.stored_table).order_by("pk"))
+    family = list(generation)
+    while generation := list(with_tables.filter(parent__in=generation).order_by("pk")):
         family += generation
     return family
 
 
 def _require_free(examples: Sequence[Example], text: str) -> None:
     for example in examples:
-        fixed = [example.stored_table.content, example.operations, example.answers, example.external_id]
-        # A program made it of another question, and would not make it of a redacted one.
+        fixed: list[Any] = [example.external_id]
         parent = example.parent if example.seed is not None else None
-        if parent is not None and parent.question != example.question:
-            fixed.append(example.question)
+        if parent is not None:
+            # A program made it of another table or question, and would not make it of redacted ones.
+            fixed += [example.stored_table.content, example.operations, example.answers]
+            fixed += [example.question] if parent.question != example.question else []
         if any(text in part for part in _strings(fixed)):
             refuse(
                 "invalid_request",
-                "A table, an answer, an edit or an id has this text, so it cannot be redacted. Exclude the items, "
+                "An id or what a program made has this text, so it cannot be redacted. Exclude the items, "
                 "or delete their batch and source.",
             )
 
 
-def _redact_examples(examples: Sequence[Example], text: str) -> int:
+def _require_not_offered(project: int, items: Sequence[Item], replacements: Mapping[str, str]) -> None:
+    """Refuse where items of other examples have cells of a table that was redacted, named by its digest."""
+    others = Item.objects.filter(batch__project=project).exclude(pk__in=[item.pk for item in items])
+    for digest in list(replacements)[1:]:
+        if others.annotate(text=Cast("inputs", models.TextField())).filter(text__contains=digest).exists():
+            refuse(
+                "invalid_request", "Items of other examples offer columns of this table. Delete their batch."
+            )
+
+
+def _redact_examples(examples: Sequence[Example], replacements: dict[str, str]) -> int:
+    """Redact examples and their tables. The digests of changed tables join the replacements, with the new ones."""
     count = 0
+    former_tables: set[int] = set()
     for example in examples:
-        new = {name: _without(getattr(example, name), text) for name in ("question", "more")}
-        if new != {name: getattr(example, name) for name in new}:
-            Example.objects.filter(pk=example.pk).update(**new)
-            count += 1
+        before = {name: getattr(example, name) for name in _OF_EXAMPLES}
+        new = {name: _without(value, replacements) for name, value in before.items()}
+        stored = example.stored_table
+        content = _without(stored.content, replacements)
+        if new == before and content == stored.content:
+            continue
+        if content != stored.content:
+            former_tables.add(stored.pk)
+            digest = _table(content, []).digest()
+            new["stored_table"], _ = StoredTable.objects.get_or_create(
+                digest=digest, defaults={"content": content}
+            )
+            replacements[stored.digest] = digest
+        new["table_digest"] = _table(content, new["operations"]).digest()
+        if new["table_digest"] != example.table_digest:
+            replacements[example.table_digest] = new["table_digest"]
+        Example.objects.filter(pk=example.pk).update(**new)
+        count += 1
+    used = Exists(Example.objects.filter(stored_table=OuterRef("pk")))
+    unused = StoredTable.objects.filter(~used, pk__in=former_tables)
+    unused._raw_delete(unused.db)
     return count
 
 
-def _redact_items(items: Sequence[int], text: str) -> int:
+_OF_EXAMPLES: Final = ("question", "answers", "operations", "more")
+
+
+def _table(content: Mapping[str, Any], operations: Sequence[Mapping[str, Any]]) -> Table:
+    try:
+        return replay(Table.from_dict(content), [from_dict(operation) for operation in operations])
+    except (TableError, OperationError):
+        refuse("invalid_request", "Without the text, the table or an edit of it is not valid.")
+
+
+def _redact_items(items: Sequence[int], replacements: Mapping[str, str]) -> int:
     count = 0
     for model, way, fields in _BY_ITEM:
         rows: models.QuerySet[Any] = models.QuerySet(model).filter(**{f"{way}__in": items}).order_by("pk")
-        for key, *values in rows.values_list("pk", *fields):
-            new = {name: _without(value, text) for name, value in zip(fields, values, strict=True)}
+        for key, *values in rows.values_list("pk", *fields).distinct():
+            new = {name: _without(value, replacements) for name, value in zip(fields, values, strict=True)}
             if list(new.values()) != values:
                 for name, value in new.items():
                     longest = getattr(model._meta.get_field(name), "max_length", None)
@@ -157,7 +215,7 @@ def _redact_items(items: Sequence[int], text: str) -> int:
     assignments = Assignment.objects.filter(item__in=items).values("pk")
     about = Q(thing="item", thing_id__in=items) | Q(thing="assignment", thing_id__in=assignments)
     for key, detail in Event.objects.filter(about).exclude(detail=None).values_list("pk", "detail"):
-        if (changed := _without(detail, text)) != detail:
+        if (changed := _without(detail, replacements)) != detail:
             Event.objects.filter(pk=key).update(detail=changed)
             count += 1
     return count
@@ -193,16 +251,16 @@ def _clear_search(project: int, examples: Sequence[Example], items: Sequence[Ite
     Snapshot.objects.filter(project=project).delete()
 
 
-def _without(value: Any, text: str) -> Any:
-    """A JSON value with the text replaced in all its strings but those of an edit, which refuse."""
+def _without(value: Any, replacements: Mapping[str, str]) -> Any:
+    """A JSON value with the texts replaced in all its strings but the names of operations."""
     if isinstance(value, str):
-        return value.replace(text, TOMBSTONE)
+        for text, new in replacements.items():
+            value = value.replace(text, new)
+        return value
     if isinstance(value, list):
-        return [_without(part, text) for part in value]
+        return [_without(part, replacements) for part in value]
     if isinstance(value, Mapping):
-        if "op" in value and text in canonical(value):
-            refuse("invalid_request", "An edit of a table has this text, so it cannot be redacted.")
-        return {key: _without(part, text) for key, part in value.items()}
+        return {key: part if key == "op" else _without(part, replacements) for key, part in value.items()}
     return value
 
 

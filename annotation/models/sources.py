@@ -160,7 +160,7 @@ class Example(models.Model):
 
     @cached(
         LRUCache(CELLS_CACHED, _cells),
-        key=lambda example: example.public_id if example.operations else example.table_digest,
+        key=lambda example: (example.public_id if example.operations else "", example.table_digest),
         lock=Lock(),
     )
     def table(self) -> tableqa.Table:

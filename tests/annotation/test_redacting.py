@@ -22,7 +22,6 @@ from annotation.models import (
     Batch,
     Draft,
     Event,
-    Example,
     Flag,
     IndexedColumn,
     IndexedItem,
@@ -30,10 +29,13 @@ from annotation.models import (
     Item,
     Outcome,
     Person,
+    StoredTable,
 )
+from annotation.models import Example as StoredExample
 from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, verification
 from annotation.workflow import assignments, automatic_decisions, batches, projects
+from tableqa import Example, Table
 from tableqa.releases import release_records
 from tests.annotation.cast import NOON, World
 from tests.annotation.plain_page import PlainPage, fill
@@ -189,12 +191,65 @@ def test_what_cannot_be_redacted_is_refused_and_nothing_changes(
     assert list(Annotation.objects.values()) == before
 
 
-def test_a_text_of_the_table_is_refused(world: World) -> None:
-    item = noted(world)
-    cell = item.example.table().header[0]
+def shortened(world: World) -> Item:
+    """A decided item whose edit removed the row with the name. Another example over its table has the name as answer."""
+    table = Table(["Film", "Director"], [["Heat", NAME], ["Alien", "Scott"]])
+    world.source = world.import_written(
+        Example("alien", "who made Alien?", table, ["Scott"]),
+        Example("heat", "who made Heat?", table, [NAME]),
+    )
+    batch = world.batch("short_table", name="Shortened", only=["alien"], overlap=1)
+    assignment = world.take(batch, "ada")
+    assert assignment is not None
+    cut = {"op": "remove_row", "row": "r0", "at": 0, "old": ["Heat", NAME]}
+    world.answer(assignment, {"unanswerable": False, "whole": False, "operations": [cut], "program": None})
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=NOON)
+    return batch.items.get()
 
-    with pytest.raises(ActionRefused, match="A table, an answer, an edit or an id"):
-        redact(world, item, text=cell)
+
+def test_a_text_of_a_table_is_gone_from_all_that_have_the_table(world: World, tmp_path: Path) -> None:
+    item = shortened(world)
+    derived = Outcome.objects.get(decision__item=item).example
+    assert derived is not None
+    assert derived.table().rows == (("Alien", "Scott"),)
+    tables = StoredTable.objects.count()
+
+    redact(world, item)
+
+    assert everywhere(NAME) == []
+    alien, heat = (StoredExample.objects.get(external_id=name) for name in ("alien", "heat"))
+    assert alien.table().rows[0] == ("Heat", "[redacted]")
+    assert (heat.answers, heat.stored_table) == (["[redacted]"], alien.stored_table)
+    assert StoredTable.objects.count() == tables
+    derived.refresh_from_db()
+    assert derived.operations[0]["old"] == ["Heat", "[redacted]"]
+    assert derived.table().rows == (("Alien", "Scott"),)
+    assert doctor.findings() == []
+    creation.make_release(
+        project=world.project, name="v1", format="askew", by=world.rea, now=SOON, out=tmp_path / "v1"
+    )
+    assert verification.verify(tmp_path / "v1")
+
+
+def test_a_text_of_which_a_program_made_something_is_refused(world: World) -> None:
+    item = shortened(world)
+    original = item.example
+    made = {"external_id": "made", "parent": original, "perturbation": "row_shuffle", "seed": 1}
+    same = ("source", "position", "question", "answers", "stored_table", "table_digest")
+    StoredExample.objects.create(**made, **{name: getattr(original, name) for name in same})
+
+    with pytest.raises(ActionRefused, match="what a program made has this text"):
+        redact(world, item)
+
+    assert "storedtable.content" in everywhere(NAME)
+
+
+def test_an_id_is_refused(world: World) -> None:
+    item = noted(world)
+
+    with pytest.raises(ActionRefused, match="An id or what a program made"):
+        redact(world, item, text=item.example.external_id)
 
 
 def test_a_manager_finds_first_and_redacts_then(world: World) -> None:
@@ -213,7 +268,7 @@ def test_a_manager_finds_first_and_redacts_then(world: World) -> None:
     assert "2 fields were redacted." in page.text()
     assert NAME not in Flag.objects.get().note
     assert Assignment.objects.filter(item=item).exists()
-    assert Example.objects.get(pk=item.example_id).question == item.example.question
+    assert StoredExample.objects.get(pk=item.example_id).question == item.example.question
 
 
 def test_texts_of_responses_with_a_part_of_a_name_are_listed_before_a_person_is_erased(world: World) -> None:
