@@ -38,6 +38,8 @@ from tableqa.agreement.measures import (
     NO_PAIR,
     ONE_CATEGORY,
     ONE_UNIT,
+    SET_MEASURES,
+    TOO_MANY_SETS,
     UNEQUAL,
     WITH_SINGLE,
     Agreement,
@@ -215,6 +217,8 @@ def _measured(patterns: Patterns, raters: int, measure: str, bootstrap: Bootstra
         "measure": measure,
         **asdict(bootstrap),
     }
+    if units and _has_too_many_sets(patterns, measure):
+        return Agreement(None, None, None, **facts, reason=TOO_MANY_SETS)
     if not units or not allows_chance(patterns, measure):
         return Agreement(None, None, None, **facts, reason=ONE_CATEGORY if units else NO_PAIR)
     estimate = estimator(measure, patterns)
@@ -237,6 +241,10 @@ def _measured(patterns: Patterns, raters: int, measure: str, bootstrap: Bootstra
         drawn = np.concatenate(list(map(estimate, draws)))
         low, high, left_out = bootstrap.ends(drawn, value if is_smoothed() else None)
     return Agreement(value, low, high, **facts, note=note or None, left_out=left_out)
+
+
+def _has_too_many_sets(patterns: Patterns, measure: str) -> bool:
+    return measure in SET_MEASURES and patterns.apart is None
 
 
 def _too_few_rare(patterns: Patterns, measure: str) -> str:
@@ -282,6 +290,8 @@ def _influence(patterns: Patterns, measure: str) -> tuple[Array, Array]:
     nothing = np.zeros(0), np.zeros(0, np.int64)
     unit_count = int(patterns.counts.sum())
     if unit_count < 2 or not (patterns.sizes > 1).any() or not allows_chance(patterns, measure):
+        return nothing
+    if _has_too_many_sets(patterns, measure):
         return nothing
     counts = patterns.counts
     chosen = np.arange(len(counts))

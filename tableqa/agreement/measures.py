@@ -27,6 +27,9 @@ NO_PAIR = message("agreement.no_pair", "No unit has two ratings, so there is not
 ONE_CATEGORY = message(
     "agreement.one_category", "Only one category was used, so agreement cannot be distinguished from chance."
 )
+TOO_MANY_SETS = message(
+    "agreement.too_many_sets", "There are too many different sets to compare each with every other one."
+)
 ONE_UNIT = message("agreement.one_unit", "There is only one unit, so there is no confidence interval.")
 GENERALISED = message(
     "agreement.generalised",

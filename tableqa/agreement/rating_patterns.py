@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from tableqa.agreement.measures import MEASURES, SET_MEASURES, WITH_ORDER, WITH_SINGLE
 from tableqa.agreement.pseudo_units import AGREEING, BY_CHANCE, pseudo_units
-from tableqa.agreement.set_distances import Distance, distance_of_sizes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -345,27 +344,32 @@ MOST_SETS = 4096
 """Distinct sets that a set-valued alpha compares with one another: 128 MB of distances."""
 
 
-def _apart(labels: list[object], measure: str) -> Array:
-    """The distances between all sets that were chosen."""
+def _apart(labels: list[object], measure: str) -> Array | None:
+    """The distances between all sets that were chosen (`set_distances`); None where they are more than `MOST_SETS`."""
     import numpy as np
+    from scipy.sparse import csr_array
 
     if odd := [label for label in labels if not isinstance(label, frozenset)]:
         raise ValueError(f"A set-valued alpha needs frozensets of labels; {odd[0]!r} is none.")
     if len(labels) > MOST_SETS:
-        raise ValueError(
-            f"{len(labels)} different sets were chosen, and a set-valued alpha compares at most {MOST_SETS}. Sets of cells "
-            "are compared within each table (tableqa.agreement.cell_sets)."
-        )
-    distance = cast("Distance", measure.removeprefix("krippendorff_alpha_"))
+        return None
     sets = cast("list[frozenset[object]]", labels)
-    distances = np.zeros((len(sets), len(sets)))
-    for row, row_set in enumerate(sets):
-        for column in range(row):
-            column_set = sets[column]
-            distances[row, column] = distance_of_sizes(
-                len(row_set & column_set), len(row_set), len(column_set), distance
-            )
-    return distances + distances.T
+    sizes = np.array([len(each) for each in sets], dtype=float)
+    index_of: dict[object, int] = {}
+    members = [index_of.setdefault(member, len(index_of)) for each in sets for member in each]
+    rows = np.repeat(np.arange(len(sets)), sizes.astype(int))
+    chosen = csr_array(
+        (np.ones(len(rows)), (rows, np.array(members, dtype=int))), shape=(len(sets), max(1, len(index_of)))
+    )
+    common = (chosen @ chosen.T).toarray()
+    union = np.maximum(sizes[:, None] + sizes - common, 1)
+    weight: Any = 1
+    if measure.endswith("_masi"):
+        smaller = np.minimum(sizes[:, None], sizes)
+        weight = np.where(common == union, 1, np.where(common == smaller, 2 / 3, 1 / 3))
+    distances = 1 - common / union * weight
+    np.fill_diagonal(distances, 0)
+    return cast("Array", distances)
 
 
 def in_rank_order(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import krippendorff
 import numpy as np
@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
+from tableqa.agreement import rating_patterns
 from tableqa.agreement.coefficients import agreement, from_patterns, influence, influence_of_patterns
 from tableqa.agreement.measures import (
     GENERALISED,
@@ -27,11 +28,13 @@ from tableqa.agreement.measures import (
     ONE_CATEGORY,
     ONE_UNIT,
     SET_MEASURES,
+    TOO_MANY_SETS,
     UNEQUAL,
     WITH_SINGLE,
     Agreement,
 )
 from tableqa.agreement.reference_implementations import second_opinion
+from tableqa.agreement.set_distances import distance_of_sizes
 from tableqa.core.release_rules import under
 
 percent_agreement = partial(agreement, measure="percent_agreement")
@@ -491,12 +494,30 @@ def test_masi_forgives_a_set_within_a_set_more_than_an_overlap() -> None:
     )
 
 
-def test_what_is_no_set_and_too_many_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_set_is_refused_and_too_many_sets_have_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="needs frozensets of labels; 1 is none"):
         krippendorff_alpha([[1, frozenset()]], "masi")
+    sets = [[frozenset("a"), frozenset("b")], [frozenset("a"), frozenset("a")]]
+    assert krippendorff_alpha(sets, "jaccard").value is not None
     monkeypatch.setattr("tableqa.agreement.rating_patterns.MOST_SETS", 1)
-    with pytest.raises(ValueError, match="2 different sets were chosen"):
-        krippendorff_alpha([[frozenset("a"), frozenset("b")]], "jaccard")
+    result = krippendorff_alpha(sets, "jaccard")
+    assert (result.value, result.reason) == (None, TOO_MANY_SETS)
+    assert [len(part) for part in influence(sets, "krippendorff_alpha_jaccard")] == [0, 0]
+
+
+@pytest.mark.parametrize("distance", ["jaccard", "masi"])
+@unhurried
+@given(sets=st.lists(st.frozensets(st.sampled_from("abcdef")), min_size=2, max_size=12, unique=True))
+def test_distances_of_sets_are_those_of_their_sizes(
+    distance: Literal["jaccard", "masi"], sets: list[frozenset[str]]
+) -> None:
+    apart = rating_patterns._apart(list(sets), f"krippendorff_alpha_{distance}")
+
+    assert apart is not None
+    for row, row_set in enumerate(sets):
+        for column, other in enumerate(sets):
+            common = len(row_set & other)
+            assert apart[row, column] == distance_of_sizes(common, len(row_set), len(other), distance)
 
 
 # ---- influence -------------------------------------------------------------------------------------------------
