@@ -27,6 +27,17 @@ STEPS: Mapping[Step, str] = {
     "rate": gettext_noop("Rate the results"),
 }
 """The steps of a study in their order, with the headings of the gallery of task types."""
+SHARED_SETTINGS: Mapping[str, Any] = {
+    "shows": {
+        "type": "array",
+        "items": {"type": "string", "pattern": r"^meta\..", "maxLength": 120},
+        "uniqueItems": True,
+        "maxItems": 10,
+        "title": gettext_noop("Own columns that annotators see"),
+        "description": gettext_noop("Columns of the source as meta.NAME, one per line."),
+    }
+}
+"""Settings that a batch of any task type can have: JSON Schema by name."""
 
 
 class TaskType(DecisionMethods, ResponseMethods):
@@ -60,7 +71,7 @@ class TaskType(DecisionMethods, ResponseMethods):
     predicts     "live" or "on_request" for a task type with a model in the loop
     says_gold    whether a decision gives the right answer, and so may contradict the given one (`AnsweringTask`)
     usual_shares   usual shares of accepted values, by field: what a plan expects before anything is measured
-    settings     the settings of a batch: JSON Schema by name
+    settings     the settings of a batch: JSON Schema by name, beside those of every task type (`SHARED_SETTINGS`)
     rates_answers  whether a response has scores of a rated answer by dimension; the command `metrics` reads them
     sheet        the style sheet that the form needs beside that of all forms; "" for none
     """
@@ -97,7 +108,8 @@ class TaskType(DecisionMethods, ResponseMethods):
     @property
     def settings_schema(self) -> dict[str, Any]:
         """JSON Schema of the settings of a batch."""
-        return {"type": "object", "properties": self.settings, "additionalProperties": False}
+        properties = {**self.settings, **SHARED_SETTINGS}
+        return {"type": "object", "properties": properties, "additionalProperties": False}
 
     @property
     def default_overlap(self) -> int:
@@ -168,8 +180,8 @@ class TaskType(DecisionMethods, ResponseMethods):
         return self.shows
 
     def payload(self, item: Item) -> dict[str, Any]:
-        """What may leave the server for an item of this kind: what `shown_names` names and nothing else."""
-        names = self.shown_names(item)
+        """What may leave the server for an item of this kind: what `shown_names` and the batch name and nothing else."""
+        names = [*self.shown_names(item), *item.settings.get("shows", ())]
         payload: dict[str, Any] = {
             name: SHOWN[name](item) if name in SHOWN else item.inputs.get(name)
             for name in names

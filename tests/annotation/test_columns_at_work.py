@@ -9,6 +9,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Batch, Item
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report
 from annotation.queue import sampling
 from annotation.web.forms.batches import BatchForm
@@ -68,6 +69,22 @@ def test_a_task_type_shows_the_columns_that_it_names(batch: Batch, world: World)
     assert task.payload(items[0])["meta"] == {"domain": "films", "tags": "a; b"}
     assert task.payload(items[3])["meta"] == {"domain": "films"}
     assert "level" not in str([task.payload(item) for item in items])
+
+
+def test_a_batch_of_an_installed_task_type_shows_the_columns_that_it_names(
+    batch: Batch, world: World
+) -> None:
+    source = batch.items.earliest("pk").example.source
+    shown = world.batch(sources=[source], only=["e0"], settings={"shows": ["meta.domain", "meta.tags"]})
+
+    page = text(browser(world.ada).get(reverse("annotate", args=[shown.public_id])))
+
+    assert shown.task().payload(shown.items.get().plain())["meta"] == {"domain": "films", "tags": "a; b"}
+    assert "a; b" in page
+    assert "level" not in shown.task().payload(shown.items.get().plain())["meta"]
+    assert "meta" not in batch.task().payload(batch.items.earliest("pk").plain())
+    with pytest.raises(ActionRefused, match="shows"):
+        world.batch(sources=[source], settings={"shows": ["answers"]})
 
 
 def test_a_part_that_no_example_has_is_refused_by_name() -> None:
