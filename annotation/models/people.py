@@ -119,9 +119,10 @@ class Project(models.Model):
     work a day ({"items_per_day", "hours_per_day"}); `pay` is {"currency", "per_hour" | "per_item"}; `model_budget` is what
     language models may cost ({"usd", "tokens"}, `annotation.models.batch_options.budget`); `release` is what the next
     release starts with ({"formats", "mix", "purpose", "prompts"}, `annotation.releases.creation.options`); `statement` holds
-    what only people can say for the data statement, by the names of `annotation.payments.data_statement`. `restoring_at` is
-    set while a release is restored into the project, which is hidden then (`annotation.background.staged_pages`). Of a
-    deleted project only `everything` gives the row (`annotation.workflow.deletion`).
+    what only people can say for the data statement, by the names of `annotation.payments.data_statement`. `retention_days`
+    after a batch or source was archived, it is deleted; null: never. `restoring_at` is set while a release is restored
+    into the project, which is hidden then (`annotation.background.staged_pages`). Of a deleted project only `everything`
+    gives the row (`annotation.workflow.deletion`).
     """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])
@@ -134,6 +135,7 @@ class Project(models.Model):
     model_budget = models.JSONField(default=dict, db_default={})
     release = models.JSONField(default=dict, db_default={})
     statement = models.JSONField(default=dict)
+    retention_days = models.PositiveIntegerField(null=True)
     restoring_at = models.DateTimeField(null=True, editable=False)
     archived_at = models.DateTimeField(null=True, editable=False)
     deleted_at = models.DateTimeField(null=True, editable=False)

@@ -6,7 +6,9 @@ events without their details. Rows go a page at a time, in a job; until it is do
 
 import shutil
 from collections.abc import Sequence
-from datetime import datetime
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from django.db import transaction
@@ -53,7 +55,7 @@ from annotation.models import (
 )
 from annotation.payments import ledger
 from annotation.platform import immutable_rows
-from annotation.platform.refusals import refuse, require_storable
+from annotation.platform.refusals import ActionRefused, refuse, require_storable
 
 KIND: Final = "delete"
 LONGEST_REASON: Final = 500
@@ -80,7 +82,7 @@ def _require_own_runs(source: Source) -> None:
         refuse("still_involved", "{name} was perturbed together with other sources.", name=source.name)
 
 
-def delete_batch(*, batch: Batch, reason: str, by: Person, now: datetime) -> Job:
+def delete_batch(*, batch: Batch, reason: str, by: Person | None, now: datetime) -> Job:
     """Delete an archived batch. Raises ActionRefused: invalid_request, still_involved where another batch uses it."""
     reason = _checked(batch, reason, batch_hindrance(batch))
     with transaction.atomic():
@@ -89,7 +91,7 @@ def delete_batch(*, batch: Batch, reason: str, by: Person, now: datetime) -> Job
         return jobs.enqueue(project=batch.project, kind=KIND, ids=ids, by=by, now=now)
 
 
-def _mark_deleted(batch: Batch, reason: str, by: Person, now: datetime) -> None:
+def _mark_deleted(batch: Batch, reason: str, by: Person | None, now: datetime) -> None:
     """Hide a batch, and write its record. In the caller's transaction."""
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
     event = audit_log.log(batch, "archived", "deleted", by=by, now=now, detail={"reason": reason})
@@ -99,7 +101,7 @@ def _mark_deleted(batch: Batch, reason: str, by: Person, now: datetime) -> None:
         "responses": responses.count(),
         "people": responses.order_by().values("person").distinct().count(),
         "reason": reason,
-        "role": audit_log.acting_role(by.pk, batch.project_id),
+        "role": audit_log.acting_role(by.pk, batch.project_id) if by else "retention period",
         "date": now.date().isoformat(),
         "event": event,
     }
@@ -107,7 +109,7 @@ def _mark_deleted(batch: Batch, reason: str, by: Person, now: datetime) -> None:
     Batch.objects.filter(pk=batch.pk).update(**gone, sampling={}, set_aside_because="")
 
 
-def delete_source(*, source: Source, reason: str, by: Person, now: datetime) -> Job:
+def delete_source(*, source: Source, reason: str, by: Person | None, now: datetime) -> Job:
     """Delete an archived source with its examples and tables. Raises ActionRefused as `delete_batch`."""
     reason = _checked(source, reason, source_hindrance(source))
     _require_own_runs(source)
@@ -134,6 +136,41 @@ def delete_project(*, project: Project, reason: str, by: Person, now: datetime) 
             name=name, slug=name, statement={}, release={}, deleted_at=now
         )
         return job
+
+
+def change_retention(*, project: Project, days: int | None, by: Person, now: datetime) -> None:
+    """Set the days after which what is archived is deleted; None: never."""
+    with transaction.atomic():
+        locked = Project.objects.select_for_update(no_key=True).values_list("retention_days", flat=True)
+        before = locked.get(pk=project.pk)
+        Project.objects.filter(pk=project.pk).update(retention_days=days)
+        if before != days:
+            detail = audit_log.changed("retention in days", before, days)
+            audit_log.log(project, "", "terms changed", by=by, now=now, detail=detail)
+    project.retention_days = days
+
+
+def delete_expired(*, now: datetime) -> int:
+    """Delete the batches and sources that were archived longer ago than their project keeps them. Returns how many.
+
+    What cannot be deleted yet waits: another batch uses it, or a job of the project is running.
+    """
+    count = 0
+    for project in Project.objects.filter(retention_days__isnull=False, restoring_at__isnull=True):
+        days = project.retention_days or 0
+        expired = {"project": project, "archived_at__lte": now - timedelta(days=days)}
+        batches = Batch.objects.filter(**expired).order_by("-pk")
+        sources = Source.objects.ready().filter(**expired).order_by("-pk")
+        terms: Any = {"reason": f"Retention period: {days} days", "by": None, "now": now}
+        deletions = [
+            *(partial(delete_batch, batch=batch, **terms) for batch in batches),
+            *(partial(delete_source, source=source, **terms) for source in sources),
+        ]
+        for delete in deletions:
+            with suppress(ActionRefused):
+                delete()
+                count += 1
+    return count
 
 
 def _checked(thing: Project | Batch | Source, reason: str, user: str) -> str:

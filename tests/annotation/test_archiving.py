@@ -32,6 +32,7 @@ from annotation.payments import earnings
 from annotation.platform.refusals import ActionRefused
 from annotation.releases import creation, verification
 from annotation.workflow import archiving, automatic_decisions, batches, deletion, projects
+from tableqa.readers import READERS
 from tableqa.releases import release_records
 from tests.annotation.cast import NOON, World, make_world, set_work
 from tests.annotation.plain_page import PlainPage
@@ -334,3 +335,44 @@ def test_a_deleted_project_leaves_pay_log_and_records_of_batches(
     assert browser(world.ada).get(reverse("my_work")).status_code == 200
     assert verification.verify(tmp_path / "v1")
     assert doctor.findings() == []
+
+
+# -- retention --------------------------------------------------------------------------------------
+
+
+def test_what_was_archived_is_deleted_after_the_retention_period(world: World, batch: Batch) -> None:
+    for thing in (batch, world.source):
+        archived(world, thing)
+    assert deletion.delete_expired(now=SOON + timedelta(days=9999)) == 0
+    form = {"section": "retention", "days": "30"}
+    saved = browser(world.mara).post(reverse("project_rename", args=["films"]), form, follow=True)
+    assert "Retention period saved." in saved.content.decode()
+
+    assert deletion.delete_expired(now=SOON + timedelta(days=29)) == 0
+    while deletion.delete_expired(now=SOON + timedelta(days=30)):
+        run_jobs()
+
+    record = Batch.everything.get(pk=batch.pk).deletion
+    assert (record["reason"], record["role"]) == ("Retention period: 30 days", "retention period")
+    assert not Batch.objects.filter(pk=batch.pk).exists()
+    assert not Source.objects.filter(pk=world.source.pk).exists()
+    assert doctor.findings() == []
+
+
+def test_a_source_can_be_exported_before_it_is_deleted_and_read_again(world: World, tmp_path: Path) -> None:
+    page = PlainPage(browser(world.mara), reverse("archive_source", args=[world.source.public_id]))
+    page.press("Archive")
+    assert "Export first" in page.text()
+
+    reply = browser(world.mara).get(
+        reverse("archive_source", args=[world.source.public_id]), {"download": ""}
+    )
+
+    path = tmp_path / "source.jsonl"
+    path.write_bytes(b"".join(reply.streaming_content))
+    before = [row.example() for row in Example.objects.filter(source=world.source).order_by("pk")]
+    after = list(READERS["own"](path))
+    assert len(before) > 1
+    assert [(each.id, each.question, each.answers, each.table) for each in after] == [
+        (each.id, each.question, each.answers, each.table) for each in before
+    ]

@@ -108,6 +108,18 @@ class RenameForm(forms.Form):
         )
 
 
+class RetentionForm(forms.Form):
+    """How long a project keeps what is archived."""
+
+    days = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=36_500,
+        label=gettext_lazy("Delete archived batches and sources after (days)"),
+        help_text=gettext_lazy("Leave empty to delete nothing. A batch that another one uses waits for it."),
+    )
+
+
 _OTHER_LANGUAGES = [(code, name) for code, name in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 
 

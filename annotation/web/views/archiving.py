@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -15,8 +15,10 @@ from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.explorer.links import url_of_batches
 from annotation.models import Job, Project, Release
+from annotation.releases import original_examples
 from annotation.web.views.pages import PageRequest, page, refusals_to
 from annotation.workflow import archiving, deletion
+from tableqa.core.canonical_json import canonical
 
 
 @page("GET", "POST")
@@ -42,15 +44,20 @@ def archive_batch(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 @page("GET", "POST")
-def archive_source(request: PageRequest, public_id: str) -> HttpResponse:
-    """Archive, restore or delete a source."""
+def archive_source(request: PageRequest, public_id: str) -> HttpResponseBase:
+    """Archive, restore or delete a source; with `?download`, a file of its examples that the reader `own` reads."""
     actor = authorization.actor(request)
     source = authorization.source(actor, public_id)
     authorization.project(actor, source.project.slug, Permission.SET_UP)
+    if "download" in request.GET:
+        lines = (f"{canonical(each.to_dict())}\n" for _, each in original_examples.of_sources([source]))
+        file = StreamingHttpResponse(lines, content_type="application/x-ndjson")
+        file["Content-Disposition"] = f'attachment; filename="source-{public_id}.jsonl"'
+        return file
     context = {
         "project": source.project,
         "used_by": deletion.source_hindrance(source),
-        "export": "",
+        "export": "?download",
         "releases": [row for row in _releases(source.project) if source.name in row.source_names],
     }
     return _page(request, source, reverse("source", args=[public_id]), deletion.delete_source, context)

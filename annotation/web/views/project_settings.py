@@ -15,11 +15,11 @@ from annotation.access import authorization
 from annotation.access.roles import Permission
 from annotation.models import Project, Source
 from annotation.releases import creation
-from annotation.web.forms.projects import RenameForm
+from annotation.web.forms.projects import RenameForm, RetentionForm
 from annotation.web.forms.releases import ReleaseOptionsForm
 from annotation.web.views import payments
 from annotation.web.views.pages import PageRequest, page, refusals_on
-from annotation.workflow import projects
+from annotation.workflow import deletion, projects
 
 
 class LicencesForm(forms.Form):
@@ -46,6 +46,7 @@ def project_rename(request: PageRequest, slug: str) -> HttpResponse:
         "pay": payments.rates_form(project, post.get("pay")),
         "licences": LicencesForm(post.get("licences"), project=project),
         "formats": options,
+        "retention": RetentionForm(post.get("retention"), initial={"days": project.retention_days}),
     }
     form = sections.get(section)
     if form is not None and form.is_valid():
@@ -61,6 +62,9 @@ def project_rename(request: PageRequest, slug: str) -> HttpResponse:
                 terms = creation.options(formats, prompts=prompts, **data) if formats else {}
                 creation.change_options(project=project, terms=terms, by=by, now=now)
                 messages.success(request, gettext("Saved. New releases begin with these options."))
+            elif section == "retention":
+                deletion.change_retention(project=project, **data, by=by, now=now)
+                messages.success(request, gettext("Retention period saved."))
             else:
                 projects.rename_project(project=project, by=by, now=now, **data)
                 messages.success(request, gettext("Saved. The short name in the URL is unchanged."))
