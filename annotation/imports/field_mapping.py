@@ -20,7 +20,7 @@ from tasks.contract import TaskType
 from tasks.contract.scores import number_of
 from tasks.shared.form_fields import Choice, MultiChoice, Rank, Scale, Text
 from tasks.shared.type_definitions import FARTHEST_STEP, MOST_STEPS, TAKEN
-from tasks.shared.typed_fields import Number
+from tasks.shared.typed_fields import Date, Number, day_of
 
 MOST_OPTIONS: Final = 40
 LONGEST_OPTION: Final = 80
@@ -83,7 +83,7 @@ class Column:
 
     def add(self, value: Any, nature: str) -> None:
         self.responses += 1
-        self.natures.add(nature)
+        self.natures.add("text" if nature == "date" and day_of(value) is None else nature)
         self.is_whole &= isinstance(value, int) and not isinstance(value, bool)
         values = value if isinstance(value, list) and nature != "cells" else []
         self.first = self.first or values
@@ -104,7 +104,7 @@ class Column:
 
     @property
     def nature(self) -> str:
-        """The type of field that holds all values: choice, multi_choice, scale, number, rank, cells or text.
+        """The type of field that holds all values: choice, multi_choice, scale, number, rank, date, cells or text.
 
         Lists of the same values in different orders are a ranking: who chooses among values leaves some out.
         """
@@ -245,7 +245,9 @@ def _holds(target: Any, column: Column) -> bool:
         return column.nature == "scale" and column.values.keys() <= steps
     if isinstance(target, Number):
         return column.nature in ("scale", "number")
-    return isinstance(target, Text) and column.nature == "text"
+    if isinstance(target, Date):
+        return column.nature == "date"
+    return isinstance(target, Text) and column.nature in ("text", "date")
 
 
 def usual_fields(columns: Iterable[Column], task: TaskType) -> dict[str, str]:
@@ -298,8 +300,8 @@ def _type_of(column: Column, renamed: Mapping[str, str]) -> dict[str, Any]:
         return {"type": "scale", "min": column.steps.start, "max": column.steps.stop - 1}
     if nature == "number":
         return {"type": "number"} | {end: declared[end] for end in ("min", "max") if end in declared}
-    if nature == "cells":
-        return {"type": "cells"}
+    if nature in ("cells", "date"):
+        return {"type": nature}
     if nature != "text" and column.has_options:
         own = [option for option in declared.get("options", ()) if option and option == option.strip()]
         offered = [*own, *sorted(column.values)]

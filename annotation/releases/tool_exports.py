@@ -21,6 +21,7 @@ from tableqa.releases.release_records import decision_of, record_at
 from tableqa.writers.report_tables import guarded
 from tasks.contract import Field, TaskType
 from tasks.shared.form_fields import AnswerChoice, AnswerMultiChoice, AnswerRank
+from tasks.shared.typed_fields import Date, Number
 
 Record = dict[str, Any]
 FORMS: Final = ("csv", "xlsx", "label_studio")
@@ -179,14 +180,24 @@ def configuration(task: TaskType, most_answers: int) -> str:
                 f'    <Choice value="{_attribute(value)}"/>' for value in _option_values(field, most_answers)
             ]
             lines.append("  </Choices>")
-        elif control == "textarea":
-            lines.append(f'  <TextArea name="{html.escape(field.name)}" toName="text"/>')
+        elif control:
+            lines.append(f'  <{_TAGS[control]} name="{html.escape(field.name)}" toName="text"/>')
     lines += [f'  <TextArea name="{RESPONSE}" toName="text"/>', "</View>", ""]
     return "\n".join(lines)
 
 
+_TAGS: Final = {
+    "textarea": "TextArea",
+    "number": "Number",
+    "datetime": 'DateTime only="date" format="%Y-%m-%d"',
+}
+"""By control: the tag of the configuration that shows it."""
+
+
 def _control(field: Field) -> str:
     """The control of a field: a ranking of the answers of an item, which no configuration can list, is a text."""
+    if isinstance(field, Number | Date):
+        return "number" if isinstance(field, Number) else "datetime"
     if field.kind in ("text", "lines") or isinstance(field, AnswerRank):
         return "textarea"
     return "choices" if field.kind in ("choice", "choices") else ""
@@ -304,7 +315,7 @@ def _annotation(task: TaskType, record: Mapping[str, Any], is_accepted: bool) ->
 
 
 def _results(task: TaskType, data: Mapping[str, Any], origin: Mapping[str, Any]) -> list[Record]:
-    """The regions of a response: a control for each choice and text, and the whole response as JSON."""
+    """The regions of a response: a control for each choice, text, number and date, and the whole response as JSON."""
     results = []
     for field in task.fields:
         value = data.get(field.name)
@@ -316,6 +327,8 @@ def _results(task: TaskType, data: Mapping[str, Any], origin: Mapping[str, Any])
             results.append(_result(field.name, "choices", {"choices": values}))
         elif control == "textarea":
             results.append(_result(field.name, "textarea", {"text": values}))
+        elif control:
+            results.append(_result(field.name, control, {control: value}))
     return [*results, _result(RESPONSE, "textarea", {"text": [canonical({**origin, "data": data})]})]
 
 

@@ -14,6 +14,9 @@ import pytest
 from annotation.models import Batch, TaskTypeDefinition
 from annotation.platform.refusals import ActionRefused
 from annotation.quality import agreement_report
+from annotation.releases import tool_exports
+from tableqa.readers.responses import TOOLS
+from tasks.shared.defined_types import task_of
 from tests.annotation.cast import World
 from tests.annotation.test_exports_of_tools import EXPORTS, types, zipped
 from tests.annotation.test_transfer import annotation, choice, label_studio, labels, look, task, write
@@ -117,7 +120,7 @@ def test_types_options_and_ends_are_those_of_the_configuration(world: World) -> 
         "stars": {"type": "scale", "min": 1, "max": 10},
         "share": {"type": "number", "min": -5, "max": 100},
         "loss": {"type": "number"},
-        "made": {"type": "text"},
+        "made": {"type": "date"},
         "why": {"type": "text"},
         "better": {"type": "choice", "options": ["left", "right"]},
         "order": {"type": "rank", "options": ["a", "b", "c"]},
@@ -234,3 +237,19 @@ def test_options_that_differ_in_unicode_form_are_one(world: World, tmp_path: Pat
 
     assert fields()["tone"]["options"] == ["é", "x"]
     assert [data["tone"] for _, data in labels()] == ["é", "é"]
+
+
+def test_numbers_and_dates_are_exported_as_controls_that_are_read_again(tmp_path: Path) -> None:
+    fields = [{"name": "share", "type": "number"}, {"name": "made", "type": "date"}]
+    task_type = task_of("t", {"title": "T", "instruction": "Look", "fields": fields})
+    configuration = tool_exports.configuration(task_type, 2)
+    assert '<Number name="share" toName="text"/>' in configuration
+    assert '<DateTime only="date" format="%Y-%m-%d" name="made" toName="text"/>' in configuration
+
+    results = tool_exports._results(task_type, {"share": 2.5, "made": "1995-12-15"}, {})
+
+    path = label_studio(tmp_path, task(1, annotation(1, *results[:2])))
+    (read,) = TOOLS["label_studio"].tasks(path)
+    (response,) = read.responses
+    assert response.values == {"share": 2.5, "made": "1995-12-15"}
+    assert response.natures == {"share": "number", "made": "date"}

@@ -31,7 +31,7 @@ _CONTROLS: dict[str, tuple[str, Nature]] = {
     "number": ("number", "number"),
     "textarea": ("text", "text"),
     "ranker": ("ranker", "rank"),
-    "datetime": ("datetime", "text"),
+    "datetime": ("datetime", "date"),
     "taxonomy": ("taxonomy", "choice"),
     "pairwise": ("selected", "choice"),
 }
@@ -191,7 +191,7 @@ def _value(value_fields: Fields, key: str, nature: Nature) -> Any:
         # A choice below others has its path.
         paths = (member if isinstance(member, list) else [member] for member in members)
         return [_BELOW.join(Fields(value_fields.place, {key: path}).texts(key)) for path in paths]
-    if nature == "text":
+    if nature in ("text", "date"):
         return Fields(value_fields.place, {key: members}).texts(key)
     if nature == "rank" and isinstance(value, dict):
         (value,) = value.values()  # without buckets, the only key is the control
@@ -204,7 +204,7 @@ def _merged_value(before: Any, value: Any, nature: Nature) -> tuple[Any, Nature]
     if nature == "choice":
         both = [*([before] if isinstance(before, str) else before or []), *value]
         return tool_export.single_or_several(both)
-    if nature == "text":
+    if nature in ("text", "date"):
         return "\n".join([*([before] if before else []), *value]), nature
     return value, nature
 

@@ -20,9 +20,9 @@ OWN = "askew"
 _LIKE_A_TIME = re.compile(r"\s*[+-]?[0-9]{4,6}-[0-9]{1,2}-[0-9]{1,2}[0-9TtZz:.,+\- ]*\Z")
 LONGEST_SPANS = 10_000
 """Characters of a text of a new task type."""
-Nature = Literal["choice", "multi_choice", "scale", "number", "rank", "text"]
-"""What a field holds: a text of a list, a list of such texts, a step of a scale, any number, all texts in an order, or a
-free text."""
+Nature = Literal["choice", "multi_choice", "scale", "number", "rank", "date", "text"]
+"""What a field holds: a text of a list, a list of such texts, a step of a scale, any number, all texts in an order, a day or
+a free text."""
 
 
 @dataclass(frozen=True)
