@@ -147,10 +147,11 @@ export class Turns {
   }
 }
 
-/* Whether nothing is chosen in a field, a rank is free, or words are selected that have no label yet. */
+/* Whether too few options are chosen in a field, a rank is free, or words are selected that have no label yet. */
 /** @param {Element & { hasSelection?: boolean }} group */
 function isUnanswered(group) {
   if (group.hasSelection !== undefined) return group.hasSelection;
   const ranks = [...group.querySelectorAll("select")];
-  return ranks.length ? ranks.some(({ value }) => !value) : !group.querySelector(":checked");
+  if (ranks.length) return ranks.some(({ value }) => !value);
+  return group.querySelectorAll(":checked").length < (Number(/** @type {HTMLElement} */ (group).dataset.fewest) || 1);
 }

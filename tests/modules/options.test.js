@@ -54,7 +54,14 @@ async function type(page, response) {
   }
 }
 
-async function typeAll(page, responses) {
+/* What the form has: chosen options, ranks and texts. */
+const entered = (page) => page.all("[data-field]").flatMap((part) => [
+  ...part.querySelectorAll("input:checked"),
+  ...[part, ...part.querySelectorAll("input:not([type=radio], [type=checkbox], [data-slider]), select, textarea")].filter(({ value }) => value?.length),
+]).map((input) => input.value);
+
+async function typeAll(page, responses, definition) {
+  const start = entered(page); // a text can begin with something
   for (const response of responses) {
     const before = question(page);
     const number = (await ask("options/submitted")).length;
@@ -63,24 +70,30 @@ async function typeAll(page, responses) {
       if (page.focused.matches("select")) page.find(".question").focus();
       await press(page, "Enter");
     }
-    assert.equal((await ask("options/submitted")).length, number + 1, JSON.stringify(response));
+    assert.equal((await ask("options/submitted")).length, number + 1, `${definition}: ${JSON.stringify(response)}`);
     if (hasLeft(page)) break;
+    assert.deepEqual(entered(page), start, definition);
   }
 }
 
-test("every option of every shipped definition is stored as it is typed, and nothing else", async () => {
+/* Type every option of these definitions: each response is stored as it was typed, and no item begins with what another had. */
+async function typeEveryOption(names) {
   stopClock();
   await openLive("options/batch", { name: "slider" });
-  for (const name of await ask("options/names")) {
+  for (const name of await ask(names)) {
     const page = await begin("batch", { name });
     const responses = await ask("options/responses");
-    await typeAll(page, responses);
+    await typeAll(page, responses, name);
     const submitted = await ask("options/submitted");
     const normal = (response) => JSON.stringify(Object.entries(response).sort());
     assert.deepEqual(submitted.map(normal), responses.map(normal), name);
     assert.deepEqual(await ask("options/drafts"), [], name);
   }
-});
+}
+
+test("every option of every shipped definition is stored as it is typed, and nothing else", () => typeEveryOption("options/names"));
+
+test("every option of generated definitions is stored as it is typed, and nothing else", () => typeEveryOption("options/generated"));
 
 test("every option of every task type with keys is stored as it is typed", async () => {
   const optionsOf = (group) => [...group.querySelectorAll("input[data-key]")].filter(isChoice);

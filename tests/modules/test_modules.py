@@ -43,6 +43,20 @@ def file_groups() -> list[list[Path]]:
 @pytest.mark.django_db
 @pytest.mark.parametrize("files", file_groups(), ids=lambda files: "+".join(file.name for file in files))
 def test_every_test_of_the_scripts_passes(files: list[Path], tmp_path: Path) -> None:
+    run_scripts(files, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_every_option_of_200_generated_definitions_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKEW_GENERATED", "200")
+    run_scripts([FOLDER / "options.test.js"], tmp_path)
+
+
+def run_scripts(files: list[Path], tmp_path: Path) -> None:
+    """Run these files in one Node process; AssertionError with the tests that failed."""
     node = shutil.which("node")
     if not node or not (ROOT / "node_modules").is_dir():
         missing("no Node 20 or newer, or no node_modules: run `npm ci`")

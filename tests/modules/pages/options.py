@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+import os
+import random
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from django.test import Client
@@ -20,6 +23,7 @@ from tasks.shared.span_field import Spans
 from tasks.shared.typed_fields import Date, Number, Shares
 from tests.annotation.cast import NOON, World
 from tests.modules.pages import cells, judging
+from tests.modules.test_generated_forms import definition as generated_definition
 
 OWN: dict[str, dict[str, Any]] = {
     "negative": {"name": "level", "type": "scale", "min": -11, "max": -9},
@@ -39,10 +43,18 @@ OWN: dict[str, dict[str, Any]] = {
 BY_NAME: dict[str, list[dict[str, Any]]] = {
     **{name: [field] for name, field in OWN.items()},
     "two_scales": [OWN["tens"], {"name": "other", "type": "scale", "min": 9, "max": 11}],
+    "two_of_three": [
+        {"name": "level", "type": "choice", "options": ["a", "b"]},
+        {"name": "reasons", "type": "multi_choice", "options": ["c", "d", "e"], "min": 2, "max": 2},
+        {"name": "more", "type": "multi_choice", "options": ["f", "g", "h"]},
+    ],
     "mixed": [{"name": "few", "type": "scale", "min": 1, "max": 3}, OWN["tens"]],
 }
 ANSWERS = {"answers": 11}
 KINDS: dict[str, dict[str, Any]] = {"question_type": {}, "question_paraphrase": {"variant": "word"}}
+
+
+GENERATED = "generated_"
 
 
 def names(world: World, client: Client) -> list[str]:
@@ -52,10 +64,17 @@ def names(world: World, client: Client) -> list[str]:
     return [name for name in [*type_definitions.shipped(), *BY_NAME] if name not in has_cells]
 
 
+def generated(world: World, client: Client) -> list[str]:
+    """Definitions that are drawn: as many as the environment says."""
+    return [f"{GENERATED}{number}" for number in range(int(os.environ.get("ASKEW_GENERATED", "8")))]
+
+
 def definition(name: str) -> dict[str, Any]:
     shipped = type_definitions.shipped()
     if name in shipped:
         return dict(shipped[name])
+    if name.startswith(GENERATED):
+        return generated_definition(random.Random(int(name.removeprefix(GENERATED))))
     fields = BY_NAME[name]
     shows = ["question", "table", "answers"]
     decide = {"field": fields[0]["name"]}
@@ -98,37 +117,49 @@ def responses(world: World, client: Client) -> list[dict[str, Any]]:
     return responses_to(task, item)
 
 
+MOST_TRIES = 2000
+
+
 def responses_to(task: DefinedTask, item: Item) -> list[dict[str, Any]]:
+    """For each option of each field the first complete response that has it; none where no condition lets it be asked."""
     found = []
     for field in task.fields:
         for value in values_of(task, field, item):
-            each = [
-                [value] if other is field else values_of(task, other, item) or [other.empty]
-                for other in task.fields
-            ]
-            found.append(
-                next(data for data in map(dict, pairs(task, each)) if holds(task, item, field, data))
-            )
+            tries = islice(entries(task, item, field, value, {}), MOST_TRIES)
+            found += islice((data for data in tries if is_complete(task, item, data)), 1)
     return found
 
 
-def pairs(task: DefinedTask, values: list[list[Any]]) -> Any:
-    names = [field.name for field in task.fields]
-    return (zip(names, each, strict=True) for each in product(*values))
+def entries(
+    task: DefinedTask, item: Item, chosen: Question, value: Any, above: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Responses with this value of a field, field by field: only those that are asked."""
+    if len(above) == len(task.fields):
+        yield {name: each for name, each in above.items() if each is not None}
+        return
+    field = task.fields[len(above)]
+    asked = {
+        other.name: other.read(above[other.name], item)[0]
+        for other in task.fields[: len(above)]
+        if above[other.name] is not None
+    }
+    if field.when is not None and not field.when.holds(asked):
+        values = [] if field is chosen else [None]
+    else:
+        values = [value] if field is chosen else values_of(task, field, item) or [field.empty]
+    for each in values:
+        yield from entries(task, item, chosen, value, {**above, field.name: each})
 
 
-def holds(task: DefinedTask, item: Item, field: Question, data: dict[str, Any]) -> bool:
-    """Whether the response is complete, and its field is asked. Fields that are not asked are left out."""
+def is_complete(task: DefinedTask, item: Item, data: dict[str, Any]) -> bool:
+    """Whether the response is valid. What is empty in it is left out."""
     try:
-        response = task.parse(data, item)
+        task.parse(data, item)
     except InvalidResponse:
         return False
-    asked = {name: value for name, value in data.items() if getattr(response, name) not in ("", (), None)}
-    is_asked = field.name in asked
-    if is_asked:
-        for name in [name for name in data if name not in asked]:
-            del data[name]
-    return is_asked
+    for name in [name for name, value in data.items() if value in ("", (), [], None)]:
+        del data[name]
+    return True
 
 
 def values_of(task: DefinedTask, field: Question, item: Item) -> list[Any]:
