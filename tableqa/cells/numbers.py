@@ -278,12 +278,13 @@ _BELOW_TWENTY = (
 _ONES = {word: value for value, word in enumerate(_BELOW_TWENTY.split())}
 _FROM_TWENTY = "twenty thirty forty fifty sixty seventy eighty ninety"
 _TENS = {word: 10 * value for value, word in enumerate(_FROM_TWENTY.split(), 2)}
+_FIRST_WORDS = frozenset((*_ONES, *_TENS, "a", "an", "minus"))
 _LARGE = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
 
 def _in_words(text: str) -> Number | None:
     words = text.replace("-", " ").split()
-    if not words or words[0] not in (*_ONES, *_TENS, "a", "an", "minus"):
+    if not words or words[0] not in _FIRST_WORDS:
         return None
     negative = words[0] == "minus"
     words = words[negative:]

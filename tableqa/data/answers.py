@@ -7,10 +7,10 @@ accepts, plain string comparison rejects 2.7 % and TAPEX's rule 2.6 %, each a fa
 """
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from ..cells import Date, Number, dates_of, fold, number_of, time_of, without_details, without_notes
@@ -152,10 +152,14 @@ def compare(predicted: Sequence[str], gold: Sequence[str], ordered: bool = False
     return min(comparisons, key=lambda candidate: (not candidate.equal, _GRAVITY.index(candidate.difference)))
 
 
-def says(text: str, answer: str) -> bool:
-    """Whether one text says an answer: `compare([text], [answer]).equal`, a few times faster."""
-    text_reading, answer_reading = _readings([text, answer])
-    return _compare_answers(text_reading, answer_reading).equal
+def texts_that_say(texts: Collection[str], answers: Sequence[str]) -> set[str]:
+    """The texts that say one of the answers (`compare([text], [answer]).equal`); each is read once."""
+    answer_readings = _readings(answers)
+    return {
+        text
+        for text, reading in zip(texts, _readings(texts), strict=True)
+        if any(_compare_answers(reading, answer_reading).equal for answer_reading in answer_readings)
+    }
 
 
 def normal_forms(text: str) -> tuple[str, ...]:
@@ -177,18 +181,42 @@ def normal_forms(text: str) -> tuple[str, ...]:
 # One answer -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _ParsedAnswer:
-    """What is seen in one answer. `full` keeps details in brackets at the end, `bare` does not, `loose` is `full` freed
-    of full stops and the like and replaced by the one name of something that has several."""
+    """What is seen in one answer, each part when it is first compared: most differ in `full` from one that is a text.
 
+    `full` keeps details in brackets at the end, `bare` does not, `loose` is `full` freed of full stops and the like and
+    replaced by the one name of something that has several. Readings are kept by rules, which count for all parts.
+    """
+
+    answer: str
     text: str
     full: str
-    bare: str
-    loose: str
-    number: Number | None
-    dates: tuple[Date, ...]
-    time: tuple[object, ...] | None
+    month_first: bool | None
+
+    @cached_property
+    def bare(self) -> str:
+        return _normal(without_details(without_notes(fold(self.answer)))) if ")" in self.full else self.full
+
+    @cached_property
+    def loose(self) -> str:
+        return _loose(self.full)
+
+    @cached_property
+    def number(self) -> Number | None:
+        return number_of(self.answer)
+
+    @cached_property
+    def dates(self) -> tuple[Date, ...]:
+        dates = dates_of(self.answer)
+        if len(dates) == 2 and self.month_first is not None:
+            return dates[1:] if self.month_first else dates[:1]
+        return dates
+
+    @cached_property
+    def time(self) -> tuple[object, ...] | None:
+        time = time_of(self.answer)
+        return (time.parts, time.fraction) if time else None
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -198,7 +226,7 @@ class _ParsedAnswer:
         return (self.full,)
 
 
-def _readings(answers: Sequence[str], month_first: bool | None = None) -> list[_ParsedAnswer]:
+def _readings(answers: Iterable[str], month_first: bool | None = None) -> list[_ParsedAnswer]:
     """The readings of answers. `month_first` parts the two readings of a date; None leaves both, as rules before 10 did."""
     if isinstance(answers, str):
         answers = [answers]
@@ -215,20 +243,7 @@ def _readings(answers: Sequence[str], month_first: bool | None = None) -> list[_
 
 def _read_anew(text: str, rules: int, month_first: bool | None = None) -> _ParsedAnswer:
     """The reading of a text; `rules` are those that count here (`version`), by which readings are kept."""
-    full = _normal(text)
-    bare = _normal(without_details(without_notes(fold(text))))
-    time, dates = time_of(text), dates_of(text)
-    if len(dates) == 2 and month_first is not None:
-        dates = dates[1:] if month_first else dates[:1]
-    return _ParsedAnswer(
-        text=text.strip(),
-        full=full,
-        bare=bare,
-        loose=_loose(full),
-        number=number_of(text),
-        dates=dates,
-        time=(time.parts, time.fraction) if time else None,
-    )
+    return _ParsedAnswer(text, text.strip(), _normal(text), month_first)
 
 
 _read = lru_cache(maxsize=16_384)(_read_anew)
@@ -288,9 +303,12 @@ _NAMES |= {word: f"{i}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(i, 'th') }" for i, word 
 
 
 def _loose(full: str) -> str:
-    loose = full.translate(_LETTERS).replace("&", " and ")
-    loose = _BETWEEN_LETTERS.sub(" ", _AROUND_SIGNS.sub(r"\1", _STOPS.sub("", loose)))
-    loose = " ".join(loose.replace("⁄", "/").split()).removeprefix("the ")
+    loose = full
+    if not (full.isascii() and full.replace(" ", "").isalnum()):  # most are plain letters and digits
+        loose = full.translate(_LETTERS).replace("&", " and ")
+        loose = _BETWEEN_LETTERS.sub(" ", _AROUND_SIGNS.sub(r"\1", _STOPS.sub("", loose)))
+        loose = " ".join(loose.replace("⁄", "/").split())
+    loose = loose.removeprefix("the ")
     return _NAMES.get(loose, loose) or full
 
 
@@ -305,11 +323,11 @@ def _compare_answers(first: _ParsedAnswer, second: _ParsedAnswer) -> Comparison:
         or first.full == second.bare
     ):
         return Comparison(equal=True)
-    if first.number and second.number:
+    if second.number and first.number:
         return _compare_numbers(first.number, second.number)
-    if first.dates and second.dates and _same_date(first.dates, second.dates):
+    if second.dates and first.dates and _same_date(first.dates, second.dates):
         return Comparison(equal=True, difference="form")
-    if first.time and first.time == second.time:
+    if second.time and first.time == second.time:
         return Comparison(equal=True, difference="form")
     if first.loose == second.loose:
         return Comparison(equal=True, difference="form")

@@ -4,10 +4,11 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from tableqa.core.translation import Message, message
-from tableqa.data.answers import says
+from tableqa.data.answers import texts_that_say
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
 from tableqa.operations import (
@@ -180,8 +181,7 @@ def _target_cells(example: Example) -> tuple[tuple[str, str], ...]:
     if source_evidence := evidence(example):
         return source_evidence.cells
     table = example.table
-    texts = {text for row in table.rows for text in row}
-    telling = {text for text in texts if any(says(text, answer) for answer in example.answers)}
+    telling = texts_that_say(set(chain.from_iterable(table.rows)), example.answers)
     return tuple(
         (row_id, column_id)
         for row_id, row in zip(table.row_ids, table.rows, strict=True)
