@@ -1,7 +1,7 @@
 """What each automatic perturbation does to a table, as operations on it."""
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -26,6 +26,7 @@ from tableqa.operations import (
     normalise,
     replay,
 )
+from tableqa.operations.order import changes_of_order
 from tableqa.perturbations.contracts import Contract
 from tableqa.perturbations.question_types import structure_words
 from tableqa.programs.evidence import evidence
@@ -67,19 +68,14 @@ class Order(NamedTuple):
     rows: Sequence[str] | None = None
     columns: Sequence[str] | None = None
 
-    def operations(self) -> list[Operation]:
-        """The moves that lead there, more of them than are needed."""
+    def operations(self, table: Table) -> list[Operation]:
+        """The fewest moves that lead there from the table: the net list of any others (`normalise`)."""
+        columns = changes_of_order(table.column_ids, self.columns or ()).moves
+        rows = changes_of_order(table.row_ids, self.rows or ()).moves
         return [
-            *(MoveRow(row=id, after=above) for above, id in _with_predecessors(self.rows or ())),
-            *(
-                MoveColumn(column=id, after=left_neighbour)
-                for left_neighbour, id in _with_predecessors(self.columns or ())
-            ),
+            *(MoveColumn(column=id, after=left_neighbour) for id, left_neighbour in columns),
+            *(MoveRow(row=id, after=above) for id, above in rows),
         ]
-
-
-def _with_predecessors(ids: Sequence[str]) -> Iterable[tuple[str | None, str]]:
-    return zip((None, *ids[:-1]), ids, strict=True) if ids else ()
 
 
 Change = Order | tuple[Operation, ...]
@@ -91,8 +87,7 @@ class PerturbationResult:
     """What a perturbation made of an example.
 
     A no-op has the example as it was, no operations, and the reason. `base` is the table before, `change` what was done
-    to it, as it was drawn; `operations` are worked out of that when a person asks, for of a shuffle they cost more
-    than the shuffle.
+    to it, as it was drawn; `operations` are worked out of that when they are needed.
     """
 
     example: Example
@@ -106,8 +101,10 @@ class PerturbationResult:
         """The net list of operations that lead from the base to the new table."""
         if self.is_noop:
             return ()
-        steps = self.change.operations() if isinstance(self.change, Order) else self.change
-        return tuple(normalise(steps, self.base))
+        change = self.change
+        return tuple(
+            change.operations(self.base) if isinstance(change, Order) else normalise(change, self.base)
+        )
 
     def _repr_html_(self) -> str:
         """The perturbed table with each change marked, for a notebook."""
@@ -153,7 +150,7 @@ class Perturbation:
 
 def _apply_change(base: Table, change: Change) -> Table:
     if base.spans:
-        return replay(base, change.operations() if isinstance(change, Order) else change)
+        return replay(base, change.operations(base) if isinstance(change, Order) else change)
     if isinstance(change, Order):
         return base.in_order(change.rows, change.columns)
     if base.header and all(isinstance(operation, Transpose) for operation in change) and len(change) == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.operations import Transpose, replay
+from tableqa.operations import MoveColumn, MoveRow, Operation, Transpose, normalise, replay
 from tableqa.perturbations import PERTURBATIONS, SEEDS, instances
 from tableqa.perturbations.catalogue import Order, half, third
 from tableqa.perturbations.contracts import check
@@ -179,10 +180,44 @@ def test_an_order_and_a_turn_at_once_are_what_their_operations_make(table: Table
     rng.shuffle(columns)
     assume(not table.spans)
     order = Order(rows=rows, columns=columns)
-    assert table.in_order(rows, columns) == replay(table, order.operations())
+    assert table.in_order(rows, columns) == replay(table, order.operations(table))
     assert table.in_order(rows).row_ids == tuple(rows)
     if table.header:
         assert table.turned() == replay(table, [Transpose()])
+
+
+@every_kind
+@given(table=tables, data=st.data())
+def test_what_is_derived_from_an_order_is_what_comparing_the_tables_gives(
+    name: str, table: Table, data: st.DataObject
+) -> None:
+    cells = [text for row in table.rows for text in row] or ["a"]
+    relevant_cells = [[row, column] for row in table.row_ids[:2] for column in table.column_ids[:1]]
+    example = Example(
+        id="x",
+        question="what?",
+        table=table,
+        answers=data.draw(st.lists(st.sampled_from(cells), max_size=2)),
+        meta={"relevant_cells": relevant_cells} if data.draw(st.booleans()) else {},
+    )
+    [instance] = instances(example, [name], [data.draw(st.integers(1, 2**31))])
+    done = instance.perturbed
+    if done.is_noop:
+        return
+    steps: Sequence[Operation] = done.operations
+    if isinstance(done.change, Order):
+        rows, columns = done.change.rows or (), done.change.columns or ()
+        steps = (
+            *(MoveRow(row=row, after=above) for above, row in zip((None, *rows), rows, strict=False)),
+            *(
+                MoveColumn(column=column, after=before)
+                for before, column in zip((None, *columns), columns, strict=False)
+            ),
+        )
+    assert done.operations == tuple(normalise(steps, table))
+    assert replay(table, done.operations).same_content(done.example.table)
+    violations = check(PERTURBATIONS[name].contract, example, done.example, steps)
+    assert instance.violations == tuple(found for found in violations if found.level == "error")
 
 
 @given(table=tables)
@@ -197,3 +232,17 @@ def test_an_order_names_every_row_once_and_merged_cells_are_moved_one_by_one(tab
     example = Example(id="x", question="what?", table=table, answers=["a"])
     done = PERTURBATIONS["row_shuffle"](example, seed=33)
     assert replay(table, done.operations) == done.example.table
+
+
+def test_a_run_replays_one_of_a_hundred_orders_and_stops_where_its_moves_lead_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Order, "operations", lambda order, table: [])
+    examples = [dataclasses.replace(EXAMPLE, id=f"nu-{number}") for number in range(1_000)]
+    stopped = 0
+    for example in examples:
+        try:
+            list(instances(example, ["row_shuffle"], [33]))
+        except RuntimeError as error:
+            stopped += str(error) == f"The moves of {example.id}:row_shuffle:33 do not lead to its table."
+    assert 3 <= stopped <= 30
