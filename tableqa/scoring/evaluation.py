@@ -19,13 +19,13 @@ Sources:
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from tableqa.core.command_line import manage
 from tableqa.core.translation import Message
-from tableqa.data.answers import accepted, are_sentences
+from tableqa.data.answers import accepted, alternatives_of, are_sentences, is_month_first
 from tableqa.scoring import tat_metric
 from tableqa.scoring.matching import MATCHES, ORIGINAL, GeneratedText, Instance, Match
 from tableqa.scoring.pairs import ABOVE, Pairs, parts_of
@@ -239,6 +239,7 @@ def judge(
     A pair of which either side has no prediction, or was not to be asked, is left out whole.
     """
     scores: dict[tuple[str, str], bool | tat_metric.Score] = {}
+    by_texts: dict[Hashable, bool | tat_metric.Score] = {}
     all_instances = list(instances)
     sentences = long_form(all_instances)
     eligible = [instance for instance in all_instances if instance.source not in sentences]
@@ -249,7 +250,10 @@ def judge(
         if predicted is None:
             missing.append(instance)
         else:
-            scores[instance.source, instance.id] = MATCHES[match](predicted, instance)
+            texts = _judged_texts(predicted, instance)
+            if (score := by_texts.get(texts)) is None:
+                score = by_texts[texts] = MATCHES[match](predicted, instance)
+            scores[instance.source, instance.id] = score
     if sentences and not eligible:
         listed = ", ".join(sentences)
         raise EvaluationError(
@@ -267,6 +271,15 @@ def judge(
         and (before := scores.get((instance.source, instance.baseline))) is not None
     )
     return Judgement(tuple(judged), len(missing), long_form=sentences)
+
+
+def _judged_texts(predicted: Sequence[str], instance: Instance) -> Hashable:
+    """Everything that a rule of `MATCHES` looks at: equal texts are judged once."""
+    gold = instance.answers
+    return (
+        *(type(predicted), tuple(predicted), getattr(predicted, "scale", "")),
+        *(tuple(gold), alternatives_of(gold), is_month_first(gold), instance.scale, instance.answer_type),
+    )
 
 
 def joined_answers(instances: Iterable[Instance], predictions: Predictions) -> list[Instance]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tableqa.data.answers import Answers
 from tableqa.scoring.evaluation import (
     MACRO,
     MICRO,
@@ -23,7 +26,7 @@ from tableqa.scoring.evaluation import (
     judge,
     question_scores,
 )
-from tableqa.scoring.matching import ORIGINAL, Instance, is_right
+from tableqa.scoring.matching import MATCHES, ORIGINAL, GeneratedText, Instance, Match, is_right, scaled
 from tableqa.scoring.predictions import EvaluationError, read_predictions
 from tableqa.statistics.robustness import difference, gap, ratio
 
@@ -539,3 +542,38 @@ def test_a_file_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> No
         read_predictions(tmp_path / "missing.jsonl", ["wtq"])
     with pytest.raises(EvaluationError, match="has no samples"):
         read_predictions(tmp_path, ["wtq"])
+
+
+@pytest.mark.parametrize("match", MATCHES)
+def test_equal_texts_are_judged_once_and_whatever_a_rule_looks_at_tells_them_apart(
+    match: Match, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule, judged = MATCHES[match], list[str]()
+    golds: list[tuple[str, ...]] = [
+        *(("5/12/2019",), Answers(["5/12/2019"], (), True), Answers(["5/12/2019"], [["May"]])),
+        ("May", "June"),
+    ]
+    texts: list[tuple[str, ...]] = [("12 May 2019",), ("May", "June"), ("May, June",)]
+    texts += [GeneratedText(["May, June"]), scaled(["May", "June"], "thousand")]
+    instances = [
+        Instance("wtq", f"q{number}", f"q{number}", ORIGINAL, 0, f"q{number}", gold, scale=scale)
+        for number, (gold, scale, _, _) in enumerate(product(golds, ("", "thousand"), texts, range(2)))
+    ]
+    predictions = {
+        (instance.source, instance.id): text
+        for instance, (_, _, text, _) in zip(
+            instances, product(golds, ("", "thousand"), texts, range(2)), strict=True
+        )
+    }
+
+    def counted(predicted: Sequence[str], instance: Instance) -> Any:
+        judged.append(instance.id)
+        return rule(predicted, instance)
+
+    monkeypatch.setitem(MATCHES, match, counted)
+    results = judge(instances, predictions, match=match).judged
+
+    assert len(judged) == len(instances) / 2
+    for result in results:
+        score = rule(predictions["wtq", result.instance.id], result.instance)
+        assert result.after == (score if isinstance(score, bool) else score.em)
