@@ -12,7 +12,7 @@ from tableqa.data.tables import HEADER, MAX_TEXT, Table, TableError
 from tableqa.readers.interface import ReaderError, check_cells, check_size
 from tableqa.readers.json_values import cell_text, kind
 from tableqa.readers.reading_options import offering
-from tableqa.readers.record_fields import Location, with_reading_option
+from tableqa.readers.record_fields import Fields, Location, with_reading_option
 from tableqa.readers.report import in_record
 
 
@@ -37,6 +37,13 @@ def table_of(
     except TableError as error:
         mend = phrase("Correct the table or remove the record")
         raise _as_storable(location.error(reason_of(error), mend), [names, *body]) from error
+
+
+def named_table(location: Location, fields: Fields) -> tuple[Table, dict[str, Any], dict[str, Any]]:
+    """The table of an object with "header" and "rows", its name as `context` of meta, and its other fields; ReaderError."""
+    context = {"context": fields.text("name")} if "name" in fields.value else {}
+    others = fields.rest(*(name for name in fields.value if name not in ("header", "rows", "name")))
+    return table_of(location, fields.required("header"), fields.required("rows")), context, others
 
 
 def _are_short_texts(cells: Iterable[Any]) -> bool:

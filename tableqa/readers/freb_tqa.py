@@ -28,7 +28,7 @@ from typing import Any
 from tableqa.core.translation import phrase
 from tableqa.data.examples import Context, Example
 from tableqa.data.tables import Table
-from tableqa.readers.example_parts import cell_at, context_of, example, table_of
+from tableqa.readers.example_parts import cell_at, context_of, example, named_table, table_of
 from tableqa.readers.interface import FileReader, Names, Rejection, file_at
 from tableqa.readers.json_values import kind, plain
 from tableqa.readers.record_fields import Fields, Location
@@ -111,13 +111,8 @@ def _table(location: Location, value: object) -> tuple[Table, dict[str, Any]]:
             raise location.error(phrase("the table has no header"), mend)
         return table_of(location, value[0], value[1:]), {"table_form": "rows"}
     fields = Fields(location.inside("table"), value)
-    about: dict[str, Any] = {}
-    if "name" in fields.value:
-        about["context"] = fields.text("name")
-    others = {name: other for name, other in fields.value.items() if name not in ("header", "rows", "name")}
-    if others:
-        about["table"] = plain(others)
-    return table_of(location, fields.required("header"), fields.required("rows")), about
+    table, about, others = named_table(location, fields)
+    return table, {**about, "table": others} if others else about
 
 
 def _context(location: Location, meta: Mapping[str, Any]) -> Context | None:

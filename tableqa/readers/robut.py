@@ -15,7 +15,7 @@ from tableqa.core.disk_collections import Shelf
 from tableqa.core.translation import gettext_noop, phrase
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
-from tableqa.readers.example_parts import example, table_of
+from tableqa.readers.example_parts import example, named_table
 from tableqa.readers.interface import Names, ReaderError, Rejection, TolerantReader, ways_to_tables
 from tableqa.readers.json_stream import read_members
 from tableqa.readers.json_values import list_in, plain
@@ -160,12 +160,8 @@ def _spooled_table(fields: Fields) -> tuple[Table, dict[str, Any]]:
 
 def _table(fields: Fields) -> tuple[Table, dict[str, Any]]:
     """The table, and its description: its name, and whatever else its object holds."""
-    about: dict[str, Any] = {}
-    if "name" in fields.value:
-        about["context"] = fields.text("name")
-    if more := {name: plain(v) for name, v in fields.value.items() if name not in ("header", "rows", "name")}:
-        about["table_about"] = more
-    return table_of(fields.place, fields.required("header"), fields.required("rows")), about
+    table, about, others = named_table(fields.place, fields)
+    return table, {**about, "table_about": others} if others else about
 
 
 def _example(

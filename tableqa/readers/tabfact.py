@@ -19,7 +19,7 @@ from tableqa.readers.json_stream import read_members
 from tableqa.readers.json_values import kind
 from tableqa.readers.record_fields import Location
 from tableqa.readers.records import ADDED
-from tableqa.readers.table_files import TableFiles
+from tableqa.readers.table_files import TableFiles, folders_around
 
 LABELS = {1: "entailed", 0: "refuted"}
 
@@ -50,14 +50,7 @@ class TabFact(FileReader):
         path = Path(path)
         mend = phrase("Name one file of statements, for example collected_data/r1_training_all.json")
         statements = file_at(path, _PLACES, _holds_statements, mend)
-        here = statements.absolute().parent
-        around = (
-            [Path(tables)]
-            if tables is not None
-            else [here]
-            if here == path.absolute()
-            else [here, here.parent]
-        )
+        around = folders_around(path, statements, tables, levels_up=1)
         folders = [folder / inner for folder in around for inner in ("", *_TABLES)]
         return statements, TableFiles(statements, folders, read_table, field="table id", prefix="all_csv/")
 
