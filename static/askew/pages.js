@@ -11,4 +11,5 @@ if (has("[data-copies]")) import("./copying.js");
 if (has("[data-fold]")) import("./folds.js");
 if (has("[name=time_zone]")) import("./time-zone.js");
 if (has("#preview")) import("./definition-preview.js");
+if (has("input[name=section]")) import("./unsaved.js");
 if (has("[data-uploads]")) import("./upload.js");

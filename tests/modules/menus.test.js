@@ -160,3 +160,16 @@ test("all batches are selected with one click, and some are shown as some", asyn
   for (const box of boxes) box.click();
   assert.deepEqual([all.checked, all.indeterminate], [false, false]);
 });
+
+test("what was changed in another section is not lost without a question", async () => {
+  const page = await openPage("managing/settings", { scripts: ["askew/unsaved.js"] });
+  const leaves = () => page.window.dispatchEvent(new page.window.Event("beforeunload", { cancelable: true }));
+  const [name, limits] = ["general", "limits"].map((section) => page.find(`form:has([name=section][value=${section}])`));
+  assert.ok(leaves(), "nothing was changed");
+  page.fill(name.querySelector("[name=name]"), "Another name");
+  assert.ok(!leaves());
+  limits.dispatchEvent(new page.window.Event("submit"));
+  assert.ok(!leaves(), "the name would be lost");
+  name.dispatchEvent(new page.window.Event("submit"));
+  assert.ok(leaves(), "the name is saved");
+});

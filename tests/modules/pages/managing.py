@@ -47,6 +47,13 @@ def new_batch(world: World, client: Client) -> str:
     return client.get(url).content.decode()
 
 
+def settings(world: World, client: Client) -> str:
+    """The settings of an open batch: a form for each section."""
+    batch = world.batch(name="Types of questions")
+    client.force_login(world.mara)
+    return client.get(f"/batches/{batch.public_id}/settings/").content.decode()
+
+
 def definition(world: World, client: Client) -> str:
     """The page of task types with a definition whose second field has a condition."""
     client.force_login(world.mara)
