@@ -423,6 +423,14 @@ def test_an_administrator_without_a_role_and_other_roles_find_nothing(batch: Bat
 # -- pages ------------------------------------------------------------------------------------------
 
 
+def test_a_key_that_is_still_held_confirms_no_action(batch: Batch, world: World) -> None:
+    choice = {"action": "example", "item": [item.public_id for item in items(batch)]}
+
+    page = browser(world.mara).post(reverse("explorer_act", args=[world.project.slug]), choice)
+
+    assert re.findall(r"<(\w+)[^>]* autofocus", page.content.decode()) == ["h1"]
+
+
 def test_a_page_shows_what_will_change_does_it_and_undoes_it(batch: Batch, world: World) -> None:
     client, four = browser(world.mara), items(batch)
     address = reverse("explorer_act", args=[world.project.slug])
