@@ -58,6 +58,14 @@ def test_every_message_is_translated_and_none_is_a_guess(
 
 
 @pytest.mark.parametrize(("language", "domain"), FILES)
+def test_no_message_goes_on_from_another(language: str, domain: str) -> None:
+    """Languages order the parts of a sentence differently, so a message is a phrase or a sentence of its own."""
+    messages = [text for entry in opened(language, domain) for text in (entry.msgid, entry.msgid_plural)]
+
+    assert [text for text in messages if text.startswith((", ", "; ", ". ", ": "))] == []
+
+
+@pytest.mark.parametrize(("language", "domain"), FILES)
 def test_a_translated_task_type_has_translated_guidelines(
     language: str, domain: str, extracted: dict[str, catalogues.Messages]
 ) -> None:

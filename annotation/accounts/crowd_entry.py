@@ -210,7 +210,7 @@ def require_admitted(link: CrowdLink, ids: Ids) -> None:
             why = gettext("The id in this link is missing or has no valid signature.")
             raise _refused("crowd_not_admitted", why, advice)
     if link.is_limited and ids.person and not link.listed.filter(digest=_digest(link, ids.person)).exists():
-        why = gettext("This id is not on the list of participants of this study.")
+        why = gettext("This ID is not on the list of this study.")
         raise _refused("crowd_not_admitted", why, advice)
 
 

@@ -75,10 +75,11 @@ def at_most(contract: Mapping[str, Any] | None) -> str:
     most = (contract or {}).get("at_most")
     if contract is None or most is None:
         return ""
-    reason = gettext(", or a reason") if contract.get("more_with_reason") else ""
-    return ngettext("At most {most} change{reason}", "At most {most} changes{reason}", most).format(
-        most=most, reason=reason
-    )
+    if contract.get("more_with_reason"):
+        return ngettext(
+            "At most {most} change, or a reason", "At most {most} changes, or a reason", most
+        ).format(most=most)
+    return ngettext("At most {most} change", "At most {most} changes", most).format(most=most)
 
 
 def _available_inputs(context: Any, validation: Validation | None) -> set[str]:

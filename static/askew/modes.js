@@ -73,7 +73,7 @@ export class Reading extends Mode {
 
   where() {
     const { grid } = this;
-    return grid.evidence.size ? `${count(grid.evidence.size, "marked cell")}${grid.marksHidden ? t(", hidden") : ""}` : "";
+    return grid.evidence.size ? `${count(grid.evidence.size, "marked cell")}${grid.marksHidden ? `, ${t("hidden")}` : ""}` : "";
   }
 }
 

@@ -151,7 +151,7 @@ export class Requirements {
     const limit = this.page.current.contract?.at_most;
     const [summary] = this.page.places.count;
     this.#hintAtLimit(operations.length, limit);
-    if (summary) summary.textContent = count(operations.length, "change") + (Number.isInteger(limit) ? t`, at most ${limit}` : "");
+    if (summary) summary.textContent = count(operations.length, "change") + (Number.isInteger(limit) ? ` (${t`at most ${limit}`})` : "");
     if (same(words, [...list.children].map((item) => item.firstChild?.textContent))) return;
     list.replaceChildren(...words.map((text, index) => {
       if (index === LISTED) return element("li", {}, element("span", { className: "soft", textContent: text }));

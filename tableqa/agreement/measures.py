@@ -34,7 +34,7 @@ ONE_UNIT = message("agreement.one_unit", "There is only one unit, so there is no
 GENERALISED = message(
     "agreement.generalised",
     "Units have unequal numbers of ratings, so this is the generalised Fleiss' kappa (Gwet 2014). Units with a single "
-    "rating count in the expected agreement only.",
+    "rating count in the expected agreement only: values below -1 are possible.",
 )
 UNEQUAL = message(
     "agreement.unequal",

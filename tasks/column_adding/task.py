@@ -288,13 +288,13 @@ class ColumnAdding(ColumnTask, PreparingTask, ProposingTask):
         lines = super().describe(response, item)
         row_index = item.example.table.row_index
         for index, (column, digest, _, title) in enumerate(response.provenance):
-            lines[index] += gettext(". From the table {value} ({digest})").format(
+            table = gettext("From the table {value} ({digest})").format(
                 value=title or gettext("without a title"), digest=digest[:12]
             )
+            lines[index] += f". {table}"
             if rows := [row_index(row) + 1 for row, other in response.own if other == column]:
-                lines[index] += gettext("; of {rows_named} the annotator's own text").format(
-                    rows_named=rows_in_words(rows)
-                )
+                own = gettext("The annotator's own text: {rows_named}").format(rows_named=rows_in_words(rows))
+                lines[index] += f". {own}"
         return lines
 
     def concerned_columns(self, response: Response) -> frozenset[str]:

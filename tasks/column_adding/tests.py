@@ -114,7 +114,7 @@ def test_cells_that_somebody_wrote_are_told_from_those_of_the_other_table() -> N
     assert response.own == (("r3", "n1"),), "whatever was sent"
     [exported] = task.export("askew", OFFER, response, task.perturb(OFFER, response))
     assert exported.record["own"] == [["r3", "n1"]]
-    assert task.describe(response, OFFER)[0].endswith("; of row 4 the annotator's own text")
+    assert task.describe(response, OFFER)[0].endswith(". The annotator's own text: row 4")
 
 
 def test_a_made_up_origin_is_refused() -> None:

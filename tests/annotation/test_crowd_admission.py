@@ -140,7 +140,7 @@ class TestListed:
                 crowd_entry.enter(link=link, ids=crowd_entry.Ids(id), person=None, now=timezone.now())
 
         require_nobody_came(link, people)
-        assert "Only 2 listed participants." in page.content.decode()
+        assert "Only 2 listed IDs." in page.content.decode()
         assert look(link, id="eve").status_code == enter(link, id="eve").status_code == 403
         assert look(link).status_code == 200  # the id can be entered by hand
         assert [enter(link, id=id).status_code for id in ("ann", "bob")] == [302, 302]

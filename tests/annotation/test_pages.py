@@ -750,7 +750,7 @@ class TestBatches:
         mara = browser(world.mara)
         opening, closing = (reverse(name, args=[batch.public_id]) for name in ("open_batch", "close_batch"))
 
-        assert "Annotators of Films can start on its 1 item," in text(mara.get(opening))
+        assert "Annotators of Films can start on its 1 item." in text(mara.get(opening))
         assert "Open the batch before you close it" in text(mara.post(closing, follow=True))
         mara.post(opening)
         batch.refresh_from_db()
@@ -800,7 +800,7 @@ class TestGuidelines:
         mara.post(self.ADDRESS, {"text": "Look **twice**."})
 
         assert "<strong>twice</strong>" in mara.get(self.ADDRESS).content.decode()
-        assert "Version 2, current" in text(mara.get(self.ADDRESS))
+        assert "Version 2 · current" in text(mara.get(self.ADDRESS))
         assert "not the current version" in text(mara.get(self.ADDRESS + "?version=1"))
 
     def test_html_in_them_is_text(self, world: World) -> None:

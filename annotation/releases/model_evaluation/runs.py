@@ -87,7 +87,7 @@ def start(
             longest_name=LONGEST_NAME,
         )
     if (file is None) == (not predictor):
-        refuse("invalid_request", "Upload a file of predictions or choose a predictor, not both.")
+        refuse("invalid_request", "Upload a file of predictions or choose a model, not both.")
     if runs(release).filter(ids__name=name).exclude(state=Job.State.FAILED).exists():
         refuse(
             "name_taken", "This release already has an evaluation of {name}. Choose another name.", name=name

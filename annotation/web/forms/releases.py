@@ -177,7 +177,7 @@ class ReleaseForm(ReleaseOptionsForm):
 
 
 class EvaluateForm(forms.Form):
-    """A model's name, and where its answers come from: a file, or a predictor of the settings."""
+    """A model's name, and where its answers come from: a file, or a model of the settings."""
 
     name = forms.CharField(
         max_length=60, label=gettext_lazy("Model"), help_text=gettext_lazy("The name shown in result tables.")
@@ -192,7 +192,7 @@ class EvaluateForm(forms.Form):
     )
     predictor = forms.ChoiceField(
         required=False,
-        label=gettext_lazy("Or ask a predictor"),
+        label=gettext_lazy("Or ask a model"),
         help_text=gettext_lazy("It answers every instance of the release in the background."),
     )
     leave_out_missing = forms.BooleanField(
@@ -211,5 +211,5 @@ class EvaluateForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned_data = super().clean() or {}
         if not self.errors and bool(cleaned_data.get("file")) == bool(cleaned_data.get("predictor")):
-            raise ValidationError(gettext("Upload a file of predictions or choose a predictor, not both."))
+            raise ValidationError(gettext("Upload a file of predictions or choose a model, not both."))
         return cleaned_data

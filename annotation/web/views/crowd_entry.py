@@ -191,8 +191,8 @@ def admit(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
         if listing:
             ids = str(request.POST["participants"]).split("\n")
             count = crowd_entry.limit_to(link=crowd_link, participants=ids, by=by, now=now)
-            text = gettext("Participants who may enter: {number}").format(number=count)
-            empty = gettext("The list of participants is empty: all may enter.")
+            text = gettext("Crowd workers who may enter: {number}").format(number=count)
+            empty = gettext("The list of IDs is empty: all may enter.")
             messages.success(request, text if count else empty)
         elif signed and (
             key := crowd_entry.require_signatures(

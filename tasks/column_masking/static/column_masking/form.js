@@ -63,8 +63,8 @@ class AskewMasking extends ColumnList {
       return { text: words + step + open + also, look: !holds || Boolean(gone.length) || !tells || Boolean(short) };
     });
     if (this.suggestions && !evidence.length) details.push({ text: t("The table does not show how to work it out.") });
-    if (answer) details.push({ text: t`An answer is only in this column${removed ? t(": can it still be worked out?") : "."}`, look: removed });
-    else if (read) details.push({ text: t`The answer is worked out from this column${removed ? t(": can it still be worked out?") : "."}`, look: removed });
+    if (answer) details.push({ text: removed ? t("An answer is only in this column: can it still be worked out?") : t("An answer is only in this column."), look: removed });
+    else if (read) details.push({ text: removed ? t("The answer is worked out from this column: can it still be worked out?") : t("The answer is worked out from this column."), look: removed });
     return details;
   }
 
