@@ -139,14 +139,17 @@ def _find_original(item: Item, loop: LoopReplies) -> model_answers.Answer | None
     """What the model has answered to an item before any change, as far as it was asked; also in `loop.originals`."""
     if item.pk not in loop.originals:
         batch = item.batch
-        tries = Try.objects.filter(assignment__item=item, error="").exclude(kind=Try.Kind.PANEL)
-        for rows in (tries, Trial.objects.filter(proposal__item=item)):
-            answered = rows.filter(predictor=batch.loop_model, original__isnull=False)
-            if raw := answered.values_list("original", flat=True).first():
-                loop.originals[item.pk] = model_answers.Answer(
-                    "answered", model=batch.loop_revision, original=raw
-                )
-                break
+        answered: dict[str, object] = {"predictor": batch.loop_model, "original__isnull": False}
+        tries = Try.objects.filter(assignment__item=item, error="", **answered).exclude(kind=Try.Kind.PANEL)
+        trials = Trial.objects.filter(proposal__item=item, **answered)
+        raw = (
+            tries.values_list("original", flat=True).first()
+            or trials.values_list("original", flat=True).first()
+        )
+        if raw is not None:
+            loop.originals[item.pk] = model_answers.Answer(
+                "answered", model=batch.loop_revision, original=raw
+            )
     return loop.originals.get(item.pk)
 
 
