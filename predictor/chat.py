@@ -26,8 +26,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from predictor import observing
 from predictor.configuration import STOP_AFTER, request_settings
 from predictor.replies import storable_text
-from predictor.usage import Call, Meter, estimate, estimate_messages, largest_messages, read_usage
-from tableqa.scoring.replies import final_reply
+from predictor.usage import (
+    Call,
+    Meter,
+    counts_reasoning,
+    estimate,
+    estimate_messages,
+    largest_messages,
+    read_usage,
+)
+from tableqa.scoring.replies import final_reply, thinking_of
 
 if TYPE_CHECKING:
     import httpx
@@ -84,10 +92,11 @@ class ChatError(Exception):
 
 @dataclass(frozen=True)
 class Completion:
-    """One sample: the final reply without its thinking, or why there is none."""
+    """One sample: the final reply without its thinking, or why there is none. `has_reasoning`: some thinking was seen."""
 
     text: str
     unread: ChatError | None = None
+    has_reasoning: bool = False
 
 
 FALLBACKS: Mapping[str, str] = {"json_schema": "json_object", "json_object": "none"}
@@ -119,6 +128,7 @@ class ChatModel:
     max_tokens         tokens that a reply may have, thinking included; None: as many as the caller asks for
     limit_parameter    the name under which this limit is sent: max_tokens or max_completion_tokens
     structured         how a JSON schema is sent; "auto": json_schema, else json_object, else none
+    reasoning          the model thinks before it answers: without a temperature from `extra` or above 0 its server chooses
     reasoning_effort   sent as it is where it is not ""
     extra              further parameters of each request; null leaves a parameter out
     drop_rejected      parameters that are left out once the endpoint has rejected them
@@ -134,6 +144,7 @@ class ChatModel:
     max_tokens: int | None = None
     limit_parameter: str = "max_tokens"
     structured: str = "auto"
+    reasoning: bool = False
     reasoning_effort: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
     drop_rejected: tuple[str, ...] = ()
@@ -168,7 +179,8 @@ class ChatModel:
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [dict(message) for message in messages],
-            "temperature": temperature,
+            # Models that think repeat themselves at 0.
+            "temperature": None if self.reasoning and not temperature else temperature,
             self.limit_parameter: self.max_tokens or most_tokens,
         }
         if seed is not None:
@@ -519,7 +531,11 @@ def _completions(answer: _Answer, address: str, most_tokens: int | None) -> list
         raise ChatError(f"{address} did not send a chat completion: {excerpt}", kind) from None
     if not choices:
         raise ChatError(f"{address} sent no text.", "unreadable")
-    return [_completion(choice, address, most_tokens) for choice in choices]
+    has_reasoning = counts_reasoning(answer.json)
+    return [
+        replace(completion, has_reasoning=has_reasoning or completion.has_reasoning)
+        for completion in (_completion(choice, address, most_tokens) for choice in choices)
+    ]
 
 
 def _completion(choice: _Choice, address: str, most_tokens: int | None) -> Completion:
@@ -541,4 +557,4 @@ def _completion(choice: _Choice, address: str, most_tokens: int | None) -> Compl
         return Completion(
             "", ChatError("The reply ends before the model finished thinking.", "cut_off", text)
         )
-    return Completion(final)
+    return Completion(final, has_reasoning=bool(choice.thinking.strip() or thinking_of(text)))

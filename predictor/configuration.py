@@ -24,6 +24,7 @@ CHAT = {
     "max_tokens",
     "max_completion_tokens",
     "structured",
+    "reasoning",
     "reasoning_effort",
     "extra",
     "drop_rejected",
@@ -132,6 +133,10 @@ def problem_of_chat(entry: Mapping[str, Any]) -> str:
             return f"{name} must be at most {maximum}"
     if "max_tokens" in entry and "max_completion_tokens" in entry:
         return "use either max_tokens or max_completion_tokens"
+    if not isinstance(reasoning := entry.get("reasoning", False), bool):
+        return "reasoning must be true or false"
+    if reasoning and not {"max_tokens", "max_completion_tokens"} & entry.keys():
+        return "reasoning needs max_tokens, with room for the reasoning: see the model's card"
     if entry.get("structured", "auto") not in STRUCTURES:
         return f"structured must be one of {', '.join(STRUCTURES)}"
     if not is_price(entry.get("price", [0, 0])):
@@ -157,7 +162,8 @@ def request_settings(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "max_tokens": entry.get(parameter),
         "limit_parameter": parameter,
-        "structured": entry.get("structured", "auto"),
+        "structured": entry.get("structured", "none" if entry.get("reasoning") else "auto"),
+        "reasoning": entry.get("reasoning", False),
         "reasoning_effort": entry.get("reasoning_effort", ""),
         "extra": dict(entry.get("extra", {})),
         "drop_rejected": tuple(entry.get("drop_rejected", ())),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from predictor import prompts
-from predictor.chat import ChatError, ChatModel
+from predictor.chat import ChatError, ChatModel, Completion
 from predictor.client import Breaker
 from tableqa import Example
 from tableqa.scoring.replies import read_answers
@@ -29,6 +29,8 @@ FINAL = frozenset(("cut_off", "declined", "filtered", "refused"))
 STATES = ("cut_off", "declined", "filtered", "no_list", "unreadable", "refused")
 """Why a language model gave no answers to an example; "refused" by its endpoint."""
 LONGEST_REPLY = 20_000
+ANSWER_FORMS = ("{", "[", "```", "<answer>", "\\boxed")
+"""A reply that begins otherwise has its reasoning in plain text."""
 AGAIN = 'That is no list of answers. Reply with JSON of the form {"answers": ["..."]} and nothing else.'
 FIRST_PAUSE, LONGEST_PAUSE = 30.0, 900.0
 """Seconds without requests to an endpoint that gave no answer: at first, and at most."""
@@ -38,6 +40,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 30.0, 900.0
 class AnswerList:
     """What a chat model answered for an example. `unread`: its replies that held no list, oldest first; `reason`: why the
     last of them has no final reply at all, "" where it has one; `state`: "" with a list, else one of `STATES`.
+    `lacks_reasoning`: the model is to think before it answers, and the reply shows no sign of that.
     """
 
     answers: tuple[str, ...] | None
@@ -47,6 +50,7 @@ class AnswerList:
     rows_total: int
     reason: str = ""
     state: str = ""
+    lacks_reasoning: bool = False
 
     def raw(self) -> dict[str, Any]:
         """JSON, as any model's answer is kept; with `unread` where it was asked more than once."""
@@ -65,6 +69,8 @@ class AnswerList:
             payload["reason"] = self.reason
         if self.state:
             payload["state"] = self.state
+        if self.lacks_reasoning:
+            payload["lacks_reasoning"] = True
         return {**payload, "unread": list(self.unread)} if self.unread else payload
 
 
@@ -78,17 +84,29 @@ def ask_for_list(model: ChatModel, example: Example) -> AnswerList:
     total = len(example.table.rows)
     while len(unread) < MOST_ASKS:
         try:
-            reply = model.ask(messages, schema=prompts.ANSWER_SCHEMA)[0]
+            completion = model.complete(messages, schema=prompts.ANSWER_SCHEMA)[0]
+            if completion.unread is not None:
+                raise completion.unread
         except ChatError as error:
             if error.kind in FINAL:
                 texts = (*unread, error.text[:LONGEST_REPLY])
                 return AnswerList(None, "", texts, seen, total, str(error), error.kind)
             if error.kind != "unreadable":
                 raise
-            reply = ""
+            completion = Completion("")
+        reply = completion.text
         answers = read_answers(reply)
         if answers is not None:
-            return AnswerList(tuple(answers), reply[:LONGEST_REPLY], tuple(unread), seen, total)
+            return AnswerList(
+                tuple(answers),
+                reply[:LONGEST_REPLY],
+                tuple(unread),
+                seen,
+                total,
+                lacks_reasoning=model.reasoning
+                and not completion.has_reasoning
+                and reply.lstrip().startswith(ANSWER_FORMS),
+            )
         unread.append(reply[:LONGEST_REPLY])
         previous_turn = [{"role": "assistant", "content": unread[-1]}] if unread[-1] else []
         messages = [*first, *previous_turn, {"role": "user", "content": AGAIN}]

@@ -113,6 +113,13 @@ def read_usage(reply: object, *, state: str, prompt: int, completion: int) -> Ca
     )
 
 
+def counts_reasoning(reply: object) -> bool:
+    """Whether an endpoint that hides the reasoning states tokens of it."""
+    usage = reply.get("usage") if isinstance(reply, dict) else None
+    details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
+    return isinstance(details, dict) and bool(_count(details.get("reasoning_tokens")))
+
+
 _FIELDS = ("prompt_tokens", "completion_tokens")
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import OuterRef, Prefetch, Subquery
+from django.db.models import OuterRef, Prefetch, Q, Subquery
 from django.urls import reverse
 
 from annotation.assistance.judgements import ExamplePair, JudgedPair, example_pair, judge_answers
@@ -67,6 +67,19 @@ def panel(batch: Batch) -> list[str]:
 
 
 # -- what is kept -----------------------------------------------------------------------------------
+
+
+def count_lacking_reasoning(batch: Batch) -> dict[str, tuple[int, int]]:
+    """By reasoning model (`reasoning` of its entry): stored answers without a sign of reasoning, and all; only where any."""
+    names = [name for name, entry in settings.PREDICTORS.items() if entry.get("reasoning")]
+    counts = {}
+    for name in names:
+        answered = Try.objects.filter(assignment__batch=batch, predictor=name, original__isnull=False)
+        if lacking := answered.filter(
+            Q(original__lacks_reasoning=True) | Q(perturbed__lacks_reasoning=True)
+        ).count():
+            counts[name] = lacking, answered.count()
+    return counts
 
 
 def count_of_person(assignment: Assignment) -> int:

@@ -57,6 +57,7 @@ class ChatPredictor:
         shots = [[table.to_dict(), question, answers] for table, question, answers in SHOTS]
         options = [{"reasoning_effort": chat.reasoning_effort, "extra": dict(chat.extra)}]
         options = options if chat.reasoning_effort or chat.extra else []
+        options += [{"reasoning": True}] if chat.reasoning else []
         self.sha = digest([chat.url, chat.model, serialisation, TASK, shots, *options])[:12]
 
     @classmethod

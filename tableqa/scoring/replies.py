@@ -38,6 +38,12 @@ def final_reply(text: str) -> str | None:
     return None if _OPENS.search(final) else final.strip() if start else final
 
 
+def thinking_of(text: str) -> str:
+    """What a reply has before its final part, without the marks; "" for an empty block, of a model that does not think."""
+    start = max((close.end() for close in _CLOSES.finditer(text)), default=0)
+    return _OPENS.sub("", _CLOSES.sub("", text[:start])).strip()
+
+
 def read_answers(reply: str) -> list[str] | None:
     r"""The answers in the final reply, or None where it holds none: a model may write more than the JSON it was asked for.
 

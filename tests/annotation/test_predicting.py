@@ -39,7 +39,7 @@ from annotation.queue import resolutions
 from annotation.releases import creation, raw_records, record_checks, verification
 from annotation.workflow import adjudication, assignments, automatic_decisions, batches, projects
 from predictor import client, listing
-from predictor.chat import ChatError
+from predictor.chat import ChatError, Completion
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import Example, Table
 from tableqa.releases import record_files
@@ -447,7 +447,7 @@ class TestInTheBackground:
     ) -> None:
         settings.PREDICTORS = {"llm": {"protocol": "chat", "url": "http://127.0.0.1:9", "model": "qwen"}}
         said = iter(['{"answers": ["1979"]}', '{"answers": ["1995"]}'])
-        monkeypatch.setattr("predictor.chat.ChatModel.ask", lambda *a, **k: [next(said)])
+        monkeypatch.setattr("predictor.chat.ChatModel.complete", lambda *a, **k: [Completion(next(said))])
         batch = world.batch("question_paraphrase", variant="word", loop_model="llm")
         assignment = take(world, batch, film="Alien")
         assert look(assignment, REWORDED).state == "waiting"
@@ -500,20 +500,31 @@ class TestALanguageModel:
         replies: list[str | Exception] = []
         sent: list[Any] = []
 
-        def ask(self: Any, messages: Any, **more: Any) -> list[str]:
+        def complete(self: Any, messages: Any, **more: Any) -> list[Completion]:
             sent.append(messages)
             reply = replies.pop(0)
             if isinstance(reply, Exception):
                 raise reply
-            return [reply]
+            return [Completion(reply)]
 
-        monkeypatch.setattr("predictor.chat.ChatModel.ask", ask)
+        monkeypatch.setattr("predictor.chat.ChatModel.complete", complete)
         listing._resting.clear()
         batch = world.batch("question_paraphrase", variant="word", loop_model="llm", overlap=1)
         assignment = take(world, batch, film="Alien")
         assert look(assignment, REWORDED).state == "waiting"
         yield assignment, replies, sent
         listing._resting.clear()
+
+    def test_that_is_to_reason_and_does_not_is_named_with_how_often(
+        self, asked: Any, settings: Any, client: Client, world: World
+    ) -> None:
+        assignment, replies, _ = asked
+        settings.PREDICTORS["llm"] |= {"reasoning": True, "max_tokens": 32_768}
+        replies[:] = [self.LIST, self.LIST]
+        assert fill(batch=assignment.batch, now=NOON) == (1, 0)
+        client.force_login(world.mara)
+        page = client.get(f"/batches/{assignment.batch.public_id}/").content.decode()
+        assert "llm: no reasoning seen in 1 of 1 answers" in page
 
     def test_that_talks_is_shown_its_reply_and_asked_again(self, asked: Any) -> None:
         assignment, replies, sent = asked

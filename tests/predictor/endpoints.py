@@ -49,6 +49,9 @@ class Endpoint:
     reply: Callable[[Body], str] = lambda body: '{"answers": ["Oslo"]}'
     think: int = 0
     """Tokens of thinking before each reply."""
+    parser: str = "reasoning_content"
+    """The field of a message that vLLM or SGLang write the thinking to (`--reasoning-parser`). "" without a parser: the
+    thinking is in the text, and a schema holds from the first token, so the model does not think (vLLM issue 47027)."""
     hold: float = 0.0
     """Seconds until each answer."""
     gathers: int = 0
@@ -139,8 +142,10 @@ class Endpoint:
                 "length",
             )
         if self.think and finish == "stop" and isinstance(message["content"], str):
-            if self.flavour == "vllm":
-                message["reasoning_content"] = 'It may be {"answers": ["draft"]}.'
+            if self.flavour == "vllm" and self.parser:
+                message[self.parser] = 'It may be {"answers": ["draft"]}.'
+            elif self.flavour == "vllm" and "response_format" in body:
+                pass
             elif self.flavour != "openai_reasoning":
                 message["content"] = '<think>{"answers": ["draft"]}</think>' + message["content"]
         return {"index": 0, "message": message, "finish_reason": finish}

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 
 from predictor import prompts
@@ -167,6 +168,8 @@ def test_rejected_parameters_are_read_from_an_error(text: str, names: tuple[str,
     [
         ({"max_tokens": 5, "max_completion_tokens": 5}, "either max_tokens or"),
         ({"structured": "xml"}, "structured must be one of"),
+        ({"reasoning": "yes", "max_tokens": 9}, "reasoning must be true or false"),
+        ({"reasoning": True}, "reasoning needs max_tokens"),
         ({"extra": {"messages": []}}, "extra must not set messages"),
         ({"extra": {"n": 4}}, "extra must not set n"),
         ({"extra": []}, "extra must be an object"),
@@ -239,6 +242,44 @@ def test_every_failure_is_counted(mood: str, kind: str, requests: int) -> None:
             chat.ask(HELLO)
     assert raised.value.kind == kind
     assert len(tally.calls) == len(server.requests) == requests
+
+
+@pytest.mark.parametrize(
+    ("parser", "structured", "thinks"),
+    [
+        ("", None, True),
+        ("", "json_schema", False),
+        ("reasoning_content", None, True),
+        ("reasoning", None, True),
+        ("reasoning_content", "json_schema", True),
+    ],
+)
+def test_a_reasoning_model_thinks_and_it_shows_where_it_does_not(
+    parser: str, structured: str | None, thinks: bool
+) -> None:
+    settings = {"reasoning": True, "max_tokens": 32_768, **({"structured": structured} if structured else {})}
+    with endpoint(Endpoint("vllm", think=300, parser=parser)) as server:
+        listed = ask_for_list(model(server, **settings), EXAMPLE)
+    assert listed.answers == ("Oslo",)
+    assert listed.raw().get("lacks_reasoning", False) is not thinks
+    (body,) = server.requests
+    assert ("response_format" in body) is (structured is not None)
+    assert "temperature" not in body, "the server has the temperature of the model's card"
+    assert body["max_tokens"] == 32_768
+
+
+def test_hidden_reasoning_is_seen_in_the_count_and_an_empty_block_is_none() -> None:
+    def chat(text: str, **details: int) -> ChatModel:
+        reply = {
+            "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 9, "completion_tokens": 90, "completion_tokens_details": details},
+        }
+        transport = httpx.MockTransport(lambda request: httpx.Response(200, json=reply))
+        return ChatModel(url="http://m/v1", model="m", reasoning=True, transport=transport)
+
+    assert not ask_for_list(chat('["Oslo"]', reasoning_tokens=64), EXAMPLE).lacks_reasoning
+    assert ask_for_list(chat('["Oslo"]', reasoning_tokens=0), EXAMPLE).lacks_reasoning
+    assert ask_for_list(chat('<think>\n\n</think>\n\n["Oslo"]'), EXAMPLE).lacks_reasoning
 
 
 def test_a_conversation_beyond_the_context_is_refused_for_this_example_alone() -> None:

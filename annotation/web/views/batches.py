@@ -23,6 +23,7 @@ from annotation.assistance import (
     impressions,
     loop_fit,
     model_accuracy,
+    model_checks,
     prediction_jobs,
     proposals,
     request_estimates,
@@ -416,6 +417,7 @@ def _model_costs(batch: Batch, *, sees_counts: bool) -> dict[str, Any]:
         "model_costs_table": work_tables.model_costs(costs.rows, costs.columns),
         "model_estimates": _estimates(batch) if sees_counts else [],  # they count items and submissions
         "model_stops": prediction_jobs.find_stop_reasons(batch),
+        "models_without_reasoning": model_checks.count_lacking_reasoning(batch),
         "model_refusals": last.result.get("refused", {}) if last is not None else {},
     }
 
