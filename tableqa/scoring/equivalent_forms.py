@@ -5,8 +5,8 @@
 
 For verdicts on models (`tableqa.scoring.verdicts`), where a difference of form does not matter. Not for metrics: whether
 "1" may mean "first" is for a person to say. What is here is exact: units of one kind, months and seasons written in
-digits, ranks and other words for numbers, initials and turned names. A part of a name is another answer (York is not New
-York, and Guinea not Papua New Guinea), as it is by the rules of WikiTableQuestions and TAPEX.
+digits, ranks and other words for numbers, initials and turned names, "at" or "vs." before an opponent. A part of a name is
+another answer (York is not New York, and Guinea not Papua New Guinea), as by the rules of WikiTableQuestions and TAPEX.
 """
 
 import itertools
@@ -78,6 +78,9 @@ _RANK = re.compile(r"^(\d+)\s?(?:st|nd|rd|th)$")
 _PARTS = re.compile(r"(?<![\w.])(?<!\d,)\d+(?:[.,]\d+)*\s*[a-z²°/]+(?:\s*(?:,|and|&)?\s*|$)")
 _MONTH = re.compile(r"^(?:(?P<y>[12]\d{3})[-/.](?P<m>\d{1,2})|(?P<m2>\d{1,2})[-/.](?P<y2>[12]\d{3}))$")
 _SEASON = re.compile(r"^(?P<first>[12]\d{3})[-/](?P<last>\d{2}|\d{4})$")
+RULES_OF_OPPONENTS = 12
+"""From these rules of releases on, an opponent with "at" or "vs." before it is the opponent: tables of games write both."""
+_OPPONENT = re.compile(r"^(?:at|vs?\.?|against|@) ?(?=\w)(?<=\W)")
 _NAME = re.compile(r"^[^\W\d_][^\W\d_'.-]*(?:[ .'-]+[^\W\d_][^\W\d_'.-]*)+\.?$")
 
 
@@ -120,6 +123,8 @@ class _Form:
             self.keys.add(("says", meaning))
         if season := _season(plain):
             self.keys.add(("season", *season))
+        if version() >= RULES_OF_OPPONENTS:
+            self.keys.add(("opponent", _OPPONENT.sub("", plain)))
         self.keys |= {("month", *month) for month in _months(plain, text)}
         for number in {_WORDS.get(plain, plain), _RANK.sub(r"\1", loose)}:
             self._add(number, "rank" if number != plain else "")

@@ -26,6 +26,7 @@ FORMS = [
     ("first", "1"), ("2nd", "2"), ("first", "one"), ("twice", "2"), ("once", "one"), ("2 times", "twice"),
     ("50 percent", "0.5"), ("5 %", "0.05"), ("half", "50%"), ("half", "0.5"), ("yes", "true"),
     ("J. Smith", "John Smith"), ("J.R. Smith", "John Robert Smith"), ("Smith, John", "John Smith"),
+    ("at Dallas Cowboys", "Dallas Cowboys"), ("vs. Oslo", "Oslo"), ("@ Jets", "Jets"), ("@Jets", "vs Jets"),
 ]  # fmt: skip
 
 OTHERS = [
@@ -37,6 +38,7 @@ OTHERS = [
     ("yes", "no"), ("Smith", "John Smith"), ("York", "New York"), ("Guinea", "Papua New Guinea"),
     ("J. Smith", "K. Smith"), ("J. Smith", "John Smythe"), ("John Smith", "Jane Smith"), ("Paris, France", "Paris"),
     ("-5", "5"), ("€5", "$5"), ("12 %", "12 ‰"),
+    ("at Dallas Cowboys", "Cowboys"), ("Atlanta", "lanta"), ("Vsevolod", "evolod"), ("at Oslo", "at Bergen"),
 ]  # fmt: skip
 
 
