@@ -18,7 +18,7 @@ from tableqa.core.canonical_json import digest
 from tableqa.data.answer_scales import scale_of, with_scale
 from tableqa.data.answers import accepted, alternatives_of, is_month_first
 from tableqa.scoring import verdicts
-from tasks.contract import MakingTask, ModelInTheLoop, TaskType
+from tasks.contract import InvalidResponse, MakingTask, ModelInTheLoop, TaskType
 
 Raw = Mapping[str, Any]
 """A prediction as it is stored: without timings, and without whether a person had asked the same before."""
@@ -30,12 +30,13 @@ class ExamplePair:
 
     What of them goes to the model is question, table with titles, earlier questions, the scale of the answers, and the
     rest of the context where the kind shows it. Their answers stay here: they are the gold answers. `computed` is what
-    a confirmed program says of the perturbed.
+    a confirmed program says of the perturbed; `is_submittable`: the response could be submitted as it is.
     """
 
     original: tableqa.Example
     perturbed: tableqa.Example | None
     computed: tuple[str, ...] | None = None
+    is_submittable: bool = True
 
     @cached_property
     def keys(self) -> dict[str, dict[str, str]]:
@@ -67,7 +68,16 @@ def example_pair(task: TaskType, item: tasks.contract.Item, data: object) -> Exa
         _visible(item.example, shows),
         _visible(perturbed, shows) if perturbed is not None else None,
         tuple(computed) if computed else None,
+        perturbed is None or task.predicts != "live" or _is_submittable(task, item, data),
     )
+
+
+def _is_submittable(task: TaskType, item: tasks.contract.Item, data: object) -> bool:
+    try:
+        task.parse(data, item)
+    except InvalidResponse:
+        return False
+    return True
 
 
 def unchanged_pair(task: TaskType, example: tableqa.Example) -> ExamplePair:
@@ -90,7 +100,7 @@ class JudgedPair:
     """A verdict with what it rests on: gold answers and judgements under "original" and "perturbed".
 
     `gold` has the "scale" of the answers and their "alternatives", and says "month_first" of dates. `is_confirmed`: the
-    program gives the gold answer of the perturbed example.
+    program gives the gold answer of the perturbed example, and the response could be submitted.
     """
 
     verdict: verdicts.Verdict
@@ -164,7 +174,8 @@ def judge_pair(
     gold_answers = {name: list(answers) for name, answers in right.items()} | {
         name: value for name, value in more.items() if value
     }
-    return JudgedPair(verdict, gold_answers, judgements, is_confirmed(right["perturbed"], pair.computed))
+    confirmed = pair.is_submittable and is_confirmed(right["perturbed"], pair.computed)
+    return JudgedPair(verdict, gold_answers, judgements, confirmed)
 
 
 def is_confirmed(answers: Sequence[str], computed: Sequence[str] | None) -> bool:

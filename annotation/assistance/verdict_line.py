@@ -5,11 +5,12 @@ from typing import Literal
 
 from django.utils.translation import gettext, gettext_noop
 
-from annotation.assistance.judgements import JudgedPair, is_confirmed
+from annotation.assistance.judgements import ExamplePair, JudgedPair, is_confirmed
 from tableqa.data import answers as gold_answers
 from tableqa.scoring import verdicts
 
-Part = tuple[Literal["verdict", "answer", "expected", "confidence", "verified", "unverified"], str]
+State = Literal["verified", "unverified", "contradicted"]
+Part = tuple[Literal["verdict", "answer", "expected", "confidence"] | State, str]
 
 LABELS = {
     "fooled": gettext_noop("Fooled"),
@@ -19,6 +20,8 @@ LABELS = {
     "model_error": gettext_noop("No usable answer"),
     "pending": gettext_noop("Enter the new answer"),
 }
+NOT_COUNTED = gettext_noop("Does not count")
+"""Instead of "Fooled", where the program contradicts the answer or the change cannot be submitted."""
 CONFIDENCE = (
     (0.9, gettext_noop("very sure")),
     (0.6, gettext_noop("fairly sure")),
@@ -28,13 +31,27 @@ CONFIDENCE = (
 MEANING = {
     "program": gettext_noop("meaning confirmed by the program"),
     "unverified": gettext_noop("meaning not verified yet"),
+    "contradicted": gettext_noop("The program gives another answer. The item does not count as fooled."),
+    "invalid": gettext_noop(
+        "This change cannot be submitted yet, so it does not count. The checklist says why."
+    ),
 }
 
 MEANING_IN_SHORT = {
     "program": gettext_noop("verified"),
     "unverified": gettext_noop("unverified"),
+    "contradicted": gettext_noop("contradicted"),
+    "invalid": gettext_noop("not valid yet"),
 }
 """Whether the answer to the changed example is confirmed; the short form is for the line."""
+STATES: Mapping[str, State] = {
+    "program": "verified",
+    "unverified": "unverified",
+    "contradicted": "contradicted",
+    "invalid": "unverified",
+}
+NEVER_FOOLED = ("contradicted", "invalid")
+"""Keys of `MEANING` with which a change does not count, whatever the model answers."""
 
 
 def confidence(score: float | None) -> str:
@@ -59,11 +76,15 @@ def next_best(score: float | None, others: Sequence[tuple[Sequence[str], float]]
     return gettext("next: {answers}; margin {points} points").format(answers=answers, points=points)
 
 
-def meaning(*, answers: Sequence[str], computed: Sequence[str] | None) -> str:
-    """Whether the program confirms this answer to the changed example: "program" or "unverified"; "" without one."""
+def meaning(*, answers: Sequence[str], pair: ExamplePair, verdict: str) -> str:
+    """Whether the program confirms this answer to the changed example, as a key of `MEANING`; "" without an answer."""
     if not answers:
         return ""
-    return "program" if is_confirmed(answers, computed) else "unverified"
+    if pair.computed is not None and not is_confirmed(answers, pair.computed):
+        return "contradicted"
+    if verdict == "fooled" and not pair.is_submittable:
+        return "invalid"
+    return "unverified" if pair.computed is None else "program"
 
 
 def parts(
@@ -95,6 +116,8 @@ def parts(
         label, answers = gettext("Right on the original"), original
     else:
         label, answers = gettext(own.get(judged_pair.verdict, LABELS[judged_pair.verdict])), perturbed
+        if judged_pair.verdict == "fooled" and of_meaning in NEVER_FOOLED:
+            label = gettext(NOT_COUNTED)
         if judged_pair.verdict != "not_fooled":
             gold = verdicts.gold_of(judged_pair.gold, "perturbed")
     line: list[Part] = [("verdict", label), ("answer", in_words(answers))]
@@ -103,7 +126,7 @@ def parts(
     line.append(("confidence", confidence(score)))
     if perturbed is not None and of_meaning:
         text = gettext(MEANING_IN_SHORT[of_meaning])
-        line.append(("verified", text) if of_meaning == "program" else ("unverified", text))
+        line.append((STATES[of_meaning], text))
     return [part for part in line if part[1]]
 
 

@@ -102,8 +102,13 @@ def describe_verdict(
     of_meaning = ""
     if task.predicts == "live":
         of_meaning = verdict_line.meaning(
-            answers=verdicts.gold_of(judged_pair.gold, "perturbed"), computed=pair.computed
+            answers=verdicts.gold_of(judged_pair.gold, "perturbed"),
+            pair=pair,
+            verdict=judged_pair.verdict,
         )
+    visible_verdict = judged_pair.verdict
+    if visible_verdict == "fooled" and not pair.is_submittable:
+        visible_verdict = "pending"
     line = verdict_line.parts(
         judged_pair,
         original=original["answers"] if original else (),
@@ -118,6 +123,8 @@ def describe_verdict(
         or (
             _verdict_on_original(judged_pair)
             if nothing_yet
+            else gettext(verdict_line.MEANING[of_meaning])
+            if judged_pair.verdict == "fooled" and of_meaning in verdict_line.NEVER_FOOLED
             else gettext(own_texts.get(judged_pair.verdict, judged_pair.words))
         ),
         # A model that cannot read the example, or be read, has said nothing that is right or wrong.
@@ -127,7 +134,7 @@ def describe_verdict(
         perturbed=_answer_view(
             perturbed, pair.perturbed, None if error else judged, judged_pair.gold, "perturbed"
         ),
-        verdict=None if nothing_yet else judged_pair.verdict,
+        verdict=None if nothing_yet else visible_verdict,
         forms=judged.forms if judged is not None and judged_pair.verdict == "unsure" else None,
         tries=tries,
         line=tuple(line),

@@ -176,7 +176,8 @@ class TestALook:
         assert (
             look(assignment, {"operations": [change], "answers": ["1980"]}, "preview").verdict == "not_fooled"
         )
-        assert look(assignment, {"operations": [change], "answers": ["1979"]}, "preview").verdict == "fooled"
+        refused = look(assignment, {"operations": [change], "answers": ["1979"]}, "preview")
+        assert (refused.verdict, refused.line[0]) == ("pending", ("verdict", "Does not count")), "as before"
         assert look(assignment, {"operations": "nonsense"}, "preview").perturbed is None
 
     def test_says_when_a_difference_is_one_of_form(self, world: World, server: ScriptedServer) -> None:

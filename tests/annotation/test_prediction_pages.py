@@ -210,13 +210,24 @@ class TestTheCountOfToday:
         while assignment := world.take(batch, "ada", holding=[each.public_id for each in taken.values()]):
             taken[assignment.item.example.external_id] = assignment
 
-        def check(film: str, answers: str, kind: str = "try") -> visible_verdicts.VisibleVerdict:
+        def check(
+            film: str, answers: str, kind: str = "try", changes: int = 1
+        ) -> visible_verdicts.VisibleVerdict:
             assignment = world.reload(taken[f"m-{film}"])
-            row = [name for name, _ in self.FILMS.rows].index(film)
-            change = {"op": "set_cell", "row": f"r{row}", "column": "c1", "at": [row, 1]}
-            change |= {"old": years[film], "new": "2001"}
+            rows = sorted(range(3), key=lambda row: self.FILMS.rows[row][0] != film)[:changes]
+            operations = [
+                {
+                    "op": "set_cell",
+                    "row": f"r{row}",
+                    "column": "c1",
+                    "at": [row, 1],
+                    "old": self.FILMS.rows[row][1],
+                    "new": "2001",
+                }
+                for row in rows
+            ]
             program = {**self.PROGRAM, "rows": {**self.PROGRAM["rows"], "value": film}}
-            data = {"operations": [change], "answers": [answers], "program": program}
+            data = {"operations": operations, "answers": [answers], "program": program}
             return look(assignment, data, kind)
 
         return check
@@ -234,11 +245,17 @@ class TestTheCountOfToday:
         self, checks: Callable[..., visible_verdicts.VisibleVerdict]
     ) -> None:
         nonsense = checks("Alien", "in the year of the cat")
-        assert (nonsense.verdict, nonsense.fooled_today) == ("fooled", None)
-        assert nonsense.line[-1] == ("unverified", "unverified")
+        assert nonsense.fooled_today is None
+        assert (nonsense.line[0], nonsense.line[-1]) == (
+            ("verdict", "Does not count"),
+            ("contradicted", "contradicted"),
+        )
+        assert "another answer" in nonsense.meaning
         verified = checks("Alien", "2001")
         assert (verified.fooled_today, verified.line[-1]) == (1, ("verified", "verified"))
         assert checks("Heat", "in the year of the dog").fooled_today is None
+        refused = checks("Heat", "2001", changes=3)
+        assert (refused.verdict, refused.fooled_today) == ("pending", None)
         assert checks("Heat", "2001").fooled_today == 2
 
 
