@@ -187,7 +187,7 @@ def phrase(text: str, /, **values: object) -> Message:
     return sentence(text, values)
 
 
-def reason_of(error: Exception) -> str:
+def reason_of(error: BaseException) -> str:
     """What an exception says: its message where it has one, to be shown in the reader's language, else its text."""
     for reason in (getattr(error, "message", None), *error.args[:1]):
         if isinstance(reason, Message):

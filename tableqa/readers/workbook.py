@@ -7,6 +7,7 @@ empty cells, and hidden rows and columns.
 
 import datetime
 import io
+import math
 import re
 import zipfile
 import zlib
@@ -19,8 +20,9 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
+from tableqa.core.foreign_values import NUMBER
 from tableqa.core.translation import grouped, phrase, reason_of
-from tableqa.data.tables import MAX_COLUMNS, Span, Table
+from tableqa.data.tables import MAX_COLUMNS, Span, Table, TableError
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.html_tables import superscript
 from tableqa.readers.interface import MAX_TABLE_BYTES, START, ReaderError, cannot_open
@@ -63,7 +65,7 @@ _Marked = tuple[str, list[str]]
 """A text with superscripts or without struck-out parts, and the kinds of findings that it has."""
 _DATES = datetime.date, datetime.time, datetime.timedelta
 _START_1904 = datetime.datetime(1904, 1, 1)  # noqa: DTZ001 - Excel has no zones
-_EARLY = re.compile(r"-[0-9.Ee+-]{1,20}|60(?:\.[0-9]{0,20})?|0[.0-9E+-]{0,24}")
+_EARLY = re.compile(r"[-+]?nan|-[0-9.Ee+-]{1,20}|60(?:\.[0-9]{0,20})?|0[.0-9E+-]{0,24}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,12 @@ def table_of_sheet(sheet: Sheet) -> Table:
         for (top, left_column), (bottom, right_column) in sheet.merged
         if bottom < len(lines) and right_column < len(table.column_ids)
     ]
-    return Table(table.header, table.rows, spans=spans)
+    try:
+        return Table(table.header, table.rows, spans=spans)
+    except TableError as error:  # no program of sheets merges cells twice, or from the last to the first
+        what = phrase("the sheet {name!r} cannot be read: {error}", name=sheet.name, error=reason_of(error))
+        mend = phrase("Open it in Excel and save it again as .xlsx")
+        raise ReaderError(sheet.path, None, what, mend) from error
 
 
 class Workbook:
@@ -153,11 +160,14 @@ class Workbook:
             yield
         except ReaderError:
             raise
-        except (CalamineError, *DAMAGED) as error:
-            mend = phrase("Open it in Excel and save it again as .xlsx")
-            raise ReaderError(self.path, None, what(reason_of(error)), mend) from error
         except OSError as error:
             raise cannot_open(self.path, error) from error
+        except BaseException as error:
+            is_panic = type(error).__name__ == "PanicException"  # of Rust, where its library has a fault
+            if not is_panic and not isinstance(error, (CalamineError, *DAMAGED)):
+                raise
+            mend = phrase("Open it in Excel and save it again as .xlsx")
+            raise ReaderError(self.path, None, what(reason_of(error)), mend) from error
 
     @property
     def sheet_names(self) -> list[str]:
@@ -287,6 +297,9 @@ class Workbook:
             return "TRUE" if value else "FALSE"
         if isinstance(value, _DATES):
             return date_text(value, code)
+        if isinstance(value, float) and not math.isfinite(value):  # no program of sheets stores one
+            what = phrase("the cell contains {reason}", reason=NUMBER)
+            raise self._fault(sheet, row, column, what, phrase("Correct the number, or write it as text"))
         if is_text := isinstance(value, str):
             stored = value.replace("\r\n", "\n")
             display_text = formatted_text(stored, code) if code else stored
@@ -377,7 +390,7 @@ class _Cells:
     def corrected(self, row: int, column: int, value: Any) -> Any:
         """The value of a cell without struck-out parts, or its number where that is no date of Excel.
 
-        Such numbers are negative, of day 0 (the first one where days count from 1904), and of 29 February 1900.
+        Such numbers are negative, of day 0 (the first one where days count from 1904), of 29 February 1900, and NaN.
         """
         if (row, column) in self.texts:
             return self.texts[row, column][0]
@@ -388,7 +401,7 @@ class _Cells:
         shows_day = not signs.isdisjoint("yd") or signs == {"m"}
         if self._is_1904 and serial >= 0:
             return _START_1904 + datetime.timedelta(serial) if shows_day and serial < 1 else value
-        return serial if serial < 0 or shows_day else value
+        return serial if not serial >= 0 or shows_day else value
 
     def check_formula(self) -> None:
         # A formula whose result is an empty text has the type "str".

@@ -543,6 +543,44 @@ def test_hostile_parts_of_a_workbook_are_refused_at_once(tmp_path: Path, part: s
     assert seconds_of_refusal(with_part(path, part, b"<x>" + repeated * 50_000)) < 10
 
 
+@pytest.mark.parametrize("number", [b"NaN", b"-nan", b"INF", b"-inf", b"1e999", b"-1e999"])
+@pytest.mark.parametrize("style", [b"0", b"1", b"2", b"3"])
+def test_a_number_that_is_none_is_refused(tmp_path: Path, number: bytes, style: bytes) -> None:
+    """In a cell of a number, of decimals, of a date and of a time. For some, python-calamine has a fault of its own."""
+
+    def formats(book: Any, sheets: dict[str, Any]) -> None:
+        for column, code in enumerate(("0.00", "yyyy-mm-dd", "h:mm")):
+            sheets["Cup"].write(3, column, 1, book.add_format({"num_format": code}))
+
+    path = workbook(tmp_path / "q.xlsx", formats, Cup=CUP, Questions=QUESTIONS)
+    rows = (
+        b'<row r="1"><c r="A1" t="str"><v>Name</v></c></row><row r="2"><c r="A2" s="%s"><v>%s</v></c></row>'
+    )
+
+    with pytest.raises(ReaderError, match="sheet 'Cup'"):
+        Workbook(with_part(path, "xl/worksheets/sheet1.xml", SHEET % (rows % (style, number)))).sheet("Cup")
+
+
+@pytest.mark.parametrize("merged", [[b"B3:A2"], [b"A2:B2", b"B2:B3"], [b"A2:A3", b"A2:A3"]])
+def test_merged_cells_that_no_program_makes_are_refused(tmp_path: Path, merged: list[bytes]) -> None:
+    rows = [["Name", "Wins"], ["Ann", 3], ["Bob", 4], ["Cy", 5]]
+    path = workbook(
+        tmp_path / "q.xlsx",
+        lambda book, sheets: sheets["Cup"].merge_range("A3:A4", "Di"),
+        Cup=rows,
+        Questions=QUESTIONS,
+    )
+    with zipfile.ZipFile(path) as archive:
+        sheet = archive.read("xl/worksheets/sheet1.xml")
+    ranges = b"".join(b'<mergeCell ref="%s"/>' % cells for cells in merged)
+    changed = sheet.replace(b'<mergeCell ref="A3:A4"/>', ranges)
+    assert changed != sheet
+
+    refusal = refused(with_part(path, "xl/worksheets/sheet1.xml", changed))
+
+    assert "the sheet 'Cup' cannot be read" in refusal.what
+
+
 def test_entities_of_a_workbook_are_refused(tmp_path: Path) -> None:
     path = workbook(tmp_path / "q.xlsx", Questions=QUESTIONS, Cup=CUP)
     entity = (
