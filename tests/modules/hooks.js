@@ -1,4 +1,4 @@
-/* Registers resolve.js: `node --import ./tests/modules/hooks.js --test tests/modules/*.test.js`. */
+/* Registers resolve.js: `node --import ./tests/modules/hooks.js tests/modules/run.js FILE …`. */
 
 import { register } from "node:module";
 

@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,8 @@ FOLDER = Path(__file__).parent
 ALONE = {"time_zone.test.js"}
 """Files that change their process."""
 FILES_A_PROCESS = 4
+LAST = "- every file was loaded"
+"""The last test of every process (run.js)."""
 NAMED = re.compile(r"""\b(?:openPage|data)\(\s*["'`](\w+)/(\w+)["'`]""")
 
 
@@ -65,20 +68,53 @@ def run_scripts(files: list[Path], tmp_path: Path) -> None:
     for subject, name in sorted(named):
         render(subject, name, tmp_path)
     server = LiveServer(tmp_path)
-    output = tmp_path / "output.txt"
-    *before, last = map(str, (FOLDER / "hooks.js", *files))
-    imports = [option for file in before for option in ("--import", file)]
+    environment = {"ASKEW_RENDERED_PAGES": str(tmp_path), "ASKEW_LIVE_SERVER": server.url}
+    with start(node, files, tmp_path / "output.txt", environment) as process:
+        server.serve(process)
+    output = (tmp_path / "output.txt").read_text("utf-8")
+    assert process.returncode == 0, "\n".join([failures(output), *server.errors])
+    assert not server.errors, "\n".join(server.errors)
+    assert LAST in output, f"Node ended before all files were loaded: {output[-1500:]}"
+
+
+def test_a_file_that_takes_long_to_load_is_run_too(tmp_path: Path) -> None:
+    """Node leaves once the tests that it knows are over: a failure in a later file would never be seen."""
+    node = shutil.which("node")
+    if not node:
+        missing("no Node 20 or newer")
+        return
+    head = 'import assert from "node:assert/strict";\nimport { test } from "node:test";\n'
+    late = "await new Promise((resolve) => setTimeout(resolve, 200));\n"
+    sources = {"quick.js": "", "late.js": late, "last.js": late}
+    for name, wait in sources.items():
+        (tmp_path / name).write_text(
+            f'{head}{wait}test("{name}", () => assert.notEqual("{name}", "late.js"));\n'
+        )
+    with start(node, [tmp_path / name for name in sources], tmp_path / "output.txt", {}) as process:
+        process.wait()
+    output = (tmp_path / "output.txt").read_text("utf-8")
+    assert process.returncode == 1
+    assert re.findall(r"^(?:not )?ok .*", output, re.M) == [
+        "ok 1 - quick.js",
+        "not ok 2 - late.js",
+        "ok 3 - last.js",
+        "ok 4 - every file was loaded",
+    ]
+
+
+def start(
+    node: str, files: Iterable[Path], output: Path, environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    """Start Node with these files of tests; its report goes to `output`."""
+    hooks, entry = FOLDER / "hooks.js", FOLDER / "run.js"
     with output.open("w") as sink:
-        process = subprocess.Popen(
-            [node, *imports, "--test-force-exit", last],
+        return subprocess.Popen(
+            [node, "--import", str(hooks), "--test-force-exit", str(entry), *map(str, files)],
             cwd=ROOT,
-            env={**os.environ, "ASKEW_RENDERED_PAGES": str(tmp_path), "ASKEW_LIVE_SERVER": server.url},
+            env={**os.environ, **environment},
             stdout=sink,
             stderr=subprocess.STDOUT,
         )
-        server.serve(process)
-    assert process.returncode == 0, "\n".join([failures(output.read_text("utf-8")), *server.errors])
-    assert not server.errors, "\n".join(server.errors)
 
 
 def failures(output: str) -> str:
