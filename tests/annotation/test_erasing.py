@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import json
-import re
 import threading
 import unicodedata
 import zipfile
@@ -12,17 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.conf import settings
-from django.contrib.admin.models import LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
 from django.db import connection
-from django.test import Client
-from django.urls import resolve, reverse
 
 from annotation.access import audit_log
 from annotation.access.roles import Role
@@ -56,7 +48,6 @@ from annotation.releases.model_evaluation import runs
 from annotation.workflow import assignments, automatic_decisions, projects
 from tableqa.core.canonical_json import file_digest
 from tests.annotation.cast import NOON, World, make_world
-from tests.annotation.role_table import API, PAGES, Things, make_things
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.both
@@ -155,78 +146,6 @@ def test_her_name_is_found_before_and_nowhere_afterwards(world: World, her: Pers
     assert (creation.folder(release) / "annotations.jsonl").read_text().count("\n") == 2
     assert holding(database()) == []
     assert holding(files(Path(settings.MEDIA_ROOT))) == []
-
-
-LINK = re.compile(r'href="(/[^"#]+)"')
-
-
-def form_of(link: str) -> tuple[object, ...]:
-    """What links of one form have in common: the page, what is asked of it, and of figures the figure, or another format."""
-    parts = urlsplit(link)
-    page, asked = resolve(parts.path), parse_qs(parts.query)
-    if page.url_name == "figure_file":
-        of_figure = {name: value for name, value in page.kwargs.items() if name != "key"}
-        return (
-            "figure",
-            *(of_figure.values() if page.kwargs["format"] == "csv" else [page.kwargs["format"]]),
-        )
-    return (page.url_name, *sorted(asked), *asked.get("format", []), *asked.get("part", []))
-
-
-def visit_everything(things: Things, *, follow: bool) -> dict[str, str]:
-    """Every page and every reply of the API, as somebody gets it who may; with `follow`, each form of link there, too."""
-    shown: dict[str, str] = {}
-    readers = {reverse(name, args=row[0](things)): row[1] for name, row in PAGES.items() if row[1]}
-    reads = {name: calls["get"] for name, calls in API.items() if "get" in calls}
-    readers |= {reverse(name, args=call[0](things)): call[2] for name, call in reads.items()}
-    seen: set[tuple[object, ...]] = set()
-    for who in ("mara", "ivo", "ada", "root", "pat"):
-        client = Client()
-        client.force_login(things.world.people[who])
-        ahead = [address for address, may in readers.items() if who in may and address not in shown]
-        for address in ahead:
-            response = client.get(address)
-            body = b"".join(response.streaming_content) if response.streaming else response.content  # type: ignore[attr-defined]
-            shown[address] = text = body.decode("utf-8", "replace")
-            for link in map(html.unescape, LINK.findall(text) if follow and address in readers else ()):
-                if not link.startswith(("/static/", "/language")) and form_of(link) not in seen:
-                    seen.add(form_of(link))
-                    ahead.append(link)
-    return shown
-
-
-def test_her_name_is_nowhere_once_every_page_was_visited_and_every_export_made(
-    world: World, her: Person, tmp_path: Path
-) -> None:
-    things = make_things(world)
-    batch = her.assignments.earliest("pk").batch
-    batch.set_aside_because = f"{NAME} knew the answers."
-    batch.save()
-    LogEntry.objects.create(
-        user=world.people["root"],
-        content_type=ContentType.objects.get_for_model(Person),
-        object_id=str(her.pk),
-        object_repr=NAME,
-        action_flag=2,
-        change_message="[]",
-        action_time=NOON,
-    )
-    before = visit_everything(things, follow=True)
-    assert any(NAME in text for text in before.values())
-    assert {"csv", "jsonl", "parquet", "xlsx"} <= {address.rpartition("format=")[2] for address in before}
-    assert len([address for address in before if address.startswith("/figures/")]) > 40
-    for form in ("csv", "xlsx", "label_studio", "argilla"):
-        call_command("export_release", creation.folder(things.release), tmp_path / f"to-{form}", "--to", form)
-    tables = {text.partition(" ")[0] for text in holding(database())}
-    assert tables >= {"annotation_snapshot", "annotation_indexeditem", "django_admin_log", "annotation_batch"}
-
-    erasure.erase(person=her, by=her, now=LATER)
-
-    assert holding(database()) == []
-    assert holding(files(Path(settings.MEDIA_ROOT))) == []
-    after = visit_everything(things, follow=False)
-    assert holding(f"{address} {text}" for address, text in after.items()) == []
-    assert holding(database()) == []
 
 
 def test_her_name_leaves_the_figures_of_a_closed_batch_and_the_reports_of_jobs(
