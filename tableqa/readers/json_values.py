@@ -74,8 +74,8 @@ def source_json(value: Any, ascii: bool = True) -> str:
 
 
 def decoded_line(line: str) -> Any:
-    """The JSON value that a line of `source_json` holds."""
-    return DECODER.decode(line)
+    """The JSON value that a line of `source_json` holds; of files of columns, NaN and infinity are among its numbers."""
+    return _OF_LINES.decode(line)
 
 
 def plain(value: Any) -> Any:
@@ -168,6 +168,9 @@ class _Decoder(json.JSONDecoder):
 DECODER = _Decoder(
     object_pairs_hook=_unique_members, parse_float=Number, parse_int=_integer, parse_constant=_no_number
 )
+
+
+_OF_LINES = json.JSONDecoder(parse_float=Number, parse_int=_integer)
 
 
 def value_in(text: str) -> Any:

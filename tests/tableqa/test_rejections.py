@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from pathlib import Path
+
+import pytest
 
 from tableqa.readers import READERS, ReaderError, Rejection, checked_outcomes
 from tableqa.readers.rejections import MOST_DESCRIBED, Rejections
@@ -47,6 +50,19 @@ def test_records_of_json_keep_their_form(tmp_path: Path) -> None:
     record = json.loads(path.read_text("utf-8"))
     assert record["table"] == [["Köln"]]
     assert record["problem"] == "answers: the id is empty"
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
+def test_records_of_columns_keep_numbers_that_json_does_not_know(tmp_path: Path, number: float) -> None:
+    for name in ("rest.jsonl", "rest.csv"):
+        with Rejections() as rejections:
+            rejections.add(Rejection(fault(), {"share": number, "shares": [number]}))
+            rejections.write(tmp_path / name)
+
+    record = json.loads((tmp_path / "rest.jsonl").read_text("utf-8"))
+    assert [repr(value) for value in (record["share"], *record["shares"])] == [repr(number)] * 2
+    (row,) = csv.DictReader((tmp_path / "rest.csv").open(encoding="utf-8-sig"))
+    assert float(row["share"]) == number or math.isnan(number)
 
 
 def test_nested_values_of_records_fit_into_cells(tmp_path: Path) -> None:
