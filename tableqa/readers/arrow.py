@@ -373,6 +373,11 @@ def _arrow_errors_translated(path: Path) -> Iterator[None]:
             else phrase("a number or date in it is out of range: {error}", error=reason_of(error))
         )
         raise ReaderError(path, None, what, phrase("Write the file again")) from error
+    except ValueError as error:
+        if type(error) is not ValueError:  # a reason of this reader
+            raise
+        what = phrase("the file cannot be read: {why}", why=reason_of(error))  # fields of one name
+        raise ReaderError(path, None, what, phrase("Write the file again")) from error
 
 
 COLUMNAR = (".parquet", ".arrow", ".feather")

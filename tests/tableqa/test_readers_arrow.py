@@ -75,6 +75,16 @@ MANIFEST: dict[str, Any] = {
 }
 
 
+def test_fields_of_one_name_are_refused(tmp_path: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    twice = pyarrow.StructArray.from_arrays([pyarrow.array([1]), pyarrow.array([2])], names=["a", "a"])
+    columns = {"question": ["who?"], "answers": ["Bob"], "table": ["Name\nBob"]}
+    parquet.write_table(pyarrow.table({**columns, "level": twice}), tmp_path / "q.parquet")
+
+    with pytest.raises(ReaderError, match="duplicate field names"):
+        list(READERS["own"](tmp_path / "q.parquet"))
+
+
 @pytest.fixture(scope="module")
 def dev(test_data: Path) -> list[Example]:
     """Examples of every kind that the sources have: dialogues, paragraphs, titles, marked cells."""
