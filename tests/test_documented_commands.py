@@ -1,5 +1,7 @@
 """The README's "A project in five lines" and every command of docs/quickstart.md do what they say, as printed.
 
+The demo beside which they are typed starts and stops as `./run demo` should, which the last test shows.
+
 Two things are not as on a reader's machine: git clones WikiTableQuestions from a repository that is made here of the test
 data, and the demo takes a free port.
 """
@@ -8,7 +10,9 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import subprocess
+import urllib.request
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,8 +23,8 @@ import polib
 import pytest
 import yaml
 
+from tests.demo import Demo
 from tests.plugin import ROOT
-from tests.test_demo import Demo
 
 README = (ROOT / "README.md").read_text("utf-8")
 QUICKSTART = (ROOT / "docs" / "quickstart.md").read_text("utf-8")
@@ -196,3 +200,26 @@ def test_the_links_of_the_readme_into_the_quickstart_have_their_headings() -> No
 
     assert anchors
     assert anchors <= headings
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc")
+def test_the_demo_is_ready_with_a_link_for_each_role_and_stops_without_a_trace(demo: Demo) -> None:
+    """The last test of this file: it stops the demo of the others, and starts it again on what they made."""
+    data = Path(demo.environment["ASKEW_DATA_DIR"])
+    assert re.fullmatch(r"Ready: http://127\.0\.0\.1:\d+/", demo.lines[0])
+    links = [line for line in demo.lines[1:] if demo.url in line]
+    for role in ("administrator", "manager", "annotator", "adjudicator", "researcher"):
+        assert any(role in line.lower() for line in links), role
+    with urllib.request.urlopen(demo.url, timeout=10) as page:
+        assert page.status == 200
+    assert len(demo.processes()) >= 4  # web with its two workers, and the jobs' worker
+
+    assert demo.stop(signal.SIGTERM) == 0
+
+    assert demo.processes() == set()
+    first_key = (data / "secret_key").read_text()
+    again = Demo(data)
+    assert again.stop(signal.SIGINT) == 0
+    assert again.processes() == set()
+    assert (data / "secret_key").read_text() == first_key
+    assert links != [line for line in again.lines[1:] if again.url in line], "links are good for one start"

@@ -26,7 +26,7 @@ from tableqa.scoring.benchmark_folder import ABOVE_OF, BenchmarkFolder, metrics_
 from tableqa.scoring.evaluation import MACRO, Evaluation, figures
 from tests.annotation.test_files_of_sources import two_sources_of_one_reader
 from tests.annotation.test_runnable_benchmark import edited, release, replies_to
-from tests.test_demo import Demo
+from tests.demo import Demo
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 ROOT = Path(__file__).resolve().parents[2]
