@@ -10,7 +10,7 @@ rows, which WikiTableQuestions (Pasupat and Liang 2015) adds.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, cast, get_args
 
@@ -45,11 +45,108 @@ def bad(message: str) -> ProgramError:
     return ProgramError("bad_program", message)
 
 
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+Check = Callable[[Any, str], None]
+"""Raises ProgramError(bad_program) for a value that the field of this name cannot hold."""
+
+
+def _id(value: object, name: str) -> None:
+    if not is_id(value):
+        raise bad(f"{name} is the id of a {name}, not {_short(value)}")
+
+
+def _text(value: str, name: str) -> None:
+    if len(value) > MAX_TEXT:
+        raise bad(f"{name} is longer than {MAX_TEXT:,} characters")
+    if reason := unstorable(value):
+        raise bad(f"{name} contains {reason}")
+
+
+def _one_of(*allowed: str) -> Check:
+    def check(value: object, name: str) -> None:
+        if not isinstance(value, str) or value not in allowed:
+            raise bad(f"{name} is one of {', '.join(allowed)}, not {_short(value)}")
+
+    return check
+
+
+def _sort(value: object, kinds: tuple[type["Node"], ...], name: str, expected: str) -> None:
+    if not isinstance(value, kinds):
+        actual = str(value.to_dict()["op"]) if isinstance(value, Node) else _short(value)
+        raise bad(f"{name} is {expected}, not {actual}")
+
+
+def _text_or_expression(value: object, name: str) -> None:
+    if isinstance(value, str):
+        _text(value, name)
+    else:
+        _sort(value, EXPRESSIONS, name, "a text or an expression")
+
+
+def _two_words(value: object, name: str) -> None:
+    if (
+        not isinstance(value, tuple)
+        or len(value) != 2
+        or not all(isinstance(word, str) and word for word in value)
+    ):
+        raise bad(f"{name} is a list of two texts, for what holds and for what does not")
+    for word in value:
+        _text(word, name)
+
+
+def _cell_or_its_year(value: object, name: str) -> None:
+    cell = value.of if isinstance(value, Year) else value
+    _sort(cell, (Cell,), name, "a cell, or the year in one")
+
+
+def _rows(value: object, name: str) -> None:
+    _sort(value, ROWS, name, "a choice of rows")
+
+
+def _expression(value: object, name: str) -> None:
+    _sort(value, EXPRESSIONS, name, "an expression")
+
+
+def _expressions(value: object, name: str) -> None:
+    _several(value, EXPRESSIONS, name, "expressions")
+
+
+def _several(
+    value: object, kinds: tuple[type["Node"], ...], name: str, expected: str, least: int = 2
+) -> None:
+    if not isinstance(value, tuple) or len(value) < least:
+        raise bad(f"{name} is a list of {least} or more {expected}")
+    for item in value:
+        _sort(item, kinds, name, f"a list of {expected}")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+_which = _one_of(*get_args(Which))
+_function = _one_of(*get_args(Function))
+_comparison = _one_of(*get_args(Comparison))
+
+
+def _comparison_of_numbers(value: object, name: str) -> None:
+    _comparison(value, name)
+    if value == "contains":
+        raise bad(f"{name}: a number contains nothing")
+
+
 class Node:
-    """What all nodes share: JSON with the field "op", and the nodes inside."""
+    """What all nodes share: JSON with the field "op", the checks of fields, and the nodes inside."""
 
     op: ClassVar[str]
+    checks: ClassVar[Mapping[str, Check]] = {}
     __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for name, check in self.checks.items():
+            check(getattr(self, name), name)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the node and everything in it."""
@@ -101,15 +198,7 @@ class Where(Node):
     rows: "Rows" = field(default_factory=AllRows)
 
     op: ClassVar[str] = "where"
-
-    def __post_init__(self) -> None:
-        _id(self.column, "column")
-        _one_of(self.relation, "relation", get_args(Comparison))
-        if isinstance(self.value, str):
-            _text(self.value, "value")
-        else:
-            _sort(self.value, EXPRESSIONS, "value", "a text or an expression")
-        _rows(self.rows)
+    checks = {"column": _id, "relation": _comparison, "value": _text_or_expression, "rows": _rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +210,7 @@ class Extreme(Node):
     rows: "Rows" = field(default_factory=AllRows)
 
     op: ClassVar[str] = "extreme"
-
-    def __post_init__(self) -> None:
-        _one_of(self.which, "which", get_args(Which))
-        _id(self.column, "column")
-        _rows(self.rows)
+    checks = {"which": _which, "column": _id, "rows": _rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +221,7 @@ class Place(Node):
     rows: "Rows" = field(default_factory=AllRows)
 
     op: ClassVar[str] = "place"
-
-    def __post_init__(self) -> None:
-        _one_of(self.which, "which", ("first", "last"))
-        _rows(self.rows)
+    checks = {"which": _one_of("first", "last"), "rows": _rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +232,7 @@ class Beside(Node):
     rows: "Rows"
 
     op: ClassVar[str] = "beside"
-
-    def __post_init__(self) -> None:
-        _one_of(self.which, "which", ("after", "before"))
-        _rows(self.rows)
+    checks = {"which": _one_of("after", "before"), "rows": _rows}
 
 
 Rows = AllRows | Where | Extreme | Place | Beside
@@ -186,10 +265,7 @@ class Cell(Node):
     column: str
 
     op: ClassVar[str] = "cell"
-
-    def __post_init__(self) -> None:
-        _id(self.row, "row")
-        _id(self.column, "column")
+    checks = {"row": _id, "column": _id}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +275,7 @@ class Add(Node):
     terms: "tuple[Expression, ...]"
 
     op: ClassVar[str] = "add"
-
-    def __post_init__(self) -> None:
-        _several(self.terms, EXPRESSIONS, "terms", "expressions")
+    checks = {"terms": _expressions}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +285,7 @@ class Multiply(Node):
     terms: "tuple[Expression, ...]"
 
     op: ClassVar[str] = "multiply"
-
-    def __post_init__(self) -> None:
-        _several(self.terms, EXPRESSIONS, "terms", "expressions")
+    checks = {"terms": _expressions}
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +296,7 @@ class Subtract(Node):
     right: "Expression"
 
     op: ClassVar[str] = "subtract"
-
-    def __post_init__(self) -> None:
-        _expression(self.left, "left")
-        _expression(self.right, "right")
+    checks = {"left": _expression, "right": _expression}
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +307,7 @@ class Divide(Node):
     right: "Expression"
 
     op: ClassVar[str] = "divide"
-
-    def __post_init__(self) -> None:
-        _expression(self.left, "left")
-        _expression(self.right, "right")
+    checks = {"left": _expression, "right": _expression}
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,9 +317,7 @@ class Minus(Node):
     of: "Expression"
 
     op: ClassVar[str] = "minus"
-
-    def __post_init__(self) -> None:
-        _expression(self.of, "of")
+    checks = {"of": _expression}
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +327,7 @@ class Percent(Node):
     of: "Expression"
 
     op: ClassVar[str] = "percent"
-
-    def __post_init__(self) -> None:
-        _expression(self.of, "of")
+    checks = {"of": _expression}
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +358,7 @@ class Aggregate(Node):
     rows: Rows = field(default_factory=AllRows)
 
     op: ClassVar[str] = "aggregate"
-
-    def __post_init__(self) -> None:
-        _one_of(self.function, "function", get_args(Function))
-        _id(self.column, "column")
-        _rows(self.rows)
+    checks = {"function": _function, "column": _id, "rows": _rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,10 +381,7 @@ class CountDifferent(Node):
     rows: Rows = field(default_factory=AllRows)
 
     op: ClassVar[str] = "count_different"
-
-    def __post_init__(self) -> None:
-        _id(self.column, "column")
-        _rows(self.rows)
+    checks = {"column": _id, "rows": _rows}
 
 
 Expression = (
@@ -356,10 +411,7 @@ class Select(Node):
     rows: Rows = field(default_factory=AllRows)
 
     op: ClassVar[str] = "select"
-
-    def __post_init__(self) -> None:
-        _id(self.column, "column")
-        _rows(self.rows)
+    checks = {"column": _id, "rows": _rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,11 +423,7 @@ class MostCommon(Node):
     rows: Rows = field(default_factory=AllRows)
 
     op: ClassVar[str] = "most_common"
-
-    def __post_init__(self) -> None:
-        _one_of(self.which, "which", get_args(Which))
-        _id(self.column, "column")
-        _rows(self.rows)
+    checks = {"which": _which, "column": _id, "rows": _rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,12 +446,7 @@ class Choice(Node):
     value: Expression
 
     op: ClassVar[str] = "choice"
-
-    def __post_init__(self) -> None:
-        _sort(self.label, (Cell, Year), "label", "a cell, or the year in one")
-        if isinstance(self.label, Year):
-            _sort(self.label.of, (Cell,), "label", "a cell, or the year in one")
-        _expression(self.value, "value")
+    checks = {"label": _cell_or_its_year, "value": _expression}
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,10 +457,7 @@ class Pick(Node):
     choices: tuple[Choice, ...]
 
     op: ClassVar[str] = "pick"
-
-    def __post_init__(self) -> None:
-        _one_of(self.which, "which", get_args(Which))
-        _several(self.choices, (Choice,), "choices", "choices")
+    checks = {"which": _which, "choices": lambda value, name: _several(value, (Choice,), name, name)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,13 +469,11 @@ class Those(Node):
     than: Expression
 
     op: ClassVar[str] = "those"
-
-    def __post_init__(self) -> None:
-        _several(self.choices, (Choice,), "choices", "choices", least=1)
-        _one_of(self.relation, "relation", get_args(Comparison))
-        if self.relation == "contains":
-            raise bad("relation: a number contains nothing")
-        _expression(self.than, "than")
+    checks = {
+        "choices": lambda value, name: _several(value, (Choice,), name, name, least=1),
+        "relation": _comparison_of_numbers,
+        "than": _expression,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,22 +486,12 @@ class Holds(Node):
     words: tuple[str, ...] = ("yes", "no")
 
     op: ClassVar[str] = "holds"
-
-    def __post_init__(self) -> None:
-        _expression(self.left, "left")
-        _one_of(self.relation, "relation", get_args(Comparison))
-        if self.relation == "contains":
-            raise bad("relation: a number contains nothing")
-        _expression(self.right, "right")
-        pair = self.words
-        if (
-            not isinstance(pair, tuple)
-            or len(pair) != 2
-            or not all(isinstance(word, str) and word for word in pair)
-        ):
-            raise bad("words is a list of two texts, for what holds and for what does not")
-        for word in pair:
-            _text(word, "words")
+    checks = {
+        "left": _expression,
+        "relation": _comparison_of_numbers,
+        "right": _expression,
+        "words": _two_words,
+    }
 
 
 Program = Expression | Select | Year | MostCommon | Pick | Those | Holds
@@ -513,49 +541,3 @@ def _value(value: object, where: str, depth: int, count: list[int]) -> Any:
             item if isinstance(item, str) else _node(item, where, depth + 1, count) for item in value
         )
     return value
-
-
-# Checks ---------------------------------------------------------------------------------------------------------------
-
-
-def _id(value: object, name: str) -> None:
-    if not is_id(value):
-        raise bad(f"{name} is the id of a {name}, not {_short(value)}")
-
-
-def _text(value: str, name: str) -> None:
-    if len(value) > MAX_TEXT:
-        raise bad(f"{name} is longer than {MAX_TEXT:,} characters")
-    if reason := unstorable(value):
-        raise bad(f"{name} contains {reason}")
-
-
-def _one_of(value: object, name: str, allowed: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in allowed:
-        raise bad(f"{name} is one of {', '.join(allowed)}, not {_short(value)}")
-
-
-def _sort(value: object, kinds: tuple[type[Node], ...], name: str, expected: str) -> None:
-    if not isinstance(value, kinds):
-        actual = str(value.to_dict()["op"]) if isinstance(value, Node) else _short(value)
-        raise bad(f"{name} is {expected}, not {actual}")
-
-
-def _rows(value: object) -> None:
-    _sort(value, ROWS, "rows", "a choice of rows")
-
-
-def _expression(value: object, name: str) -> None:
-    _sort(value, EXPRESSIONS, name, "an expression")
-
-
-def _several(value: object, kinds: tuple[type[Node], ...], name: str, expected: str, least: int = 2) -> None:
-    if not isinstance(value, tuple) or len(value) < least:
-        raise bad(f"{name} is a list of {least} or more {expected}")
-    for item in value:
-        _sort(item, kinds, name, f"a list of {expected}")
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:79] + "…"
