@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from annotation.charts.svg import joined
+
 WIDTH = 1048
 """Pixels of the column of text; a longer flow is wider, and scrolls where the window is not."""
 ENDS, WIDEST_ENDS = 110, 180
@@ -131,9 +133,9 @@ def draw(
         name,
         name,
         title,
-        _join(_arrow(arrow, rectangles, gap) for arrow in arrows),
-        _join(_end(end, rectangles[end.name]) for end in ends),
-        _join(_box(box, rectangles[box.name]) for box in boxes),
+        joined(_arrow(arrow, rectangles, gap) for arrow in arrows),
+        joined(_end(end, rectangles[end.name]) for end in ends),
+        joined(_box(box, rectangles[box.name]) for box in boxes),
     )
 
 
@@ -191,7 +193,7 @@ def _arrow(arrow: Arrow, rectangles: Mapping[str, _Rectangle], gap: int) -> Safe
         _path(start.right, from_line, end.left - 2, to_line),
         end.left - 2,
         to_line,
-        _join(_with_link(_text("small end", at, y, line), address) for y, line, address in lines),
+        joined(_with_link(_text("small end", at, y, line), address) for y, line, address in lines),
     )
 
 
@@ -234,7 +236,7 @@ def _box(box: Box, bounds: _Rectangle) -> SafeString:
         bounds.width,
         bounds.height,
         format_html_join("", '<text class="{}" x="{}" y="{}">{}</text>', texts),
-        _join(_progress(box, bounds)),
+        joined(_progress(box, bounds)),
         _drop(box, bounds),
     )
 
@@ -315,7 +317,3 @@ def _wrap(text: str, room: float, size: float, most: int) -> list[str]:
     return textwrap.wrap(
         text, max(4, int(room / (LETTER * size))), max_lines=most, placeholder="…", break_on_hyphens=True
     )
-
-
-def _join(parts: Iterator[SafeString]) -> SafeString:
-    return format_html_join("", "{}", ((part,) for part in parts))

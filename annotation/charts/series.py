@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import ClassVar, TypeAlias
 
 from django.utils.translation import gettext
@@ -230,7 +231,7 @@ class Strip:
     @property
     def mean(self) -> float:
         """Where the line of the mean is."""
-        return _mean(self.values)
+        return fmean(self.values)
 
 
 @dataclass(frozen=True)
@@ -246,7 +247,7 @@ class Distribution:
     def series(self) -> list[Series]:
         """The means."""
         return [
-            Series(spread.name, [Point(_mean(values)) if values else None for values in spread.values])
+            Series(spread.name, [Point(fmean(values)) if values else None for values in spread.values])
             for spread in self.spreads
         ]
 
@@ -394,7 +395,3 @@ def _mark(value: float, unit: str = "") -> str:
 def shorten(label: str, most: int) -> str:
     """The most characters of a label."""
     return label if len(label) <= most else f"{label[: most - 1]}…"
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

@@ -60,7 +60,7 @@ def draw(name: str, title: str, chart: Chart) -> SafeString:
         '<div class="chart">{}<svg width="100%" height="{}" role="{}" aria-labelledby="{name}-title {name}-desc">'
         '<title id="{name}-title">{}</title><desc id="{name}-desc">{}</desc>{}</svg></div>'
     )
-    return format_html(markup, legend, height, role, title, chart.description, _join(parts), name=name)
+    return format_html(markup, legend, height, role, title, chart.description, joined(parts), name=name)
 
 
 def _legend(series: Sequence[Series], sample: str) -> SafeString:
@@ -262,7 +262,7 @@ def _line(chart: Lines, ordinal: int) -> SafeString:
     mark = '<svg class="mark" x="{}%" y="{}" width="1" height="1" overflow="visible"><path d="{}"/><title>{}</title></svg>'
     shift = round((ordinal - (of - 1) / 2) * min(APART, ABREAST / of), 2)
     rows: list[tuple[str, Sequence[Any]]] = [(line, between), (interval, intervals), (mark, marks)]
-    parts = _join(format_html_join("", markup, of_markup) for markup, of_markup in rows)
+    parts = joined(format_html_join("", markup, of_markup) for markup, of_markup in rows)
     return format_html('<g class="{}" transform="translate({} 0)">{}</g>', _colour(ordinal), shift, parts)
 
 
@@ -350,7 +350,7 @@ def _heat(chart: Heat) -> Drawing:
         parts += [_square(square, top, wide, middle) for square in squares]
         drawn.append(mark_safe("".join(parts)))  # nosec B308 B703: `_square` escapes every text
     hidden = mark_safe(' aria-hidden="true"') if chart.addresses else ""  # nosec B308 B703: a fixed text
-    body = format_html('<g class="{}"{}>{}</g>', _colour(0), hidden, _join(drawn))
+    body = format_html('<g class="{}"{}>{}</g>', _colour(0), hidden, joined(drawn))
     return 18 + len(chart.rows) * SQUARE + 4, [body]
 
 
@@ -374,7 +374,8 @@ _DRAWN: dict[type, Callable[[Any], Drawing]]
 _DRAWN = {Bars: _bars, Lines: _lines, Columns: _columns, Heat: _heat, Distribution: _distribution}
 
 
-def _join(parts: Iterable[SafeString]) -> SafeString:
+def joined(parts: Iterable[SafeString]) -> SafeString:
+    """Parts of a page as one."""
     return format_html_join("", "{}", ((part,) for part in parts))
 
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from statistics import quantiles
+from statistics import fmean, quantiles
 
 Pair = tuple[bool, bool]
 """Right before, right after."""
@@ -48,7 +48,7 @@ def parts_of(pairs: Pairs, figure: str) -> dict[str, dict[str, tuple[float, floa
     below = ABOVE["before"] if figure == "r_acc" else lambda before, after: 1
     return {
         source: {
-            question: (_mean([above(*pair) for pair in seeds]), _mean([below(*pair) for pair in seeds]))
+            question: (fmean([above(*pair) for pair in seeds]), fmean([below(*pair) for pair in seeds]))
             for question, seeds in questions.items()
         }
         for source, questions in pairs.items()
@@ -70,11 +70,11 @@ def _figure(
     n = sum(count for counts in lines for (_, below), count in counts.items() if below)
     if not lines:
         return PairedFigure(None, None, None, 0)
-    value = _mean([_ratio(counts) for counts in lines])
+    value = fmean([_ratio(counts) for counts in lines])
     random = Random(seed)
     weights = [_with_pseudo_question(counts, -1.0 if figure == "emd" else 0.0) for counts in lines]
     values = sorted(
-        _mean(
+        fmean(
             [_ratio({line: random.gammavariate(weight, 1) for line, weight in of.items()}) for of in weights]
         )
         for _ in range(replicates)
@@ -96,7 +96,3 @@ def _with_pseudo_question(
     for bound in (least, 1.0):
         weights[bound, 1.0] = weights.get((bound, 1.0), 0) + 0.5
     return weights
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

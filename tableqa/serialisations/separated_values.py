@@ -54,14 +54,19 @@ def _quoted_reader(name: str, separator: str) -> Callable[[str], Table]:
             if text[offset] == '"' and not quoted:
                 what = "a quotation mark is not closed, or is in a field without quotation marks"
             raise SerialisationError(name, at_line(text, offset), what)
-        (_, header), *rows = lines
-        if header and rows and not rows[-1][1]:  # the line break after the last row
-            rows.pop()
-        for row_number, cells in rows:
-            check_width(name, row_number, len(cells), len(header))
-        return Table(header, [cells for _, cells in rows])
+        return _table_of(name, lines)
 
     return read
+
+
+def _table_of(name: str, lines: Sequence[tuple[int, list[str]]]) -> Table:
+    """The table of lines (number, cells), the header first."""
+    (_, header), *rows = lines
+    if header and rows and not rows[-1][1]:  # the line break after the last row
+        rows.pop()
+    for lineno, cells in rows:
+        check_width(name, lineno, len(cells), len(header))
+    return Table(header, [cells for _, cells in rows])
 
 
 # -- escaped ----------------------------------------------------------------------------------------------
@@ -202,13 +207,8 @@ def _read_lines(name: str, separator: str) -> Callable[[str], Table]:
         return [_cell(name, lineno, part) for part in parts]
 
     def read(text: str) -> Table:
-        lines = [(lineno, cells_of(lineno, line)) for lineno, line in enumerate(text.split("\n"), 1)]
-        (_, header), *rows = lines
-        if header and rows and not rows[-1][1]:  # the line break after the last row
-            rows.pop()
-        for lineno, cells in rows:
-            check_width(name, lineno, len(cells), len(header))
-        return Table(header, [cells for _, cells in rows])
+        lines = enumerate(text.split("\n"), 1)
+        return _table_of(name, [(lineno, cells_of(lineno, line)) for lineno, line in lines])
 
     return read
 
