@@ -50,6 +50,7 @@ from annotation.models import (
     Source,
 )
 from annotation.models.batch_options import TERMS, work_limits
+from annotation.platform.display_text import grouped
 from annotation.platform.refusals import refuse
 from annotation.quality import compared_responses
 from annotation.queue import candidates
@@ -256,7 +257,7 @@ def detail_in_words(detail: Mapping[str, Any] | None, *, named: bool = False) ->
         return []
     parts = [detail["reason"]] if detail.get("reason") else []
     if count := detail.get("items"):
-        parts.insert(0, ngettext("{number} item", "{number} items", count).format(number=f"{count:,}"))
+        parts.insert(0, ngettext("{number} item", "{number} items", count).format(number=grouped(count)))
     if detail.get("way_back"):
         parts.append(gettext("in a session opened by a manager's link, after using a return link"))
     if "to" in detail:

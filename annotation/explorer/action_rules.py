@@ -8,6 +8,8 @@ from typing import Final
 
 from django.utils.translation import gettext, gettext_noop, ngettext
 
+from annotation.platform.display_text import grouped
+
 MOST_ITEMS: Final = 1_000
 """Items of one action."""
 LONGEST_NOTE: Final = 500
@@ -176,7 +178,7 @@ def _rests(item: Facts) -> Refusal | None:
 
 def refused_in_words(refused: Refusal, count: int) -> str:
     """How many items cannot be changed, and why, as a sentence."""
-    items = ngettext("{number} item", "{number} items", count).format(number=f"{count:,}")
+    items = ngettext("{number} item", "{number} items", count).format(number=grouped(count))
     why = {
         "kept": gettext("you worked on it or annotate in its open batch, or it is never decided"),
         "own": gettext("you worked on it, or annotate in its open batch"),
@@ -216,7 +218,7 @@ def done_in_words(action: str, count: int) -> str:
             count,
         ),
     }[action]
-    return sentence.format(number=f"{count:,}")
+    return sentence.format(number=grouped(count))
 
 
 def corrected_in_words(name: str, count: int) -> str:
@@ -228,7 +230,7 @@ def corrected_in_words(name: str, count: int) -> str:
         "your reason.",
         count,
     )
-    return sentence.format(number=f"{count:,}", name=name)
+    return sentence.format(number=grouped(count), name=name)
 
 
 def planned_in_words(action: str, count: int) -> str:
@@ -252,4 +254,4 @@ def planned_in_words(action: str, count: int) -> str:
             count,
         ),
     }[action]
-    return sentence.format(number=f"{count:,}")
+    return sentence.format(number=grouped(count))

@@ -16,7 +16,8 @@ from annotation.explorer.item_access import Reader
 from annotation.explorer.rows import Response, Row, rows
 from annotation.explorer.selection import Selection
 from annotation.platform.keyset import chunks
-from annotation.platform.refusals import refuse
+from annotation.platform.refusals import refuse_as
+from tableqa.core.translation import grouped, phrase
 from tableqa.data.own_columns import PREFIX, column_values
 from tableqa.writers.report_tables import guarded
 
@@ -63,11 +64,11 @@ def records(who: Reader, chosen: Selection) -> Iterator[tuple[Row, list[Record]]
     items = result_pages.ordered(who, querysets.matching(who, chosen), chosen.sort)
     keys = list(items.values_list("pk", flat=True)[: MOST_ITEMS + 1])
     if len(keys) > MOST_ITEMS:
-        refuse(
-            "invalid_request",
+        too_many = phrase(
             "The selection has more than {most} items. Filter further, and export it in parts.",
-            most=f"{MOST_ITEMS:,}",
+            most=grouped(MOST_ITEMS),
         )
+        refuse_as("invalid_request", too_many)
     people = {key: name for name, key in who.people.items()}
     return ((row, _records(who, row, people)) for some in chunks(keys, PAGE) for row in rows(who, some))
 

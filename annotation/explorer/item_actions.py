@@ -53,10 +53,11 @@ from annotation.models import (
     Release,
     Slot,
 )
-from annotation.platform.refusals import ActionRefused, refuse, require_storable
+from annotation.platform.refusals import ActionRefused, refuse, refuse_as, require_storable
 from annotation.quality import guideline_examples
 from annotation.queue import allocation, decision_undo, orphaned_slots, reservations, resolutions, slots
 from annotation.workflow import adjudication
+from tableqa.core.translation import grouped, phrase
 
 UNDO_WITHIN: Final = timedelta(minutes=30)
 CHANGED: Final = Refusal("changed")
@@ -92,12 +93,12 @@ def chosen_keys(who: Reader, chosen: Selection) -> list[int]:
     items = result_pages.ordered(who, querysets.matching(who, chosen), chosen.sort)
     keys = list(items.values_list("pk", flat=True)[: MOST_ITEMS + 1])
     if len(keys) > MOST_ITEMS:
-        refuse(
-            "invalid_request",
+        too_many = phrase(
             "This selection has more than {most} items. Select at most {most}: filter further, for "
             "example by batch, state or date, and do it in parts.",
-            most=f"{MOST_ITEMS:,}",
+            most=grouped(MOST_ITEMS),
         )
+        refuse_as("invalid_request", too_many)
     return keys
 
 
@@ -227,7 +228,7 @@ def _valid_note(action: str, keys: Sequence[int], note: str) -> str:
     if len(note) > LONGEST_NOTE:
         refuse("invalid_request", "Use at most {most} characters.", most=LONGEST_NOTE)
     if len(keys) > MOST_ITEMS:
-        refuse("invalid_request", "Select at most {most} items.", most=f"{MOST_ITEMS:,}")
+        refuse_as("invalid_request", phrase("Select at most {most} items.", most=grouped(MOST_ITEMS)))
     return note
 
 

@@ -8,6 +8,7 @@ from django.utils.translation import ngettext
 from annotation.access.visibility import Fact
 from annotation.explorer.item_access import Reader
 from annotation.models import Decision, Example, Item, Outcome, Source
+from annotation.platform.display_text import grouped
 from annotation.queue import sampling
 from tasks.contract import TaskType
 
@@ -47,7 +48,7 @@ class ChosenExamples:
             self.left_out,
         )
         further = [(words, n) for words, n in ((decided, self.decided), (left_out, self.left_out)) if n]
-        return " ".join(words.format(number=f"{n:,}") for words, n in ((selected, count), *further))
+        return " ".join(words.format(number=grouped(n)) for words, n in ((selected, count), *further))
 
 
 def examples_of(who: Reader, keys: Sequence[int], task: TaskType) -> ChosenExamples:

@@ -12,6 +12,7 @@ from annotation.access.authorization import BEING_RESTORED, Actor, projects_with
 from annotation.access.roles import Permission
 from annotation.access.visibility import Fact, Visibility, why_no_counts, why_no_names
 from annotation.models import Assignment, Batch, Exclusion, Item, Person, PersonBatchCounts, Slot
+from annotation.platform.display_text import grouped
 from annotation.platform.refusals import refuse
 from annotation.queue import availability, draws, entry_requirements
 from annotation.queue.person_counts import turn_count
@@ -258,6 +259,6 @@ def _served(*codes: str, ahead: int, is_exact: bool = True) -> Explanation:
         "The annotator gets this item after {number} other item, if its slot stays free.",
         "The annotator gets this item after {number} other items, if its slot stays free.",
         ahead,
-    ).format(number=f"{ahead:,}" + ("" if is_exact else "+"))
+    ).format(number=grouped(ahead) + ("" if is_exact else "+"))
     last = Reason("served_after", message) if ahead or not is_exact else _reason("served_next")
     return Explanation(True, [*map(_reason, codes), last], ahead if is_exact else None)

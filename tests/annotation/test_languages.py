@@ -15,11 +15,16 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from annotation.access.roles import Permission
+from annotation.explorer import action_rules, item_actions
+from annotation.explorer.action_rules import MOST_ITEMS, Refusal
+from annotation.explorer.new_batch import ChosenExamples
 from annotation.management import catalogues
 from annotation.models import Guidelines, Reading
 from annotation.platform import display_text
+from annotation.platform.refusals import ActionRefused
 from annotation.quality import guidelines
 from annotation.templatetags import must_hold
+from annotation.web.views import filters
 from annotation.workflow import automatic_decisions, projects
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
@@ -245,3 +250,28 @@ def test_codes_are_shown_in_words(kept: str, english: str, german: str) -> None:
     assert display_text.show(kept) == english
     with translation.override("de"):
         assert display_text.show(kept) == german
+
+
+def test_counts_of_the_explorer_have_the_separator_of_the_readers_language() -> None:
+    examples = ChosenExamples((), only=("a",) * 1_204, of="", decided=0, left_out=0)
+
+    def texts() -> list[str]:
+        return [
+            action_rules.planned_in_words("flag", 1_204),
+            action_rules.done_in_words("flag", 1_204),
+            action_rules.refused_in_words(Refusal("own"), 1_204),
+            examples.in_words(),
+            filters.count_text(1_204),
+            filters.count_text(10_001),
+        ]
+
+    with translation.override("en"):
+        assert all(re.search(r"1,204|^10,000\+$", text) for text in texts())
+    with translation.override("de"):
+        assert all(re.search(r"1\.204|^10\.000\+$", text) for text in texts())
+
+
+def test_a_selection_that_is_too_large_is_refused_with_the_separator_of_the_readers_language() -> None:
+    nobody: Any = None  # the refusal comes before anything is read of the person
+    with translation.override("de"), pytest.raises(ActionRefused, match=r"1\.000 Aufgaben"):
+        item_actions.apply_action(nobody, "flag", range(MOST_ITEMS + 1), note="Look at it.", now=NOON)

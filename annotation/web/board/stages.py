@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
-from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
+
+from annotation.platform.display_text import grouped
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def _blocked_by_state(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | N
     if stage.lacks_gold:
         text = ngettext(
             "{number} item has no gold answer.", "{number} items have no gold answer.", stage.lacks_gold
-        ).format(number=_n(stage.lacks_gold))
+        ).format(number=grouped(stage.lacks_gold))
         return Blockage(stage, text, gettext("gold answers are missing"), stage)
     if stage.state == "planned" and upstream is not None and upstream.state == "planned":
         text = gettext("It takes items from “{batch}”, which is not open.").format(batch=upstream.name)
@@ -170,9 +171,9 @@ def _blocked_by_items(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | N
             "{number} item waits for adjudication.",
             "{number} items wait for adjudication.",
             counts.adjudication,
-        ).format(number=_n(counts.adjudication))
+        ).format(number=grouped(counts.adjudication))
         brief = ngettext("{number} to adjudicate", "{number} to adjudicate", counts.adjudication)
-        return Blockage(stage, text, brief.format(number=_n(counts.adjudication)), stage)
+        return Blockage(stage, text, brief.format(number=grouped(counts.adjudication)), stage)
     has_work = counts.waiting or counts.in_progress
     if stage.state not in ("planned", "open") or has_work or upstream is None or upstream.counts is None:
         return None
@@ -184,11 +185,7 @@ def _blocked_by_items(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | N
             "It waits for {number} more decision in “{batch}”.",
             "It waits for {number} more decisions in “{batch}”.",
             pending,
-        ).format(number=_n(pending), batch=upstream.name)
+        ).format(number=grouped(pending), batch=upstream.name)
         return Blockage(stage, text, brief, upstream)
     text = gettext("It waits for items from “{batch}”.").format(batch=upstream.name)
     return Blockage(stage, text, brief, upstream)
-
-
-def _n(count: int) -> str:
-    return number_format(count, force_grouping=True)

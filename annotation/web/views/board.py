@@ -7,7 +7,6 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.urls import reverse
-from django.utils.formats import number_format
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
@@ -17,7 +16,7 @@ from annotation.charts.figure import Figure
 from annotation.explorer.links import explorer_url, url_of_batches
 from annotation.explorer.selection import MOST_VALUES, STATES
 from annotation.models import Batch, PerturbationRun, Project, Release, Source
-from annotation.platform.display_text import show
+from annotation.platform.display_text import grouped, show
 from annotation.templatetags.explorer import linked
 from annotation.web.board import flow, needs
 from annotation.web.board.facts import Board
@@ -303,7 +302,7 @@ class Step:
     @property
     def words(self) -> str:
         text = ngettext("{number} example", "{number} examples", self.examples)
-        return text.format(number=_n(self.examples))
+        return text.format(number=grouped(self.examples))
 
     def arrow(self) -> flow_diagram.Arrow:
         return flow_diagram.Arrow(str(self.stage.takes_from), str(self.stage.key))
@@ -412,9 +411,11 @@ def _progress_in_words(stage: Stage) -> str:
         return ""
     if not stage.decides:
         return gettext("{number} of {items} complete").format(
-            number=_n(counts.complete), items=_n(counts.items)
+            number=grouped(counts.complete), items=grouped(counts.items)
         )
-    return gettext("{number} of {items} decided").format(number=_n(counts.decided), items=_n(counts.items))
+    return gettext("{number} of {items} decided").format(
+        number=grouped(counts.decided), items=grouped(counts.items)
+    )
 
 
 def _description(stage: Stage, blockage: Blockage | None) -> str:
@@ -446,7 +447,7 @@ def _parts(counts: Counts) -> Iterator[tuple[str, float]]:
 def _excluded_in_words(counts: Counts | None) -> str:
     if counts is None or not counts.excluded:
         return ""
-    return gettext("{number} excluded").format(number=_n(counts.excluded))
+    return gettext("{number} excluded").format(number=grouped(counts.excluded))
 
 
 def _inflows(
@@ -469,7 +470,10 @@ def _inflows(
         if (required := keys.get(stage.requires or 0)) is not None:
             passed = ngettext("{number} passed", "{number} passed", required.passed)
             yield flow_diagram.Arrow(
-                str(required.key), str(stage.key), passed.format(number=_n(required.passed)), is_dashed=True
+                str(required.key),
+                str(stage.key),
+                passed.format(number=grouped(required.passed)),
+                is_dashed=True,
             )
 
 
@@ -492,9 +496,9 @@ def _inflow(
     return flow_diagram.Arrow(
         start,
         str(stage.key),
-        above.format(number=_n(counts.items)),
+        above.format(number=grouped(counts.items)),
         tuple(
-            (text.format(number=_n(count)), _items(board, project, stage, "open", in_progress=value))
+            (text.format(number=grouped(count)), _items(board, project, stage, "open", in_progress=value))
             for text, count, value in below
             if count
         ),
@@ -506,8 +510,6 @@ def _outflow(board: Board, stage: Stage, project: Project) -> flow_diagram.Arrow
     text = gettext("{number} accepted") if stage.counts is not None else ""
     accepted = stage.counts.accepted if stage.counts is not None else 0
     address = _items(board, project, stage, "accepted") if accepted else ""
-    return flow_diagram.Arrow(str(stage.key), RELEASES, text.format(number=_n(accepted)), address=address)
-
-
-def _n(count: int) -> str:
-    return number_format(count, force_grouping=True)
+    return flow_diagram.Arrow(
+        str(stage.key), RELEASES, text.format(number=grouped(accepted)), address=address
+    )

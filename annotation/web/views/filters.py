@@ -283,8 +283,7 @@ def facets(
                     "label": gettext(SHOW[f"{facet.name}={value}"])
                     if is_shown
                     else describe(who, names, facet.name, value)[1],
-                    "number": f"{min(count, MOST_COUNTED):,}"
-                    + ("+" if facet.at_least or count > MOST_COUNTED else ""),
+                    "number": count_text(count, facet.at_least),
                     "is_set": value in params.get(facet.name, ()),
                     "address": with_query(address, query(parse(further))),
                 }
@@ -316,7 +315,7 @@ def column(who: Reader, chosen: Selection, name: str, address: str, *, batch: Ba
         "values": [
             {
                 "label": titles.get(value, value),
-                "number": f"{min(count, MOST_COUNTED):,}" + ("+" if count > MOST_COUNTED else ""),
+                "number": count_text(count),
                 "is_set": (name, value) in written.columns,
                 "address": with_query(address, query(replace(written, columns=(*others, (name, value))))),
             }
@@ -407,7 +406,12 @@ def counts_in_words(who: Reader, chosen: Selection, items: int) -> str:
         sentence = _assignments(chosen.assignment, count)
     else:
         sentence = ngettext("{number} response", "{number} responses", count)
-    return sentence.format(number=f"{count:,}" if count <= MOST_COUNTED else f"{MOST_COUNTED:,}+")
+    return sentence.format(number=count_text(count))
+
+
+def count_text(count: int, at_least: bool = False) -> str:
+    """A count of the explorer, such as 1,204; "10,000+" of more than it counts."""
+    return display_text.grouped(min(count, MOST_COUNTED)) + ("+" if at_least or count > MOST_COUNTED else "")
 
 
 def _of_release(part: str, n: int) -> str:

@@ -29,6 +29,7 @@ from annotation.explorer.item_actions import ActionResult
 from annotation.explorer.links import explorer_url, with_query
 from annotation.explorer.selection import BadSelection, Selection, parse, query
 from annotation.models import Batch, Item, ItemAction, Job, Project
+from annotation.platform.display_text import grouped
 from annotation.platform.refusals import ActionRefused
 from annotation.web.views import task_type_gallery
 from annotation.web.views.pages import PageRequest, page
@@ -158,7 +159,7 @@ def _keys(request: PageRequest, who: Reader, chosen: Selection, batch: Batch | N
     ids = request.POST.get("items", "").replace("\0", "").split() or request.POST.getlist("item")
     if len(ids) > MOST_ITEMS:
         raise ActionRefused(
-            "invalid_request", gettext("Select at most {most} items.").format(most=f"{MOST_ITEMS:,}")
+            "invalid_request", gettext("Select at most {most} items.").format(most=grouped(MOST_ITEMS))
         )
     ids = [public_id for public_id in ids if "\0" not in public_id]
     listed = Item.objects.filter(batch__in=who.listed, public_id__in=ids)
@@ -240,9 +241,8 @@ def _report_result(request: PageRequest, kind: str, done: ActionResult) -> None:
 
 
 def _undone_in_words(count: int) -> str:
-    return ngettext("Undone for {number} item.", "Undone for {number} items.", count).format(
-        number=f"{count:,}"
-    )
+    sentence = ngettext("Undone for {number} item.", "Undone for {number} items.", count)
+    return sentence.format(number=grouped(count))
 
 
 def _refusals_in_words(done: ActionResult) -> list[str]:

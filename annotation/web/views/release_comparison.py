@@ -207,4 +207,4 @@ def _figure(figure: Mapping[str, Any] | None) -> Cell:
 
 def _signed_count(change: int) -> Cell:
     sign = "+" if change > 0 else "\N{MINUS SIGN}" if change < 0 else ""
-    return Cell(f"{sign}{abs(change):,}", float(change))
+    return Cell(f"{sign}{display_text.grouped(abs(change))}", float(change))
