@@ -235,6 +235,59 @@ def _first_agreement(line: Line) -> Cell:
     return replace(cell, text=f"{statistic} {cell.text}")
 
 
+def deviations(entries: Iterable[Line]) -> Figure | None:
+    """What was changed after the first response, as a manifest has it, with `change` in words."""
+    lines = [{"name": "", "responses": None, "differ": None, **entry} for entry in entries]
+    fields = (
+        text_field(gettext("Time (UTC)"), lambda entry: entry["at"][:16].replace("T", " ")),
+        *optional_texts(name=gettext("Batch")),
+        *texts(change=gettext("Changed option")),
+        *translated(role=gettext("By")),
+        *integers(responses=gettext("Responses by then"), differ=gettext("Decisions that differ")),
+    )
+    note = gettext(
+        "Decisions that differ: items that the earlier rule decides in another way from the same responses."
+    )
+    return table("deviations", gettext("Changes after the first response"), fields, lines, note)
+
+
+def exclusions(entries: Iterable[Line], batches: Iterable[Line]) -> Figure | None:
+    """The excluded items of a release by batch and reason."""
+    names = {batch["id"]: batch["name"] for batch in batches}
+    deciders = {"rule": gettext("decision rule"), "adjudicator": gettext("adjudicator")}
+    lines = [{**entry, "name": names[entry["batch"]], "by": deciders[entry["by"]]} for entry in entries]
+    fields = (
+        *texts(name=gettext("Batch")),
+        *translated(reason=gettext("Reason")),
+        *texts(by=gettext("By")),
+        *integers(items=gettext("Items")),
+    )
+    return table("exclusions", gettext("Excluded items"), fields, lines)
+
+
+def removed_people(entries: Iterable[Line]) -> Figure | None:
+    """People with responses in a release who are no longer in the project."""
+    fields = (
+        *texts(annotator=gettext("Annotator"), date=gettext("Date")),
+        *translated(role=gettext("By")),
+        *integers(responses=gettext("Responses")),
+    )
+    note = gettext("Their responses stay in the release.")
+    return table("removed-people", gettext("People who left the project"), fields, entries, note)
+
+
+def moved_figures(pairs: Iterable[Any]) -> Figure | None:
+    """Agreement of a release and of its predecessor, where the values differ."""
+    fields = (
+        *texts(batch=gettext("Batch")),
+        text_field(gettext("Measure"), lambda pair: display_text.measure(pair.measure)),
+        text_field(gettext("Statistic"), lambda pair: display_text.statistic(pair.statistic)),
+        number_field(gettext("Before"), lambda pair: decimal(pair.before and pair.before["value"], 3)),
+        number_field(gettext("Now"), lambda pair: decimal(pair.after and pair.after["value"], 3)),
+    )
+    return table("moved-figures", gettext("Agreement that changed since the predecessor"), fields, pairs)
+
+
 def template_batches(lines: Sequence[Line]) -> Figure | None:
     """What a study template would create: a line has name, takes_from, people, expected, most and hours."""
     fields = (

@@ -21,6 +21,7 @@ from annotation.payments import data_statement
 from annotation.quality import compared_responses, rating_tallies
 from annotation.quality.label_texts import localize_figure
 from annotation.releases import mixes as releases_mixes
+from annotation.releases import study_history
 from annotation.releases.benchmark_files import FORMATS, compose_mixes, is_benchmark
 from annotation.releases.raw_records import EVALUATION, Raw
 from annotation.releases.task_records import task_of_record
@@ -51,6 +52,7 @@ class Contents:
     until                      the time of the last event in the release
     dates                      of the first and the last record
     predecessor, changes       the release before, and what changed since (`annotation.releases.history`)
+    study                      what happened to the study, by field (`annotation.releases.study_history`)
     """
 
     release: Release
@@ -66,6 +68,7 @@ class Contents:
     deleted: list[Record]
     other_batches: list[Record]
     redacted: int
+    study: Record
 
 
 @dataclass(frozen=True)
@@ -170,6 +173,50 @@ class Manifest:
         "`people`, `agreement` (`measure`, `statistic`, `value`, `low`, `high`, `units`). `set_aside`: `reason`, `role` of "
         "the person who did it, `date`",
         lambda contents: contents.other_batches,
+        absent=[],
+        since=RULES_OF_DELETED,
+    )
+    preregistration: Record | None = manifest_field(
+        "the frozen study file, if there is one: `digest` ([study files](study.md#preregistration)), `at`, "
+        "`before_first_response`",
+        lambda contents: contents.study["preregistration"],
+        absent=None,
+        since=RULES_OF_DELETED,
+    )
+    origin: Record | None = manifest_field(
+        "where the project comes from, if it was `copied` from another `project` or `restored` from a release: `kind`, "
+        "`project`; of a release its `release` (name), `number` and `digest`",
+        lambda contents: contents.study["origin"],
+        absent=None,
+        since=RULES_OF_DELETED,
+    )
+    same_study: list[Record] = manifest_field(
+        "other projects of the site with the same frozen study and one of the same sources, each with its number of "
+        "`responses`. Projects of other servers are not known",
+        lambda contents: contents.study["same_study"],
+        absent=[],
+        since=RULES_OF_DELETED,
+    )
+    deviations: list[Record] = manifest_field(
+        "what was changed after the study was frozen, at the latest from the first response on: `at`, `what` (an option or "
+        "the name of a batch, a setting of the project, or `batch added` to a study that was frozen before its first "
+        "response), `from`, `to`, `role` of the person who did it. Of a batch: `batch` (id), `name`, `responses` that it "
+        "had then. Of a decision rule (`resolve`): `differ`, the number of decided items that the earlier rule decides in "
+        "another way",
+        lambda contents: contents.study["deviations"],
+        absent=[],
+        since=RULES_OF_DELETED,
+    )
+    exclusions: list[Record] = manifest_field(
+        "numbers of excluded `items`, by `batch`, `reason`, and `by` whom: `rule` or `adjudicator`",
+        lambda contents: study_history.exclusions(contents.raw),
+        absent=[],
+        since=RULES_OF_DELETED,
+    )
+    removed_people: list[Record] = manifest_field(
+        "people with responses who left the project: `annotator` (pseudonym), `responses` (which stay in the release), "
+        "`date`, `role` of the person who ended their membership (`annotator`: themselves)",
+        lambda contents: contents.study["removed_people"],
         absent=[],
         since=RULES_OF_DELETED,
     )

@@ -118,9 +118,11 @@ def _overview(study: Study) -> Iterator[Block]:
 
 
 def _outside(manifest: Manifest) -> Iterator[Block]:
-    """The batches that were opened and are not part of the release."""
-    if lines := hub.other_batches(manifest.record()):
-        yield Heading("Batches that are not part of the release", 2)
+    """What the release leaves out, and what was decided after the first response."""
+    for heading, lines in hub.selection(
+        {**manifest.record(), "exclusions": []}
+    ):  # they have their own section
+        yield Heading(heading, 2)
         yield Items(tuple(lines))
 
 

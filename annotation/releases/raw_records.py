@@ -43,6 +43,10 @@ class Raw(ReleaseRecords):
             inputs=self.inputs.get(record["item"], {}),
         )
 
+    def task_of(self, batch: str) -> TaskType:
+        """The task type of a batch, by its id."""
+        return task_of_record(self.batches[batch])
+
     def counts(self) -> dict[str, int]:
         """The counts of the manifest."""
         return {**super().counts(), "contradicted": len(self.contradicted)}

@@ -40,7 +40,14 @@ from annotation.platform.bulk_rows import among
 from annotation.platform.keyset import PAGE
 from annotation.platform.refusals import refuse
 from annotation.queue import lineage
-from annotation.releases import benchmark_files, history, provenance, raw_records, release_files
+from annotation.releases import (
+    benchmark_files,
+    history,
+    provenance,
+    raw_records,
+    release_files,
+    study_history,
+)
 from annotation.releases.manifest import Contents, Manifest
 from tableqa.core.canonical_json import canonical, digest
 from tableqa.core.disk_collections import Shelf, SortedTuples
@@ -117,6 +124,7 @@ def write_files(
         deleted=history.deleted_batches(release),
         other_batches=history.other_batches(release),
         redacted=history.count_redactions(release),
+        study=study_history.records(release, raw),
     )
     manifest = Manifest.of_contents(contents)
     release_files.write_beside(raw, manifest)

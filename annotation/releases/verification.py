@@ -7,10 +7,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from annotation.releases import benchmark_files, history, provenance, runnable_benchmark
+from annotation.releases import benchmark_files, history, provenance, runnable_benchmark, study_history
 from annotation.releases.figure_checks import check_figures, check_hours
 from annotation.releases.file_pool import OpenFiles
-from annotation.releases.manifest import Manifest, mixes, unverified
+from annotation.releases.manifest import RULES_OF_DELETED, Manifest, mixes, unverified
 from annotation.releases.manifest import faults as manifest_faults
 from annotation.releases.raw_records import PURPOSES, Raw, load
 from annotation.releases.record_checks import (
@@ -99,6 +99,9 @@ def _check_manifest(raw: Raw, manifest: Manifest) -> None:
     check_counts(manifest.counts, raw.counts())
     if fault := next(history.faults(raw.folder, manifest), None):
         raise Difference(fault)
+    for deviation in manifest.deviations:
+        if "differ" in deviation and deviation["differ"] != study_history.count_differing(raw, deviation):
+            raise Difference(f"{MANIFEST}: the effect of the decision rule of {deviation['at']} differs")
     seconds = [
         record["active_seconds"]
         for record in raw.annotations
@@ -136,6 +139,10 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Manifest) -> None:
     seed = manifest.mix["seed"] if manifest.mix is not None else None
     for name, listed, computed in (
         ("contradicted", manifest.contradicted, raw.contradicted),
+        *(
+            [("exclusions", manifest.exclusions, study_history.exclusions(raw))]
+            * (manifest.rules >= RULES_OF_DELETED)
+        ),
         ("unverified", manifest.unverified, unverified(raw)),
         ("the mix", manifest.mix, mixes(raw, seed)),
     ):

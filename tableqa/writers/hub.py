@@ -18,6 +18,7 @@ CARD, STATEMENT, CITATION, CROISSANT = "README.md", "DATA_STATEMENT.md", "CITATI
 FACTS, PROMPTS = "harness/facts.json", "harness/items/one_answer.jsonl"
 """Of the runnable benchmark (`tableqa.writers.harness`): its facts, and the items that eval.yaml names."""
 _RULES_OF_TOOLS = 12
+_MOST_REASONS = 20
 """The rules from which on releases name the tools of imported responses."""
 FORM = 4
 """The form of data statements; a manifest names it."""
@@ -332,9 +333,80 @@ def other_batches(manifest: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def selection(manifest: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """What a release leaves out, and what was decided after responses were there: headings with lines.
+
+    Sections without a line are left out.
+    """
+    names = {batch["id"]: batch["name"] for batch in manifest["batches"]}
+    excluded = sorted(manifest.get("exclusions", ()), key=lambda entry: -entry["items"])
+    exclusions = [
+        f"{_count_text(entry['items'], 'item')} of {names[entry['batch']]}, by "
+        f"{'the decision rule' if entry['by'] == 'rule' else 'an adjudicator'}: {entry['reason'].rstrip('.') or 'no reason'}"
+        for entry in excluded[:_MOST_REASONS]
+    ]
+    if (further := sum(entry["items"] for entry in excluded[_MOST_REASONS:])) > 0:
+        exclusions.append(f"{_count_text(further, 'item')} for further reasons, which are in manifest.json")
+    people = [
+        f"{entry['annotator']}, on {entry['date']} ({entry['role']}); "
+        f"{_count_text(entry['responses'], 'response')} stay in the release"
+        for entry in manifest.get("removed_people", ())
+    ]
+    sections = (
+        ("Origin and preregistration", _origin(manifest)),
+        ("Changes after the first response", list(map(_deviation, manifest.get("deviations", ())))),
+        ("Batches that are not part of the release", other_batches(manifest)),
+        ("Excluded items", exclusions),
+        ("People who left the project", people),
+    )
+    return [(heading, lines) for heading, lines in sections if lines]
+
+
+def _origin(manifest: Mapping[str, Any]) -> list[str]:
+    """The frozen study, the project or release that this one comes from, and other projects with the same study."""
+    lines = []
+    if frozen := manifest.get("preregistration"):
+        when = "before" if frozen["before_first_response"] else "after"
+        lines.append(
+            f"Study file frozen on {frozen['at'][:10]}, {when} the first response: {frozen['digest']}"
+        )
+    if origin := manifest.get("origin"):
+        release = f", release {origin['release']} ({origin['digest']})" if "release" in origin else ""
+        lines.append(f"The project was {origin['kind']} from {origin['project']}{release}")
+    if others := manifest.get("same_study"):
+        counts = ", ".join(f"{other['responses']:,}" for other in others)
+        lines.append(
+            f"{_count_text(len(others), 'other project')} of the site worked on the same source with the same study, "
+            f"by numbers of responses: {counts}. Projects of other servers are not known"
+        )
+    return lines
+
+
+def _deviation(entry: Mapping[str, Any]) -> str:
+    """A change after the first response in a line."""
+    where = f"{entry['name']} ({entry['responses']:,} responses by then): " if "batch" in entry else ""
+    values = f" from {_value(entry['from'])} to {_value(entry['to'])}" if "to" in entry else ""
+    differ = entry.get("differ")
+    effect = (
+        "" if differ is None else f"; the earlier rule decides {_count_text(differ, 'item')} in another way"
+    )
+    return (
+        f"{entry['at'][:16].replace('T', ' ')} UTC, {where}{entry['what']}{values} ({entry['role']}){effect}"
+    )
+
+
+def _value(value: Any) -> str:
+    return (
+        value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    )
+
+
 def _outside(manifest: Mapping[str, Any], level: str) -> list[str]:
-    lines = "\n".join(f"* {_plain(line)}" for line in other_batches(manifest))
-    return [f"{level} Batches that are not part of the release", lines] if lines else []
+    return [
+        block
+        for heading, lines in selection(manifest)
+        for block in (f"{level} {heading}", "\n".join(f"* {_plain(line)}" for line in lines))
+    ]
 
 
 def _appendix(guidelines: Sequence[Mapping[str, Any]]) -> Iterator[str]:

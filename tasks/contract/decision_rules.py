@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -98,6 +98,23 @@ def resolve(
         return decision_rule.decide(task, responses, item, {**decision_rule.defaults, **rule})
     except Undecidable as undecidable:
         return NeedsAdjudication(undecidable.args[0])
+
+
+def count_differing(
+    task: DecisionMethods,
+    earlier: Mapping[str, Any],
+    later: Mapping[str, Any],
+    decided: Iterable[tuple[Item, Sequence[Any]]],
+) -> int:
+    """How many items, each with its responses, one rule decides in another way than the other: {} is the own rule."""
+
+    def outcomes(rule: Mapping[str, Any], item: Item, responses: Sequence[Any]) -> list[Any] | None:
+        resolution = resolve(task, rule, responses, item)
+        if not isinstance(resolution, Acceptance):
+            return None
+        return [outcome.response for outcome in resolution.outcomes]
+
+    return sum(outcomes(earlier, *of_item) != outcomes(later, *of_item) for of_item in decided)
 
 
 def own_rule(task: DecisionMethods, settings: Mapping[str, Any]) -> dict[str, Any]:

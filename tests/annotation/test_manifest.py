@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -54,7 +55,9 @@ def test_the_fields_computed_from_stored_records_are_those_of_the_stored_manifes
         predecessor=None,
         changes={},
         deleted=[],
+        other_batches=[],
         redacted=0,
+        study=defaultdict(list),
     )
 
     with under(raw.rules):

@@ -12,6 +12,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from annotation.access import authorization, visibility
 from annotation.access.roles import Permission
+from annotation.accounts.item_history import detail_in_words
 from annotation.charts import list_tables, record_tables
 from annotation.charts.figure import Figure
 from annotation.explorer.links import explorer_url, url_of_batches
@@ -20,7 +21,7 @@ from annotation.models import Assignment, Batch, Item, Job, Person, Project, Rel
 from annotation.platform.public_ids import new_public_id
 from annotation.platform.refusals import ActionRefused
 from annotation.queue.candidates import letters
-from annotation.releases import creation, history
+from annotation.releases import creation, history, release_comparison
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.manifest import Manifest
 from annotation.releases.model_evaluation import runs
@@ -238,25 +239,51 @@ def _format(name: str, manifest: Manifest) -> dict[str, Any]:
     }
 
 
+SELECTION: Final = ("deviations", "other_batches", "exclusions", "removed_people")
+"""The tables of the page on what a release leaves out, and what was changed after the first response."""
 MOST_STATISTICS = 12
 """Of more statistics than these the page shows one for each measure, and folds the others."""
 
 
 def _tables(request: PageRequest, release: Release, formats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The figures of the page: formats, files, sources, batches, agreement."""
+    """The figures of the page: formats, files, sources, batches, agreement, and what was selected and changed."""
     manifest = Manifest.of(release.manifest)
     files = sorted(manifest.files.items())
-    lists = {
+    lists: dict[str, Any] = {
         "formats_table": record_tables.files_by_format(formats),
         "files_table": record_tables.files(files),
         "sources_table": list_tables.released_sources(manifest.sources),
         "batches_table": list_tables.released_batches(manifest.batches),
         "other_batches": list_tables.other_batches((*manifest.other_batches, *manifest.deleted)),
+        "deviations": list_tables.deviations(map(_with_words, manifest.deviations)),
+        "exclusions": list_tables.exclusions(manifest.exclusions, manifest.batches),
+        "removed_people": list_tables.removed_people(manifest.removed_people),
+        "moved_figures": _moved_figures(release, manifest),
     }
+    selection = [lists[name] for name in SELECTION if lists[name]]
+    facts = manifest.preregistration, manifest.origin, manifest.same_study
     agreement = _agreement(release)
     figures = [*lists.values(), *(each for each in agreement.values() if isinstance(each, Figure))]
     gallery = figure_gallery(request, "release", release.public_id, figures)
+    lists |= {"selection": selection, "has_selection": bool(selection) or any(facts)}
     return {**agreement, **lists, "formats": formats, "files": files, **gallery}
+
+
+def _with_words(deviation: Mapping[str, Any]) -> dict[str, Any]:
+    """A change after the first response with its text for the page."""
+    detail = {name: deviation[name] for name in ("what", "from", "to") if name in deviation}
+    in_words = detail_in_words(detail) if "to" in detail else [gettext(deviation["what"])]
+    return {**deviation, "change": "; ".join(in_words)}
+
+
+def _moved_figures(release: Release, manifest: Manifest) -> Figure | None:
+    """Agreement that differs from the release that the manifest names as its predecessor."""
+    before = history.predecessor(release) if manifest.predecessor else None
+    if before is None:
+        return None
+    pairs = release_comparison.agreement(Manifest.of(before.manifest), manifest)
+    values = [(pair, *(of and of["value"] for of in (pair.before, pair.after))) for pair in pairs]
+    return list_tables.moved_figures(pair for pair, was, becomes in values if was != becomes)
 
 
 def _agreement(release: Release) -> dict[str, Any]:

@@ -1,0 +1,112 @@
+"""What a manager changes after responses are there stays in sight: in manifest, card and page of a release."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Membership, Release
+from annotation.releases import creation, verification
+from annotation.releases.manifest import Manifest
+from annotation.study_file import preregistration
+from annotation.workflow import automatic_decisions, batch_settings, batches, projects
+from tableqa.core.canonical_json import canonical
+from tableqa.releases.record_files import Difference
+from tableqa.releases.verification import describe
+from tests.annotation.cast import NOON, World
+from tests.annotation.test_live_agreement import labelled, text
+
+LATER = NOON + timedelta(hours=1)
+MAJORITY = {"rule": "majority", "more_than": 0.6}
+
+
+def released(world: World, folder: Path, name: str = "v1", now: Any = LATER) -> Release:
+    return creation.make_release(
+        project=world.project, name=name, format="hf", by=world.rea, now=now, out=folder / name
+    )
+
+
+def page_of(world: World, release: Release) -> str:
+    client = Client()
+    client.force_login(world.mara)
+    return text(client.get(reverse("release", args=[release.public_id])))
+
+
+def test_a_rule_that_was_changed_after_responses_is_named_with_its_effect(
+    world: World, tmp_path: Path
+) -> None:
+    batch = labelled(world, name="Types", resolve={"rule": "unanimous"})
+    batch_settings.change(batch=batch, changes={"resolve": MAJORITY}, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
+
+    release = released(world, tmp_path)
+
+    manifest = Manifest.of(release.manifest)
+    (change,) = manifest.deviations
+    decided = manifest.counts["accepted"]
+    assert change == {
+        "at": NOON.isoformat(),
+        "what": "resolve",
+        "from": {"rule": "unanimous"},
+        "to": MAJORITY,
+        "role": "manager",
+        "batch": batch.public_id,
+        "name": "Types",
+        "responses": 18,
+        "differ": change["differ"],
+    }
+    assert 0 < change["differ"] < decided
+    verification.verify(tmp_path / "v1")
+    for name in ("DATA_STATEMENT.md", "README.md"):
+        written = (tmp_path / "v1" / name).read_text("utf-8")
+        assert f"the earlier rule decides {change['differ']} items in another way" in written
+    assert "Changes after the first response" in page_of(world, release)
+
+
+def test_another_effect_of_a_rule_does_not_verify(world: World, tmp_path: Path) -> None:
+    batch = labelled(world, name="Types", resolve={"rule": "unanimous"})
+    batch_settings.change(batch=batch, changes={"resolve": MAJORITY}, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
+    automatic_decisions.resolve_due(now=LATER)
+    released(world, tmp_path)
+    path = tmp_path / "v1" / "manifest.json"
+    manifest = json.loads(path.read_text("utf-8"))
+    manifest["deviations"][0]["differ"] = 0
+    manifest["files"] = describe(tmp_path / "v1")
+    path.write_text(canonical(manifest) + "\n", "utf-8")
+    with pytest.raises(Difference, match="the effect of the decision rule"):
+        verification.verify(tmp_path / "v1")
+
+
+def test_a_batch_that_is_added_after_responses_is_named(world: World, tmp_path: Path) -> None:
+    batch = world.batch(name="Types")
+    preregistration.freeze(project=world.project, by=world.mara, now=NOON)
+    world.label(batch, "ada", "extraction")
+    second = world.batch(name="Second", open=False)
+    manifest = released(world, tmp_path).manifest
+    (change,) = manifest["deviations"]
+    assert (change["what"], change["batch"], change["responses"]) == ("batch added", second.public_id, 0)
+
+
+def test_a_person_who_was_removed_is_named_with_responses_and_role(world: World, tmp_path: Path) -> None:
+    labelled(world, name="Types")
+    member = Membership.objects.get(project=world.project, person=world.cy)
+    projects.remove_member(membership=member, by=world.mara, now=LATER)
+    release = released(world, tmp_path)
+    assert release.manifest["removed_people"] == [
+        {
+            "annotator": member.pseudonym,
+            "responses": 6,
+            "date": LATER.date().isoformat(),
+            "role": "manager",
+        }
+    ]
+    assert "People who left the project" in page_of(world, release)
+    assert "6 responses stay in the release" in (tmp_path / "v1" / "README.md").read_text("utf-8")
