@@ -162,15 +162,15 @@ SHOWN = words_of(
     Neither; No; Note; Overlap; Overview; Pace; Password; People; Person; Platform; Predictor; Progress;
     Project; Purpose; Quality; Questions; Reason; Reasoning; Releases; Remove; Requires; Researcher; Responses;
     Roles; Rule; Rules; Scopes; Seed; Seeds; Select; Share; Skipped; Source; Sources; Strategy; Submitted; Text;
-    Time zone; True; Unanswerable; Value; Variant; Viewer; Waivers; Week; WordNet; Work; Yes; a response; add;
-    adjudicator; annotator; answer length; answer structure; answerable; answered; answers; anything; better;
-    calibration; cannot; category; cells; change; closed; completed; comprehensiveness; created; done; failed;
-    faithfulness; gold; holds; initials; invite; keep; label; labels imported; leased; leave; manager; neither;
-    no; no adjudicator; no annotator; no manager; no researcher; no viewer; open; other; own rule; password
-    reset; paused; person; planned; qualification; quality, left; quality, right; question ambiguous; question
-    open; question subjective; queued; read; reference mismatched; reference redundant; remove; removed;
-    researcher; revoked; running; skipped; unanswerable; valid; viewer; wait; waived; whole; withdrawn; wording;
-    work; yes
+    Time zone; True; Unanswerable; Value; Variant; Viewer; Waivers; Week; WordNet; Work; Yes; a response;
+    add; adjudicator; annotator; answer length; answer structure; answerable; answered; answers; anything;
+    better; calibration; cannot; category; cells; change; closed; completed; comprehensiveness; copied;
+    created; done; failed; faithfulness; gold; holds; initials; invite; keep; label; labels imported; leased;
+    leave; manager; neither; no; no adjudicator; no annotator; no manager; no researcher; no viewer; open;
+    other; own rule; password reset; paused; person; planned; preregistered; qualification; quality, left;
+    quality, right; question ambiguous; question open; question subjective; queued; read; reference
+    mismatched; reference redundant; remove; removed; researcher; revoked; running; skipped; unanswerable;
+    valid; viewer; wait; waived; whole; withdrawn; wording; work; yes
     """
 )
 

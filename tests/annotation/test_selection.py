@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Membership, Release
+from annotation.access import audit_log
+from annotation.models import Membership, Project, Release, Source
 from annotation.releases import creation, verification
 from annotation.releases.manifest import Manifest
-from annotation.study_file import preregistration
+from annotation.releases.restoration import restore
+from annotation.study_file import current_state, preregistration, project_export
 from annotation.workflow import automatic_decisions, batch_settings, batches, projects
 from tableqa.core.canonical_json import canonical
 from tableqa.releases.record_files import Difference
@@ -110,3 +114,66 @@ def test_a_person_who_was_removed_is_named_with_responses_and_role(world: World,
     ]
     assert "People who left the project" in page_of(world, release)
     assert "6 responses stay in the release" in (tmp_path / "v1" / "README.md").read_text("utf-8")
+
+
+def test_the_frozen_study_is_in_releases_and_its_digest_follows_from_the_file(
+    world: World, tmp_path: Path
+) -> None:
+    batch = world.batch(name="Types")
+    digest = preregistration.freeze(project=world.project, by=world.mara, now=NOON)
+    state = current_state.of_project(world.project, now=NOON, derived=False, with_remaining=False)
+    (tmp_path / "study.yaml").write_text(project_export.export_study(state), "utf-8")
+    out = io.StringIO()
+    call_command("study", "digest", str(tmp_path / "study.yaml"), stdout=out)
+    assert out.getvalue().strip() == digest
+
+    world.label(batch, "ada", "extraction")
+    assert preregistration.freeze_started(now=LATER) == 0
+    client = Client()
+    client.force_login(world.mara)
+    address = reverse("study", args=["films"])
+    assert "Freeze study" not in text(client.get(address))
+    release = released(world, tmp_path)
+    assert release.manifest["preregistration"] == {
+        "digest": digest,
+        "at": NOON.isoformat(),
+        "before_first_response": True,
+    }
+    assert "before the first response" in page_of(world, release)
+
+
+def test_a_manager_freezes_a_study_on_its_page(world: World) -> None:
+    client = Client()
+    client.force_login(world.mara)
+    address = reverse("study", args=["films"])
+    assert "Freeze study" in text(client.get(address))
+    client.post(address, {"act": "freeze"})
+    assert preregistration.frozen(world.project) is not None
+    assert "with this digest" in text(client.get(address))
+
+
+def test_the_worker_freezes_a_study_that_has_responses(world: World, tmp_path: Path) -> None:
+    batch = world.batch(name="Types")
+    world.label(batch, "ada", "extraction")
+    assert preregistration.freeze_started(now=LATER) == 1
+    assert preregistration.freeze_started(now=LATER) == 0
+    frozen = released(world, tmp_path).manifest["preregistration"]
+    assert (frozen["at"], frozen["before_first_response"]) == (LATER.isoformat(), False)
+
+
+def test_other_projects_with_the_same_study_and_source_are_counted(world: World, tmp_path: Path) -> None:
+    batch = world.batch(name="Types")
+    digest = preregistration.freeze(project=world.project, by=world.mara, now=NOON)
+    world.label(batch, "ada", "extraction")
+    released(world, tmp_path)
+    back = projects.create_project(slug="back", name="Back", manager=world.mara, now=LATER)
+    restore(project=back, folder=tmp_path / "v1", by=world.mara, now=LATER)
+    Source.objects.filter(project=back).update(checksum=world.source.checksum)
+    audit_log.log(
+        Project.objects.get(slug="back"), "", "preregistered", by=None, now=LATER, detail={"to": digest}
+    )
+    second = released(world, tmp_path, "v2")
+    assert "same_study" not in second.manifest  # it has no event up to the watermark of this project
+    world.label(batch, "bo", "extraction")
+    third = released(world, tmp_path, "v3")
+    assert third.manifest["same_study"] == [{"responses": 1}]

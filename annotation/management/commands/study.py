@@ -16,7 +16,7 @@ from annotation.management.commands._sources import files_of_study
 from annotation.models import Person, Project
 from annotation.platform.refusals import ActionRefused
 from annotation.study_file import apply as study_file_apply
-from annotation.study_file import current_state, plan_text, project_export, release_gaps
+from annotation.study_file import current_state, plan_text, preregistration, project_export, release_gaps
 from annotation.study_file.comparison import Change, SourceProbe
 from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
@@ -38,12 +38,13 @@ class Command(RefusingCommand):
             "validate": "check a study file; needs no project",
             "plan": "show changes and costs",
             "apply": "change the project to match the file",
+            "digest": "print the digest that a preregistration has of the file",
             "export": "write the study file of a project ('-': standard output)",
         }
         files = {name: actions.add_parser(name, help=help) for name, help in help_texts.items()}
         for name, subparser in files.items():
             subparser.add_argument("file", metavar="FILE")
-            if name != "validate":
+            if name not in ("validate", "digest"):
                 subparser.add_argument(
                     "--project", metavar="SLUG", help="overrides the project named in the file"
                 )
@@ -77,6 +78,9 @@ class Command(RefusingCommand):
         sections = (("people", study.people), ("sources", study.sources), ("batches", study.batches))
         counts = ", ".join(f"{len(section)} {name}" for name, section in sections)
         self.stdout.write(f"{options['file']} is a valid study file: {study.name}, {counts}.")
+
+    def digest(self, options: dict[str, Any]) -> None:
+        self.stdout.write(preregistration.study_digest(self.read(options["file"])))
 
     def plan(self, options: dict[str, Any]) -> None:
         study = self.read(options["file"])

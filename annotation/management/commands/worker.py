@@ -24,6 +24,7 @@ from annotation.management import prometheus
 from annotation.management.commands._escaping import BaseCommand
 from annotation.management.commands.migrate import require_compatible_database
 from annotation.platform.database import limits
+from annotation.study_file import preregistration
 from annotation.workflow import automatic_decisions, deletion
 
 log = logging.getLogger(__name__)
@@ -169,6 +170,7 @@ def _run_housekeeping(stop: threading.Event) -> None:
             tasks += [
                 lambda: automatic_decisions.resolve_orphaned(now=timezone.now()),
                 lambda: deletion.delete_expired(now=timezone.now()),
+                lambda: preregistration.freeze_started(now=timezone.now()),
                 lambda: notices.collect(now=timezone.now()),
                 lambda: notices.mail(now=timezone.now()),
             ]

@@ -18,14 +18,23 @@ from annotation.charts import image_files, list_tables
 from annotation.charts.figure import TEXTS, Figure, Subject, content_type
 from annotation.models import Project
 from annotation.platform.public_links import public_link
-from annotation.study_file import apply, current_state, plan_text, project_export, release_gaps, visible
+from annotation.releases.study_history import first_response
+from annotation.study_file import (
+    apply,
+    current_state,
+    plan_text,
+    preregistration,
+    project_export,
+    release_gaps,
+    visible,
+)
 from annotation.study_file.parser import parse
 from annotation.study_file.plan import Plan
 from annotation.study_file.schema import Study
 from annotation.study_file.yaml_file import StudyError
 from annotation.web.forms.study_file import StudyForm
 from annotation.web.views.figure_gallery import copies
-from annotation.web.views.pages import PageRequest, attachment, forbid_storing, page, refusals_on
+from annotation.web.views.pages import PageRequest, attachment, forbid_storing, page, refusals_on, refusals_to
 
 
 @page("GET", "POST")
@@ -34,6 +43,10 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
     project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
     if "download" in request.GET:
         return _download(request, project)
+    if request.POST.get("act") == "freeze":
+        with refusals_to(request):
+            preregistration.freeze(project=project, by=request.user, now=timezone.now())
+        return redirect("study", slug)
     form = StudyForm(request.POST or None, request.FILES or None)
     context: dict[str, Any] = {"project": project, "form": form, "plan": None, "links": None}
     if form.is_valid():
@@ -51,6 +64,9 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
     context |= {
         "text": text,
         "notes": here.notes,
+        "frozen": preregistration.frozen(project),
+        "digest": preregistration.study_digest(here.study),
+        "may_freeze": first_response(project) is None,
         "sees_gold": visible.sees_gold(request.user, project),
         # Counts every item of the project: only on request.
         "asked": "missing" in request.GET,
