@@ -107,7 +107,7 @@ def terms_of_batches(batches: Collection[Batch]) -> dict[int, Terms]:
     rows: Iterable[Any] = log.order_by("pk").values_list("thing", "thing_id", "at", "detail")
     for thing, thing_id, at, detail in rows:
         key = (thing, thing_id)
-        if detail is None:
+        if "what" not in (detail or {}):
             restored[key] = at
         elif "until" in detail:
             begin, end = (

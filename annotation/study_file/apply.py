@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.access import audit_log
 from annotation.access.roles import Role
 from annotation.assistance import loop_fit
 from annotation.background import jobs, uploads
@@ -38,6 +39,7 @@ from annotation.quality import gold, guideline_examples
 from annotation.quality import guidelines as quality_guidelines
 from annotation.queue import sampling
 from annotation.releases import creation
+from annotation.releases.study_history import COPIED
 from annotation.study_file import current_state, plan
 from annotation.study_file.comparison import Change, SourceProbe, resolve_source
 from annotation.study_file.parser import parse
@@ -221,6 +223,7 @@ def copy_setup(
         applied = apply(study, project=None, by=by, now=now)
         if applied.failed is not None:
             refuse("invalid_request", "{name}: {why}", name=applied.failed.name, why=applied.why)
+        audit_log.log(applied.project, "", COPIED, by=by, now=now, detail={"project": original.slug})
     return applied.project
 
 

@@ -15,10 +15,10 @@ from django.urls import reverse
 
 from annotation.access import audit_log
 from annotation.models import Membership, Project, Release, Source
-from annotation.releases import creation, verification
+from annotation.releases import creation, study_history, verification
 from annotation.releases.manifest import Manifest
 from annotation.releases.restoration import restore
-from annotation.study_file import current_state, preregistration, project_export
+from annotation.study_file import apply, current_state, preregistration, project_export
 from annotation.workflow import automatic_decisions, batch_settings, batches, projects
 from tableqa.core.canonical_json import canonical
 from tableqa.releases.record_files import Difference
@@ -159,6 +159,24 @@ def test_the_worker_freezes_a_study_that_has_responses(world: World, tmp_path: P
     assert preregistration.freeze_started(now=LATER) == 0
     frozen = released(world, tmp_path).manifest["preregistration"]
     assert (frozen["at"], frozen["before_first_response"]) == (LATER.isoformat(), False)
+
+
+def test_copied_and_restored_projects_name_their_origin(world: World, tmp_path: Path) -> None:
+    batch = world.batch(name="Types")
+    preregistration.freeze(project=world.project, by=world.mara, now=NOON)
+    world.label(batch, "ada", "extraction")
+    copy = apply.copy_setup(world.project, slug="copy", name="Copy", time_zone="UTC", by=world.mara, now=NOON)
+    assert study_history.origin(Release(project=copy, watermark=10**9)) == {
+        "kind": "copied",
+        "project": "films",
+    }
+    released(world, tmp_path)
+    back = projects.create_project(slug="back", name="Back", manager=world.mara, now=LATER)
+    restore(project=back, folder=tmp_path / "v1", by=world.mara, now=LATER)
+    origin = study_history.origin(Release(project=back, watermark=10**9))
+    assert origin is not None
+    first = Release.objects.get(project=world.project)
+    assert (origin["kind"], origin["release"], origin["digest"]) == ("restored", "v1", first.digest)
 
 
 def test_other_projects_with_the_same_study_and_source_are_counted(world: World, tmp_path: Path) -> None:

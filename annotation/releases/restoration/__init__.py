@@ -33,6 +33,8 @@ from annotation.releases import checked_release
 from annotation.releases.checked_release import CheckedRelease
 from annotation.releases.manifest import Manifest
 from annotation.releases.restoration.restored_responses import Decisions
+from annotation.releases.study_history import RESTORED
+from tableqa.core.canonical_json import digest
 from tableqa.core.translation import TranslatedText, translate_stored
 from tableqa.readers.ingestion import ReadRequest
 from tableqa.releases import release_records
@@ -182,7 +184,9 @@ def _write(
         has_new_ids=contents.has_new_ids,
         without_batch=unused.count() if contents.batches else 0,
     )
-    _publish(pages, manifest, by, now, job, restored)
+    origin = {"project": manifest.project, "release": manifest.name, "number": manifest.number}
+    origin["digest"] = digest(release_records.read_manifest(folder))
+    _publish(pages, manifest, by, now, job, restored, origin)
     return restored
 
 
@@ -193,6 +197,7 @@ def _publish(
     now: datetime,
     job: Job | None,
     restored: RestoreResult,
+    origin: Mapping[str, Any],
 ) -> None:
     """Make all pages visible, with what the next release of the project starts with, and its data statement."""
     project, stated = pages.project, manifest.statement
@@ -209,7 +214,7 @@ def _publish(
             statement={name: text for name, text in statement.items() if text},
             restoring_at=None,
         )
-        audit_log.log(project, "", "restored", by=by, now=now)
+        audit_log.log(project, "", RESTORED, by=by, now=now, detail=origin)
         pages.progress(pages.total, pages.total)
         if job is not None:
             jobs.store_result(job, restored.counts())
