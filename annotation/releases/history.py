@@ -18,8 +18,10 @@ from annotation.releases import raw_records, release_diff
 from annotation.releases.benchmark_files import ERRATA, RECORDS
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import Raw
+from tableqa.core.canonical_json import digest
 from tableqa.releases import perturbation_records
-from tableqa.releases.record_files import records
+from tableqa.releases.record_files import Difference, records
+from tableqa.releases.release_records import MANIFEST, read_manifest
 
 Record = dict[str, Any]
 ERRATUM = {"release", "source", "id", "reason"}
@@ -186,6 +188,32 @@ def count_redactions(release: Release) -> int:
     """How often a text was redacted in the project up to the release."""
     events = Event.objects.filter(project=release.project_id, thing="item", after=REDACTED)
     return events.filter(pk__lte=release.watermark).count()
+
+
+def check_predecessor(folder: Path, before: Path) -> None:
+    """A release names another one as its predecessor, has what changed since, and repeats its errata.
+
+    Raises Difference.
+    """
+    manifest, earlier = Manifest.of(read_manifest(folder)), read_manifest(before)
+    names = {**{name: earlier.get(name) for name in ("number", "name")}, "digest": digest(earlier)}
+    stated = {name: value for name, value in (manifest.predecessor or {}).items() if name != "files"}
+    if stated != names:
+        raise Difference(f"{MANIFEST}: the predecessor is {stated or None}, the folder {before} has {names}")
+    if not earlier["number"] < manifest.number or earlier["project"] != manifest.project:
+        raise Difference(
+            f"{MANIFEST}: {before} is not an earlier release of the project {manifest.project!r}"
+        )
+    if "files" in (manifest.predecessor or {}):
+        return  # nothing was known of it when the release was made
+    listed = {name: counts for name, counts in manifest.changes.items() if name != ERRATA}
+    if listed != (computed := changes(before, folder)):
+        raise Difference(f"{MANIFEST}: changes are {listed}, the two releases give {computed}")
+    errata, repeated = (
+        list(records(path / ERRATA)) if (path / ERRATA).is_file() else [] for path in (before, folder)
+    )
+    if repeated[: len(errata)] != errata:
+        raise Difference(f"{ERRATA}: the errata of the predecessor are not at its beginning")
 
 
 def faults(folder: Path, manifest: Manifest) -> Iterator[str]:

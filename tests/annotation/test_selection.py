@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotation.access import audit_log
 from annotation.models import Membership, Project, Release, Source
-from annotation.releases import creation, study_history, verification
+from annotation.releases import creation, history, study_history, verification
 from annotation.releases.manifest import Manifest
 from annotation.releases.restoration import restore
 from annotation.study_file import apply, current_state, preregistration, project_export
@@ -195,3 +195,21 @@ def test_other_projects_with_the_same_study_and_source_are_counted(world: World,
     world.label(batch, "bo", "extraction")
     third = released(world, tmp_path, "v3")
     assert third.manifest["same_study"] == [{"responses": 1}]
+
+
+def test_the_predecessor_is_verified_and_the_page_shows_the_figures_that_moved(
+    world: World, tmp_path: Path
+) -> None:
+    labelled(world, name="Types")
+    first = released(world, tmp_path)
+    labelled(world, name="More")
+    second = released(world, tmp_path, "v2")
+    out = io.StringIO()
+    call_command("verify_release", str(tmp_path / "v2"), "--predecessor", str(tmp_path / "v1"), stdout=out)
+    assert "The predecessor is" in out.getvalue()
+    assert "Agreement that changed since the predecessor" in page_of(world, second)
+    assert "Agreement that changed since the predecessor" not in page_of(world, first)
+    with pytest.raises(Difference, match="the predecessor is None"):
+        history.check_predecessor(tmp_path / "v1", tmp_path / "v2")
+    with pytest.raises(Difference, match="the predecessor is"):
+        history.check_predecessor(tmp_path / "v2", tmp_path / "v2")

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, UsageError, ended_by
-from annotation.releases import verification
+from annotation.releases import history, verification
 from tableqa.releases import record_files, signatures
 from tableqa.releases.release_records import read_manifest
 
@@ -25,6 +25,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--require-signature", action="store_true", help="the release must be signed by --key"
         )
+        parser.add_argument(
+            "--predecessor",
+            type=Path,
+            metavar="DIR",
+            help="folder of the release before: its number, digest and the changes since are verified, too",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         folder, key, required = options["folder"], options["key"], options["require_signature"]
@@ -35,6 +41,9 @@ class Command(BaseCommand):
         with ended_by(record_files.Difference):
             checked = verification.verify(folder)
             signed = signatures.check_signature(folder, read_manifest(folder), trusted, required=required)
+            if (before := options["predecessor"]) is not None:
+                history.check_predecessor(folder, before)
+                self.stdout.write(f"The predecessor is {before}.")
         self.stdout.write(
             f"Consistent: {checked['files']} files, {checked['annotations']} annotations, "
             f"{checked['decisions']} decisions, {checked['replayed']} tables replayed, "
