@@ -193,8 +193,8 @@ def same_study(release: Release) -> list[Record]:
         thing="project", after=PREREGISTERED, detail__to=digest, pk__lte=release.watermark
     )
     others = Project.everything.filter(Exists(same_source), pk__in=events.values("thing_id"))
-    numbers = [
+    counts = [
         _count_responses(assignment__batch__project=other, event_id__lte=release.watermark)
         for other in others.exclude(pk=release.project_id)
     ]
-    return [{"responses": number} for number in sorted(numbers, reverse=True)]
+    return [{"responses": count} for count in sorted(counts, reverse=True)]

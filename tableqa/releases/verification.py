@@ -169,12 +169,12 @@ def check_order(raw: ReleaseRecords) -> None:
     A revision is later than the one before, and a decision later than its responses: by a rule all of the item, by a person
     those that it names. Imported responses have the times of another tool. For releases by rules 12 and later.
     """
-    numbers = {batch["id"]: number for number, batch in enumerate(raw.manifest["batches"])}
+    positions = {batch["id"]: position for position, batch in enumerate(raw.manifest["batches"])}
     for name, records in (("annotations.jsonl", raw.annotations), ("decisions.jsonl", raw.decisions)):
         last_example, last_item = (-1, "", ""), ""
         items: set[str] = set()
         for record in records:
-            example = (numbers[raw.batch_of(record)["id"]], record["source"], record["example"])
+            example = (positions[raw.batch_of(record)["id"]], record["source"], record["example"])
             item = record["item"]
             if example < last_example or (example == last_example and item != last_item and item in items):
                 raise Difference(f"{name}: the lines of item {item} are not in the order of a release")
