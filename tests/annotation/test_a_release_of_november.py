@@ -35,13 +35,15 @@ def test_the_command_compares_alpha_with_the_package_krippendorff_and_needs_it_f
         "Consistent: 10 files, 18 annotations, 9 decisions, 4 tables replayed, 5 automatic perturbations recomputed, "
         "4 agreement figures recomputed.\n"
     )
-    assert verify_release() == verified
+    unsigned = "Not signed: nothing shows who made this release.\n"
+    assert verify_release() == verified + unsigned
 
     monkeypatch.setitem(sys.modules, "krippendorff", None)
 
     assert verify_release() == verified + (
         "Krippendorff's alpha was not compared with a second opinion (2 figures), because the package krippendorff is "
         "not installed. To compare it: pip install krippendorff\n"
+        f"{unsigned}"
     )
 
 

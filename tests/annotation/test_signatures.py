@@ -167,9 +167,9 @@ def test_a_file_beside_the_manifest_of_a_folder_within_is_not_overlooked(tmp_pat
 
 
 def test_the_site_shows_its_public_keys(key: Path, settings) -> None:
-    shown = Client().get("/signing-key.pem").content.decode()
-    assert shown == signing.public_file(key).read_text()
-    assert "PRIVATE" not in shown
+    page = Client().get("/signing-key.pem").content.decode()
+    assert page == signing.public_file(key).read_text()
+    assert "PRIVATE" not in page
     settings.SIGNING_KEY = None
     assert "does not sign" in Client().get("/signing-key.pem").content.decode()
 

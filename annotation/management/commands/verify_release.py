@@ -1,11 +1,14 @@
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, UsageError, ended_by
 from annotation.releases import history, verification
+from tableqa.readers.interface import ReaderError
 from tableqa.releases import record_files, signatures
-from tableqa.releases.release_records import read_manifest
+from tableqa.releases.public_sources import PublicFiles, compare_source
+from tableqa.releases.release_records import ReleaseRecords, read_manifest
 
 
 class Command(BaseCommand):
@@ -23,6 +26,23 @@ class Command(BaseCommand):
             help="the release must not be signed by any other site: its public keys (/signing-key.pem) or a fingerprint",
         )
         parser.add_argument(
+            "--source",
+            action="append",
+            default=[],
+            metavar="NAME=PATH",
+            help="read a public dataset again and compare the originals of this source; repeat it for each import",
+        )
+        parser.add_argument(
+            "--tables", type=Path, metavar="DIR", help="the tables of --source, as for import_examples"
+        )
+        parser.add_argument(
+            "--field",
+            action="append",
+            default=[],
+            metavar="PART=FIELD",
+            help="field names of --source, as for import_examples",
+        )
+        parser.add_argument(
             "--require-signature", action="store_true", help="the release must be signed by --key"
         )
         parser.add_argument(
@@ -36,6 +56,7 @@ class Command(BaseCommand):
         folder, key, required = options["folder"], options["key"], options["require_signature"]
         if required and not key:
             raise UsageError("--require-signature needs --key: a forger can sign with another key.")
+        fields = {part: names[-1] for part, names in _pairs("--field", options["field"]).items()}
         with ended_by(OSError, ValueError, end=UsageError):
             trusted = signatures.trusted_fingerprints(key) if key else frozenset()
         with ended_by(record_files.Difference):
@@ -60,7 +81,23 @@ class Command(BaseCommand):
                 "croissant.json was compared with its checksum only, because the package mlcroissant is not installed. "
                 "To compare it: pip install mlcroissant"
             )
+        for name, paths in _pairs("--source", options["source"]).items():
+            public = PublicFiles(list(map(Path, paths)), options["tables"], fields)
+            with ended_by(record_files.Difference, ReaderError, ValueError):
+                count = compare_source(ReleaseRecords.load(folder), name, public)
+            self.stdout.write(f"{name}: {count} originals are those of {', '.join(paths)}.")
         self.stdout.write(_sentence(signed))
+
+
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, list[str]]:
+    """The values of an option NAME=VALUE by their names."""
+    values: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise UsageError(f"{option} {text}: write NAME=VALUE.")
+        values.setdefault(name, []).append(value)
+    return values
 
 
 def _sentence(signed: signatures.SignatureReport) -> str:
