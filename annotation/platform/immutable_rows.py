@@ -1,8 +1,8 @@
 """Rows that are written once: the database refuses to change or delete them.
 
 `writable` is the only way around the triggers. It is for four uses: a migration that has to rewrite such rows, erasing what
-must not stay (a person's data, what an unfinished import left), an adjudicator's undo of a decision on which nothing rests
-(`annotation.queue.decision_undo`), and emptying the test database.
+must not stay (a person's data, what an unfinished import left, deleted sources and projects), an adjudicator's undo of a
+decision on which nothing rests (`annotation.queue.decision_undo`), and emptying the test database.
 """
 
 from collections.abc import Iterator
@@ -28,6 +28,8 @@ TABLES: Final = (
     "annotation_trial",
     "annotation_verdict",
 )
+PARTLY_IMMUTABLE: Final = ("annotation_release", "annotation_source", "annotation_membership")
+"""Tables of which some columns never change: of releases and sources once they are ready (migration 0064)."""
 
 
 @contextmanager

@@ -115,7 +115,10 @@ def delete_source(*, source: Source, reason: str, by: Person | None, now: dateti
     _require_own_runs(source)
     with transaction.atomic():
         audit_log.log(source, "archived", "deleted", by=by, now=now, detail={"reason": reason})
-        Source.objects.filter(pk=source.pk).update(ready_at=None, name=f"deleted {source.public_id}", how={})
+        with immutable_rows.writable():
+            Source.objects.filter(pk=source.pk).update(
+                ready_at=None, name=f"deleted {source.public_id}", how={}
+            )
         ids = {"source": source.pk}
         return jobs.enqueue(project=source.project, kind=KIND, ids=ids, by=by, now=now)
 
@@ -270,7 +273,7 @@ def _remove_source(source: Source, progress: jobs.Progress) -> None:
             tables._raw_delete(tables.db)
         done += len(keys)
         progress(done, total)
-    with transaction.atomic():
+    with immutable_rows.writable():
         PerturbationRun.objects.filter(sources=source).delete()
         source.delete()
 
@@ -294,7 +297,8 @@ def _remove_rest(job: Job) -> None:
         *(model._default_manager.filter(project=project) for model in _OF_PROJECTS),
         Job.objects.filter(project=project).exclude(pk=job.pk),
     ):
-        rows.delete()
+        with immutable_rows.writable():
+            rows.delete()
 
 
 _OF_PROJECTS: Final = (

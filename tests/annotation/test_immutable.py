@@ -15,6 +15,7 @@ from django.db import DatabaseError, connection, transaction
 from annotation.management.doctor import findings
 from annotation.models import Event, Example
 from annotation.platform import immutable_rows
+from annotation.releases import creation
 from annotation.workflow import automatic_decisions
 from tests.annotation.cast import NOON, World, make_world
 
@@ -87,8 +88,70 @@ def rows(table: str) -> list[Any]:
         return cursor.fetchall()
 
 
+@pytest.fixture
+def released(decided: World) -> World:
+    creation.make_release(project=decided.project, name="v1", format="askew", by=decided.rea, now=NOON)
+    return decided
+
+
+FORGED = {
+    "release": (
+        "name = 'v2'",
+        "digest = 'x'",
+        "manifest = '{}'",
+        "ready_at = NULL",
+        "watermark = 1",
+        "waivers = '[]'",
+    ),
+    "source": (
+        "name = 'x'",
+        "url = 'x'",
+        "citation = 'x'",
+        "checksum = 'x'",
+        "ready_at = NULL",
+        "how = '[]'",
+    ),
+    "membership": ("pseudonym = 'x'", "person_id = person_id + 1", "project_id = project_id + 1"),
+}
+
+
+@pytest.mark.parametrize("table", FORGED)
+def test_releases_sources_and_pseudonyms_stay(released: World, table: str) -> None:
+    name = f"annotation_{table}"
+    before = rows(name)
+    statements = [f"UPDATE {name} SET {change}" for change in FORGED[table]]
+    statements += [SQL[kind].format(table=name) for kind in KINDS if kind != "UPDATE"]
+    replace = {"INSERT": REPLACE.format(table=name, columns=", ".join(columns(name)))}
+    statements += [replace["INSERT"]] if connection.vendor == "sqlite" else []
+    for statement in statements:
+        with pytest.raises(DatabaseError, match=f"{name} is immutable"):
+            execute(statement)
+    assert rows(name) == before
+    with immutable_rows.writable():
+        execute(f"{statements[0]} WHERE id = (SELECT min(id) FROM {name})")
+    assert rows(name) != before
+
+
+def test_a_member_of_sqlite_is_not_replaced_under_another_key(released: World) -> None:
+    name = "annotation_membership"
+    rest = ", ".join(column for column in columns(name) if column != "id")
+    again = "INSERT" if connection.vendor == "postgresql" else "REPLACE"
+    before = rows(name)
+    with pytest.raises(DatabaseError):
+        execute(f"{again} INTO {name} ({rest}) SELECT {rest} FROM {name}")
+    assert rows(name) == before
+
+
+def test_what_the_product_changes_of_them_can_change(released: World) -> None:
+    execute("UPDATE annotation_source SET licence = 'MIT', archived_at = started_at, examples_count = 9")
+    execute("UPDATE annotation_membership SET roles = '[]', characteristics = '{}', removed_at = joined_at")
+    unready = released.project.releases.create(name="v2", format="askew", number=2, watermark=1, made_at=NOON)
+    unready.delete()
+
+
 def test_every_table_has_its_triggers(world: World) -> None:
-    assert {model._meta.db_table for model in apps.get_models()} > set(immutable_rows.TABLES)
+    tables = (*immutable_rows.TABLES, *immutable_rows.PARTLY_IMMUTABLE)
+    assert {model._meta.db_table for model in apps.get_models()} > set(tables)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT tgname FROM pg_trigger"
@@ -96,7 +159,7 @@ def test_every_table_has_its_triggers(world: World) -> None:
             else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
         )
         triggers = {name for (name,) in cursor.fetchall()}
-    for table in immutable_rows.TABLES:
+    for table in tables:
         assert {f"{table}_immutable", f"{table}_undeletable"} <= triggers
         assert connection.vendor == "postgresql" or f"{table}_irreplaceable" in triggers
 

@@ -16,6 +16,7 @@ from annotation.background import jobs, sandbox, staged_pages, uploads
 from annotation.imports import example_import
 from annotation.management import doctor
 from annotation.models import Example, Job, Project, Source, StoredTable, Upload
+from annotation.platform import immutable_rows
 from annotation.platform.refusals import ActionRefused
 from tableqa.readers import READERS, archive, ingestion
 from tests.annotation.cast import NOON, World
@@ -199,7 +200,8 @@ def test_an_import_that_was_killed_is_seen_by_nobody_and_then_cleared(world: Wor
 
 def test_a_half_import_of_an_older_version_is_removed(world: World, tmp_path: Path) -> None:
     left = take_in(world, tmp_path / "films-dev.tsv", name="again").source
-    Source.objects.filter(pk=left.pk).update(ready_at=None, started_at=jobs.clock())
+    with immutable_rows.writable():
+        Source.objects.filter(pk=left.pk).update(ready_at=None, started_at=jobs.clock())
 
     staged_pages.clear_abandoned()
     assert Source.objects.filter(pk=left.pk).exists()  # a worker of that version may be at it

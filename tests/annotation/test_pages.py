@@ -36,7 +36,7 @@ from annotation.models import (
     Release,
     Source,
 )
-from annotation.platform import migration_state
+from annotation.platform import immutable_rows, migration_state
 from annotation.quality import guidelines
 from annotation.queue import availability, resolutions
 from annotation.releases import creation
@@ -723,7 +723,8 @@ class TestBatches:
 
     def test_sources_and_batches_of_other_projects_cannot_be_named(self, world: World) -> None:
         elsewhere = projects.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
-        Source.objects.update(project=elsewhere)
+        with immutable_rows.writable():
+            Source.objects.update(project=elsewhere)
 
         page = browser(world.mara).post("/projects/films/batches/new/", self.given(world))
 

@@ -119,8 +119,8 @@ def test_each_fact_of_the_project_is_in_the_files(world: World, tmp_path: Path) 
     project.save()
     source = project.sources.get()
     source.licence, source.citation, source.url = "CC0-1.0", "Mara (2025)", "https://films.example"
-    source.save()
     with immutable_rows.writable():
+        source.save()
         Source.objects.update(name="Reels", split="holdout", reader="sqa")
         Batch.objects.filter(task_type="value_change").update(name="Second round", overlap=7)
         Guidelines.objects.update(text="Read slowly.")

@@ -14,6 +14,7 @@ from django.utils import translation
 from annotation.access.roles import Role
 from annotation.imports import example_import
 from annotation.models import Batch, Event, Job, Person, PerturbationRun, Project, Source
+from annotation.platform import immutable_rows
 from annotation.quality import consent
 from annotation.study_file import apply, current_state, project_export, study_templates
 from annotation.study_file.parser import parse
@@ -311,7 +312,8 @@ class TestRefusals:
     ) -> None:
         other = projects.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
         assert "There is no such template" in mara.get(ADDRESS, choice(world, "nope")).content.decode()
-        Source.objects.update(project=other)
+        with immutable_rows.writable():
+            Source.objects.update(project=other)
         page = mara.post(ADDRESS, choice(world)).content.decode()
         assert "This project has no such source" in page
         assert not Project.objects.get(slug="films").batches.exists()
@@ -339,7 +341,8 @@ class TestMaximum:
     def empty(self, world: World) -> Project:
         """A project of Mara with the source, which nobody has joined."""
         project = projects.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
-        Source.objects.update(project=project)
+        with immutable_rows.writable():
+            Source.objects.update(project=project)
         return project
 
     def plan(self, world: World, project: Project) -> Plan:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page
 
 from annotation.models import Batch, Person, Project, Source
+from annotation.platform import immutable_rows
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_release_page import labelled, released
 from tests.browser.pages import settled, signed_in
@@ -49,7 +50,8 @@ def named_long(world: World) -> dict[str, str]:
         Batch.objects.filter(pk=other.pk).update(name=f"{NAME[:59]}{number}")
     for number, person in enumerate(Person.objects.filter(memberships__project=world.project)):
         Person.objects.filter(pk=person.pk).update(name=f"{NAME[:59]}{number}")
-    Source.objects.filter(project=world.project).update(name=NAME)
+    with immutable_rows.writable():
+        Source.objects.filter(project=world.project).update(name=NAME)
     assert first != second
     slug = Project.objects.get(pk=world.project.pk).slug
     return {

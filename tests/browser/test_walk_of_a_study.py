@@ -20,6 +20,7 @@ from playwright.sync_api import BrowserContext, FilePayload, expect
 
 from annotation.management import doctor, simulation
 from annotation.models import Batch, Person, Project, Source
+from annotation.platform import immutable_rows
 from annotation.queue import resolutions
 from annotation.releases import verification
 from annotation.study_file import apply, current_state, project_export, study_templates
@@ -193,7 +194,8 @@ def the_export_plans_the_same_elsewhere(project: Project, folder: Path) -> None:
     assert [shape(one) for one in exported.batches] == [shape(one) for one in template.batches]
     mara = Person.objects.get(email="mara@example.org")
     elsewhere = projects.create_project(slug="elsewhere", name="Elsewhere", manager=mara, now=timezone.now())
-    Source.objects.update(project=elsewhere)
+    with immutable_rows.writable():
+        Source.objects.update(project=elsewhere)
     draft = study_templates.draft(
         study_templates.load_templates()["freb_tqa"],
         project=elsewhere,
