@@ -285,3 +285,10 @@ class TestMail:
         assert (settings["EMAIL_HOST"], settings["EMAIL_PORT"]) == ("mail.example.org", 587)
         assert (settings["EMAIL_HOST_USER"], settings["EMAIL_USE_TLS"]) == ("askew", True)
         assert settings["DEFAULT_FROM_EMAIL"] == "askew@askew.example.org"
+
+
+def test_the_signing_key_is_not_in_the_data_folder_which_backups_contain(settings_with, tmp_path):
+    with pytest.raises(ImproperlyConfigured, match=r"SIGNING_KEY is .* in the data folder"):
+        settings_with(SIGNING_KEY=str(tmp_path / "media" / "signing.key"))
+    assert settings_with(SIGNING_KEY="/etc/askew/signing.key")["SIGNING_KEY"] == Path("/etc/askew/signing.key")
+    assert settings_with()["SIGNING_KEY"] is None

@@ -20,7 +20,7 @@ FIELDS: Final = {"algorithm": str, "key": str, "signature": str, "certificates":
 CERTIFICATE: Final = {"key", "next", "signature"}
 ALGORITHM: Final = "Ed25519"
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}")
-_PUBLIC_KEY: Final = re.compile(r"-----BEGIN PUBLIC KEY-----.+?-----END PUBLIC KEY-----\n?", re.DOTALL)
+_PUBLIC_KEY: Final = re.compile("-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----")
 
 
 @dataclass(frozen=True)
