@@ -20,6 +20,7 @@ from tableqa.releases.release_records import (
     MANIFEST,
     RAW,
     RULES_OF_HISTORY,
+    SOURCES,
     ReleaseRecords,
     automatic_lines,
     perturbed_counts,
@@ -31,6 +32,12 @@ from tableqa.writers import croissant, hub
 _RULES_OF_ORDER = 12
 """The rules from which on the order of lines and times is checked."""
 _CLOCKS = timedelta(minutes=1)
+ANNOTATION_FIELDS = {
+    *("id", "batch", "item", "source", "example", "annotator", "simulated", "external", "imported"),
+    *("revision", "newest", "place", "sent_back", "way_back", "response", "unmet", "unsure"),
+    *("guidelines", "active_seconds", "help", "made_at"),
+}
+"""The fields of an annotation record."""
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What records without the form of a release raise."""
 
@@ -131,6 +138,9 @@ def check_records(raw: ReleaseRecords) -> None:
     if wrong := raw.out_of_turn():
         raise Difference(f"annotations.jsonl: {wrong}: 'newest' does not fit its revision")
     manifest = raw.manifest
+    lines = manifest["files"][SOURCES]["records"]
+    if lines != (distinct := sum(map(len, (raw.sources, raw.inputs, raw.tables, raw.originals)))):
+        raise Difference(f"{SOURCES}: {lines} records, but only {distinct} different ones")
     if manifest["sources"] != [record for _, record in sorted(raw.sources.items())]:
         raise Difference(f"{MANIFEST}: the sources differ from those in sources.jsonl")
     for record in raw.sources.values():
@@ -152,6 +162,8 @@ def check_records(raw: ReleaseRecords) -> None:
     texts = {(entry["type"], entry["number"]): digest(entry["text"]) for entry in manifest["guidelines"]}
     for record in raw.annotations:
         batch, guidelines = raw.batch_of(record), record["guidelines"]
+        if unknown := record.keys() - ANNOTATION_FIELDS:
+            raise Difference(f"annotations.jsonl: {record['id']}: unknown field {min(unknown)!r}")
         if texts.get((batch["type"], guidelines["number"])) != guidelines["digest"]:
             raise Difference(
                 f"{MANIFEST}: the guidelines {guidelines['number']} of {batch['type']} are not those that "
