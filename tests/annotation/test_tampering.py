@@ -128,6 +128,11 @@ def change_response(record: Record, **data: Any) -> None:
     record["response"]["data"].update(data)
 
 
+def change_label(record: Record) -> None:
+    is_reasoning = record["response"]["data"]["label"] == "reasoning"
+    change_response(record, label="extraction" if is_reasoning else "reasoning")
+
+
 def drop_statistics(forged: Forged, *names: str) -> None:
     forged.manifest["agreement"] = [
         figure for figure in forged.manifest["agreement"] if figure["statistic"] not in names
@@ -250,7 +255,7 @@ def credit(name: str, value: str) -> Change:
 
 ALONE: dict[str, Change] = {
     # noticed on 28 November 2026
-    "label": lambda f: change_response(f.labels[0], label="reasoning"),
+    "label": lambda f: change_label(f.labels[0]),
     "pseudonym": lambda f: f.labels[0].update(annotator="p-zzzzzzzz"),
     "simulated": lambda f: f.labels[0].update(simulated=True),
     "slot flag": lambda f: f.labels[0]["place"].update(added=True),
@@ -260,7 +265,7 @@ ALONE: dict[str, Change] = {
     "decider": lambda f: f.adjudicated.update(by="resolve"),
     "exclusion reason": lambda f: each([d for d in f.decisions if d["kind"] == "excluded"], kind="accepted"),
     "operations": lambda f: f.edit["operations"][0].update(new="1997"),
-    "adjudicated answer": lambda f: change_response(f.adjudicated["outcomes"][0], label="extraction"),
+    "adjudicated answer": lambda f: change_label(f.adjudicated["outcomes"][0]),
     "question alone": lambda f: f.of("example")[0].update(question="Forged?"),
     "cell alone": set_cell_alone,
     "answers alone": lambda f: f.of("example")[0].update(answers=["forged"]),
@@ -303,7 +308,7 @@ ALONE: dict[str, Change] = {
     "rule of a decision": lambda f: each(
         [d for d in f.decisions if d["by"] == "resolve"], rule={"rule": "unanimous"}
     ),
-    "fewer responses of an outcome": lambda f: each([f.decisions[0]["outcomes"][0]], annotations=[]),
+    "responses of an outcome": lambda f: each(f.adjudicated["outcomes"], annotations=["forged"]),
     "predecessor": lambda f: f.manifest.update(predecessor={"number": 1, "name": "v0", "digest": "0" * 64}),
     "redacted": lambda f: f.manifest.update(redacted=3),
     "number": lambda f: f.manifest.update(number=2),
