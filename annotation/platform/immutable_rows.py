@@ -29,7 +29,7 @@ TABLES: Final = (
     "annotation_verdict",
 )
 PARTLY_IMMUTABLE: Final = ("annotation_release", "annotation_source", "annotation_membership")
-"""Tables of which some columns never change: of releases and sources once they are ready (migration 0064)."""
+"""Tables of which some columns never change: of releases and sources once they are ready (migration 0063)."""
 
 
 @contextmanager

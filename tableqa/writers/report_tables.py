@@ -329,10 +329,9 @@ def _size(size: Size) -> list[str]:
 
 def _latex_cell(cell: Cell) -> str:
     written = cell.text.replace("\N{MINUS SIGN}", "-")
-    if _NUMBER.fullmatch(
-        written
-    ):  # set as mathematics, so that a minus is one; a comma would be followed by a space
-        written = written.replace(",", "{,}")
+    # Set as mathematics, so that a minus is one; a comma would be followed by a space.
+    if _NUMBER.fullmatch(written):
+        written = written.replace(",", "{,}").replace("%", r"\%")
         content = rf"$\mathbf{{{written}}}$" if cell.best else f"${written}$"
     else:
         content = rf"\textbf{{{_latex(cell.text)}}}" if cell.best else _latex(cell.text)
@@ -340,10 +339,7 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def _latex(value: str) -> str:
-    plain = _plain(value)
-    if _NUMBER.fullmatch(plain):
-        return plain
-    return escape(plain)
+    return escape(_plain(value))
 
 
 def as_html(sheet: Sheet) -> str:

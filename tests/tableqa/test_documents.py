@@ -6,7 +6,7 @@ import html
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -69,6 +69,7 @@ def blocks_of(text: str) -> list[Block]:
 
 
 @given(st.text(max_size=40))
+@example("0%")
 def test_any_text_leaves_the_structure_of_latex_whole(text: str) -> None:
     check(as_latex(blocks_of(text)))
 

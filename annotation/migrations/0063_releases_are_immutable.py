@@ -63,6 +63,6 @@ def refuse_changes(apps: Any, editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0061_notices")]
+    dependencies = [("annotation", "0062_retention")]
 
     operations = [migrations.RunPython(refuse_changes, elidable=False)]
