@@ -290,5 +290,7 @@ class TestMail:
 def test_the_signing_key_is_not_in_the_data_folder_which_backups_contain(settings_with, tmp_path):
     with pytest.raises(ImproperlyConfigured, match=r"SIGNING_KEY is .* in the data folder"):
         settings_with(SIGNING_KEY=str(tmp_path / "media" / "signing.key"))
-    assert settings_with(SIGNING_KEY="/etc/askew/signing.key")["SIGNING_KEY"] == Path("/etc/askew/signing.key")
+    assert settings_with(SIGNING_KEY="/etc/askew/signing.key")["SIGNING_KEY"] == Path(
+        "/etc/askew/signing.key"
+    )
     assert settings_with()["SIGNING_KEY"] is None

@@ -12,7 +12,7 @@ class Sheet:
     """A table while operations change it. Rows and columns keep their ids: r0, r1 and c0, c1 in a source table."""
 
     def __init__(self, content: Record) -> None:
-        self.beside = {name: content[name] for name in ("title", "caption") if name in content}
+        self.beside: Record = {name: content[name] for name in ("title", "caption") if name in content}
         self.above = [list(row) for row in content.get("header_rows", [])]
         self.header = list(content["header"])
         self.columns = [f"c{index}" for index in range(len(self.header))]
@@ -22,7 +22,7 @@ class Sheet:
 
     def content(self) -> Record:
         """The table as JSON, of which the digest is taken."""
-        above = {"header_rows": self.above} if self.above else {}
+        above: Record = {"header_rows": self.above} if self.above else {}
         return {"header": self.header, "rows": [self.rows[id] for id in self.order], **self.beside, **above}
 
     def apply(self, operation: Record) -> None:

@@ -85,12 +85,12 @@ def _paths(folder: Path, manifest: Manifest) -> list[tuple[str, str]]:
     if len(manifest.every_format) == 1:
         signature = {SIGNATURE} & {path.name for path in folder.iterdir()}
         return sorted((name, name) for name in (*manifest.files, MANIFEST, *signature))
-    folder = folders(manifest.every_format)["hf"]
+    prefix = folders(manifest.every_format)["hf"]
     beside = (hub.STATEMENT, hub.CITATION, ERRATA)
     return sorted(
-        (name.removeprefix(folder), name)
+        (name.removeprefix(prefix), name)
         for name in manifest.files
-        if name.startswith(folder) or name in beside
+        if name.startswith(prefix) or name in beside
     )
 
 

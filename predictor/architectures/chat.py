@@ -55,7 +55,9 @@ class ChatPredictor:
         """Requests to the endpoint in a row that got no answer: it is down, or turns requests away."""
         self._under_way: dict[str, Tally] = {}
         shots = [[table.to_dict(), question, answers] for table, question, answers in SHOTS]
-        options = [{"reasoning_effort": chat.reasoning_effort, "extra": dict(chat.extra)}]
+        options: list[dict[str, object]] = [
+            {"reasoning_effort": chat.reasoning_effort, "extra": dict(chat.extra)}
+        ]
         options = options if chat.reasoning_effort or chat.extra else []
         options += [{"reasoning": True}] if chat.reasoning else []
         self.sha = digest([chat.url, chat.model, serialisation, TASK, shots, *options])[:12]

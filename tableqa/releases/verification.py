@@ -139,7 +139,9 @@ def check_records(raw: ReleaseRecords) -> None:
         raise Difference(f"annotations.jsonl: {wrong}: 'newest' does not fit its revision")
     manifest = raw.manifest
     lines = manifest["files"][SOURCES]["records"]
-    if lines != (distinct := sum(map(len, (raw.sources, raw.inputs, raw.tables, raw.originals)))):
+    if lines != (
+        distinct := sum(len(records) for records in (raw.sources, raw.inputs, raw.tables, raw.originals))
+    ):
         raise Difference(f"{SOURCES}: {lines} records, but only {distinct} different ones")
     if manifest["sources"] != [record for _, record in sorted(raw.sources.items())]:
         raise Difference(f"{MANIFEST}: the sources differ from those in sources.jsonl")

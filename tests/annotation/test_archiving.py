@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.apps import apps
@@ -369,7 +369,7 @@ def test_a_source_can_be_exported_before_it_is_deleted_and_read_again(world: Wor
     )
 
     path = tmp_path / "source.jsonl"
-    path.write_bytes(b"".join(reply.streaming_content))
+    path.write_bytes(b"".join(cast(Any, reply).streaming_content))
     before = [row.example() for row in Example.objects.filter(source=world.source).order_by("pk")]
     after = list(READERS["own"](path))
     assert len(before) > 1

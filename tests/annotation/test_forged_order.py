@@ -52,6 +52,7 @@ def drop_a_statistic(manifest: Record) -> None:
 def folder(world: World, tmp_path: Path) -> Path:
     batch = labelled(world, name="Types")
     first = Assignment.objects.filter(batch=batch, person=world.ada).order_by("pk")[0]
+    assert first.annotation
     assignments.undo(annotation=first.annotation, now=NOON)
     world.answer(world.reload(first), {"label": "neither"}, now=NOON + timedelta(seconds=1))
     batches.close_batch(batch=batch, by=world.mara, now=LATER)

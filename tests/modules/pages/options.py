@@ -122,12 +122,12 @@ MOST_TRIES = 2000
 
 def responses_to(task: DefinedTask, item: Item) -> list[dict[str, Any]]:
     """For each option of each field the first complete response that has it; none where no condition lets it be asked."""
-    found = []
+    responses: list[dict[str, Any]] = []
     for field in task.fields:
         for value in values_of(task, field, item):
             tries = islice(entries(task, item, field, value, {}), MOST_TRIES)
-            found += islice((data for data in tries if is_complete(task, item, data)), 1)
-    return found
+            responses += islice((data for data in tries if is_complete(task, item, data)), 1)
+    return responses
 
 
 def entries(
