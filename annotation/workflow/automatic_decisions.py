@@ -162,6 +162,8 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
         if isinstance(resolution, Acceptance):
             # A decision names the rule it was made by, for a batch may have another one by the time it is verified.
             rule = item.batch.resolve or None
+            # A job that decides many items began before the latest responses to some of them.
+            now = max(now, *(annotation.made_at for annotation in responses.annotations))
             decisions.write(item, resolution, responses.annotations, by=None, rule=rule, now=now)
             return True
         if one_more:

@@ -341,7 +341,7 @@ def selection(manifest: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     names = {batch["id"]: batch["name"] for batch in manifest["batches"]}
     excluded = sorted(manifest.get("exclusions", ()), key=lambda entry: -entry["items"])
     exclusions = [
-        f"{_count_text(entry['items'], 'item')} of {names[entry['batch']]}, by "
+        f"{_count_text(entry['items'], 'item')} of {names.get(entry['batch'], 'a batch')}, by "
         f"{'the decision rule' if entry['by'] == 'rule' else 'an adjudicator'}: {entry['reason'].rstrip('.') or 'no reason'}"
         for entry in excluded[:_MOST_REASONS]
     ]

@@ -59,7 +59,7 @@ def batch(world: World) -> Batch:
     batch = world.batch(name="Labels", overlap=3)
     for who in PEOPLE * 2:
         world.label(batch, who, "extraction")
-    automatic_decisions.resolve_batch(batch=batch, now=NOON)
+    automatic_decisions.resolve_batch(batch=batch, now=SOON)
     world.label(batch, "ada", "extraction")
     for row in batch.assignments.order_by("pk"):
         set_work(batch.assignments.filter(pk=row.pk), seconds=7.0 + row.pk % 5, at=SOON)

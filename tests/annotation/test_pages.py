@@ -959,7 +959,8 @@ class TestReleasing:
         assert "Simulated people annotated in this project" in text(refused)
 
     def test_one_that_is_not_ready_leads_to_its_job_and_is_not_downloaded(self, things: Things) -> None:
-        Release.objects.filter(pk=things.release.pk).update(ready_at=None, job=things.job)
+        with immutable_rows.writable():
+            Release.objects.filter(pk=things.release.pk).update(ready_at=None, job=things.job)
         rea = browser(things.world.rea)
 
         page = rea.get(reverse("release", args=[things.release.public_id]))

@@ -184,6 +184,7 @@ def test_withdrawn_and_sent_back_responses_come_back(db: None, tmp_path: Path) -
         world.answer(
             authorization.assignment(authorization.Actor(assignment.person), assignment.public_id),
             {"label": "neither"},
+            now=LATER,
         )
         adjudication.decide(item=decided, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
         before = released(world.project, tmp_path / "before")

@@ -18,7 +18,15 @@ from typing import Any
 import pytest
 
 from annotation.models import Item
-from annotation.releases import benchmark_files, creation, raw_records, release_files, signing, verification
+from annotation.releases import (
+    benchmark_files,
+    creation,
+    raw_records,
+    release_files,
+    signing,
+    study_history,
+    verification,
+)
 from annotation.releases.manifest import Manifest, figures
 from annotation.workflow import adjudication, automatic_decisions
 from tableqa.core.canonical_json import digest
@@ -90,6 +98,7 @@ class Forged:
         self.manifest |= {
             "sources": [record for _, record in sorted(raw.sources.items())],
             "counts": raw.counts(),
+            "exclusions": study_history.exclusions(raw),
             "agreement": figures(raw, exact=True),
             "contradicted": raw.contradicted,
             "dates": {"first": raw.first_made_at, "last": raw.last_made_at},
@@ -350,12 +359,10 @@ UNNOTICED = {
         "unmet",
         "way_back",
         "external",
-        "order of lines",
         "note of a decision",
         "time of a decision",
     ),
     *("seed of a batch", "overlap + 2", "settings with digest", "predecessor", "redacted", "number"),
-    "kappa and alpha deleted, statement rebuilt",
     # consistent
     *CONSISTENT,
 }

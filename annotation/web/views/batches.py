@@ -264,7 +264,9 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "flags": flags,
         "skips": skips,
         **dict.fromkeys(("waiting_for_me", "others", "why_empty", "accuracy")),
-        **dict.fromkeys(("model_costs", "model_estimates", "model_stops", "model_refusals")),
+        **dict.fromkeys(
+            ("model_costs", "model_estimates", "model_stops", "models_without_reasoning", "model_refusals")
+        ),
         **_figures(request, batch, snapshot, flags=flags, skips=skips),
     }
     context["item_links"] = _links_to_items(who, batch, context["counts"])
