@@ -62,7 +62,16 @@ def refuse_changes(apps: Any, editor: Any) -> None:
             )
 
 
+def allow_changes(apps: Any, editor: Any) -> None:
+    """Drop the triggers."""
+    names = "immutable", "undeletable", "untruncatable", "irreplaceable"
+    for table in COLUMNS:
+        for name in names:
+            on = f" ON {table}" if editor.connection.vendor == "postgresql" else ""
+            editor.execute(f"DROP TRIGGER IF EXISTS {table}_{name}{on}")
+
+
 class Migration(migrations.Migration):
     dependencies = [("annotation", "0062_retention")]
 
-    operations = [migrations.RunPython(refuse_changes, elidable=False)]
+    operations = [migrations.RunPython(refuse_changes, allow_changes)]

@@ -37,8 +37,12 @@ def _count_responses(**within: Any) -> int:
 
 
 def first_response(project: Project | int) -> Annotation | None:
-    """The first response of a project in any batch; imported ones count."""
-    return _responses(assignment__batch__project=project).first()
+    """The first response of a project in any batch; imported ones count.
+
+    Those to gold items, too: else the page of a study would tell annotators which items are gold.
+    """
+    rows = Annotation.objects.filter(assignment__batch__project=project, response__isnull=False)
+    return rows.order_by("event_id").first()
 
 
 def records(release: Release, raw: Raw) -> Record:
@@ -153,9 +157,13 @@ def _reason(decision: Mapping[str, Any]) -> str:
 
 
 def removed_people(release: Release) -> list[Record]:
-    """People with responses who are no longer in the project: pseudonym, responses, when, and who removed them."""
+    """People with responses who are no longer in the project: pseudonym, responses, when, and who removed them.
+
+    Without those who had their data erased.
+    """
     people = []
     members = Membership.objects.filter(project=release.project_id, removed_at__isnull=False)
+    members = members.filter(person__erased_at__isnull=True)
     removals = Event.objects.filter(thing="membership", after="removed", pk__lte=release.watermark)
     for member in members.order_by("removed_at", "pk"):
         event = removals.filter(thing_id=member.pk).order_by("-pk").first()

@@ -63,9 +63,7 @@ def freeze(*, project: Project, by: Person | None, now: datetime) -> str:
 
 def freeze_started(*, now: datetime) -> int:
     """Freeze the studies that have a response and were not frozen. Returns how many; one that fails is tried again."""
-    responses = Annotation.objects.filter(
-        assignment__batch__project=OuterRef("pk"), assignment__item__is_gold=False, response__isnull=False
-    )
+    responses = Annotation.objects.filter(assignment__batch__project=OuterRef("pk"), response__isnull=False)
     events = Event.objects.filter(thing="project", thing_id=OuterRef("pk"), after=PREREGISTERED)
     done = 0
     for project in Project.objects.filter(Exists(responses), ~Exists(events), restoring_at=None):

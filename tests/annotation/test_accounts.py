@@ -510,7 +510,7 @@ class TestErasing:
             "2 responses",
             "1 draft",
             "1 API token",
-            "crowd platform",
+            "platform IDs",
             "cannot be undone",
         ):
             assert words in page

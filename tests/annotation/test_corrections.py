@@ -15,8 +15,9 @@ from annotation.explorer.selection import Selection
 from annotation.management import doctor
 from annotation.models import Annotation, Batch, Correction, Decision, Item, Outcome, Release
 from annotation.platform.refusals import ActionRefused
+from annotation.quality import calibration
 from annotation.releases import creation, verification
-from annotation.workflow import adjudication, automatic_decisions
+from annotation.workflow import adjudication, automatic_decisions, batches
 from tableqa.releases import record_files, release_records
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_item_actions import PEOPLE, SOON, act, browser, reasons, state, undo
@@ -219,9 +220,10 @@ def test_a_correction_names_the_examples_that_are_wrong(world: World, tmp_path: 
 def test_a_release_without_the_batch_needs_no_correction(world: World, batch: Batch, tmp_path: Path) -> None:
     first = batch.items.order_by("position")[0]
     world.label(world.batch(name="Others", overlap=1), "ada", "extraction")
-    Batch.objects.filter(pk=batch.pk).update(set_aside_at=NOON, set_aside_because="late")
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    calibration.set_aside(batch=batch, because="late", by=world.mara, now=NOON)
     release(world, tmp_path / "v1")
-    Batch.objects.filter(pk=batch.pk).update(set_aside_at=None, set_aside_because="")
+    calibration.count_again(batch=batch, by=world.mara, now=NOON)
 
     assert act(world, "exclude", first).number == 1
 

@@ -24,7 +24,7 @@ from tests.annotation.previews import importer
 from tests.annotation.role_table import PAGES, Things, make_things, the_batch
 
 EXCEPTIONS = {
-    "Participants, table": "platform IDs: they are together with names in the payment sheet and on no other page",
+    "Crowd workers, table": "platform IDs: they are together with names in the payment sheet and on no other page",
     "Items, table": "the explorer exports its whole selection as CSV, XLSX, JSON Lines and Parquet",
     "Responses to item 1, table": "responses to one item; one menu above them has those of all items of the page",
     "In progress, table": "a form to take items back",

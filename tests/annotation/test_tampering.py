@@ -42,7 +42,7 @@ VERIFIER = Path(__file__).parents[2] / "verifier"
 Record = dict[str, Any]
 
 
-class Forged:
+class ForgedRelease:
     """The records of a release, to be changed and written."""
 
     def __init__(self, folder: Path) -> None:
@@ -112,7 +112,7 @@ class Forged:
         release_files.write_records(self.folder / "manifest.json", [self.manifest])
 
 
-Change = Callable[[Forged], object]
+Change = Callable[[ForgedRelease], object]
 
 
 def each(records: list[Record], **values: Any) -> None:
@@ -120,7 +120,7 @@ def each(records: list[Record], **values: Any) -> None:
         record.update(values)
 
 
-def reverse(forged: Forged) -> None:
+def reverse(forged: ForgedRelease) -> None:
     forged.annotations.reverse()
 
 
@@ -128,7 +128,7 @@ def drop(records: list[Record], *dropped: Record) -> None:
     records[:] = [record for record in records if record not in dropped]
 
 
-def change_settings(forged: Forged) -> None:
+def change_settings(forged: ForgedRelease) -> None:
     batch = forged.manifest["batches"][0]
     batch["settings"] = {**batch["settings"], "forged": True}
     batch["settings_digest"] = digest(batch["settings"])
@@ -143,24 +143,24 @@ def change_label(record: Record) -> None:
     change_response(record, label="extraction" if is_reasoning else "reasoning")
 
 
-def drop_statistics(forged: Forged, *names: str) -> None:
+def drop_statistics(forged: ForgedRelease, *names: str) -> None:
     forged.manifest["agreement"] = [
         figure for figure in forged.manifest["agreement"] if figure["statistic"] not in names
     ]
 
 
-def drop_statistics_and_rebuild(forged: Forged) -> None:
+def drop_statistics_and_rebuild(forged: ForgedRelease) -> None:
     drop_statistics(forged, "fleiss_kappa", "krippendorff_alpha_nominal")
     release_files.write_beside(raw_records.load(forged.folder), Manifest.of(forged.manifest))
 
 
-def set_cell_alone(forged: Forged) -> None:
-    forged.of("table")[0]["content"]["rows"][0][0] = "Forged"
+def set_cell_alone(forged: ForgedRelease) -> None:
+    forged.of("table")[0]["content"]["rows"][0][0] = "ForgedRelease"
 
 
-def change_cell(forged: Forged) -> None:
+def change_cell(forged: ForgedRelease) -> None:
     """A cell that nobody edited, with the digests of the table and of the edited one."""
-    forged.of("table")[0]["content"]["rows"][3][0] = "Forged"
+    forged.of("table")[0]["content"]["rows"][3][0] = "ForgedRelease"
     table = forged.of("table")[0]
     former, table["digest"] = table["digest"], digest(table["content"])
     edited = json.loads(json.dumps(table["content"]))
@@ -172,7 +172,7 @@ def change_cell(forged: Forged) -> None:
         setattr(forged, name, json.loads(text))
 
 
-def unanimous(forged: Forged) -> None:
+def unanimous(forged: ForgedRelease) -> None:
     """All minority labels are those of the decision."""
     for decision in forged.decisions:
         for outcome in decision["outcomes"]:
@@ -183,13 +183,13 @@ def unanimous(forged: Forged) -> None:
                     outcome["annotations"] = sorted(record["id"] for record in of_item)
 
 
-def drop_item(forged: Forged) -> None:
+def drop_item(forged: ForgedRelease) -> None:
     item = forged.adjudicated["item"]
     for records in (forged.annotations, forged.decisions):
         drop(records, *(record for record in records if record["item"] == item))
 
 
-def drop_annotator(forged: Forged) -> None:
+def drop_annotator(forged: ForgedRelease) -> None:
     """An annotator of labels, with all decisions about labels."""
     who = forged.labels[-1]["annotator"]
     dropped = [record for record in forged.labels if record["annotator"] == who]
@@ -198,7 +198,7 @@ def drop_annotator(forged: Forged) -> None:
     drop(forged.decisions, *(record for record in forged.decisions if record["item"] in items))
 
 
-def drop_batch(forged: Forged) -> None:
+def drop_batch(forged: ForgedRelease) -> None:
     batch = forged.labels[0]["batch"]
     for records in (forged.annotations, forged.decisions):
         drop(records, *(record for record in records if record["batch"] == batch))
@@ -208,11 +208,11 @@ def drop_batch(forged: Forged) -> None:
     ]
 
 
-def change_gold(forged: Forged) -> None:
+def change_gold(forged: ForgedRelease) -> None:
     forged.of("example")[1]["answers"] = ["2001"]
 
 
-def change_answer_of_edit(forged: Forged) -> None:
+def change_answer_of_edit(forged: ForgedRelease) -> None:
     forged.edit["answers"] = ["1990"]
     for records in (forged.annotations, [o for d in forged.decisions for o in d["outcomes"]]):
         for record in records:
@@ -220,17 +220,17 @@ def change_answer_of_edit(forged: Forged) -> None:
                 change_response(record, answers=["1990"])
 
 
-def exclude_nothing(forged: Forged) -> None:
+def exclude_nothing(forged: ForgedRelease) -> None:
     """The excluded item becomes one without a decision."""
     drop(forged.decisions, *(record for record in forged.decisions if record["kind"] == "excluded"))
 
 
-def shift_times(forged: Forged) -> None:
+def shift_times(forged: ForgedRelease) -> None:
     for record in (*forged.annotations, *forged.decisions):
         record["made_at"] = record["made_at"].replace("2026", "2025")
 
 
-def add_annotator(forged: Forged) -> None:
+def add_annotator(forged: ForgedRelease) -> None:
     """A fourth annotator, who repeats the responses of the first on slots of their own."""
     first = forged.labels[0]["annotator"]
     for record in [record for record in forged.labels if record["annotator"] == first]:
@@ -247,7 +247,7 @@ def add_annotator(forged: Forged) -> None:
     )
 
 
-def swap_labels(forged: Forged) -> None:
+def swap_labels(forged: ForgedRelease) -> None:
     swapped = {"extraction": "reasoning", "reasoning": "extraction"}
     responses = [record["response"] for record in forged.labels]
     responses += [o["response"] for d in forged.decisions for o in d["outcomes"] if not o["example"]]
@@ -257,7 +257,7 @@ def swap_labels(forged: Forged) -> None:
 
 
 def credit(name: str, value: str) -> Change:
-    def change(forged: Forged) -> None:
+    def change(forged: ForgedRelease) -> None:
         each([*forged.of("source"), *forged.manifest["sources"]], **{name: value})
 
     return change
@@ -276,7 +276,7 @@ ALONE: dict[str, Change] = {
     "exclusion reason": lambda f: each([d for d in f.decisions if d["kind"] == "excluded"], kind="accepted"),
     "operations": lambda f: f.edit["operations"][0].update(new="1997"),
     "adjudicated answer": lambda f: change_label(f.adjudicated["outcomes"][0]),
-    "question alone": lambda f: f.of("example")[0].update(question="Forged?"),
+    "question alone": lambda f: f.of("example")[0].update(question="ForgedRelease?"),
     "cell alone": set_cell_alone,
     "answers alone": lambda f: f.of("example")[0].update(answers=["forged"]),
     "table of an example": lambda f: f.of("example")[0].update(table="0" * 64),
@@ -292,8 +292,8 @@ ALONE: dict[str, Change] = {
     "figure 1e-8": lambda f: f.manifest["agreement"][0]["exact"].update(
         value=f.manifest["agreement"][0]["exact"]["value"] + 1e-8
     ),
-    "guidelines": lambda f: f.manifest["guidelines"][0].update(text="Forged."),
-    "title": lambda f: f.manifest.update(title="Forged"),
+    "guidelines": lambda f: f.manifest["guidelines"][0].update(text="ForgedRelease."),
+    "title": lambda f: f.manifest.update(title="ForgedRelease"),
     "name": lambda f: f.manifest.update(name="v9"),
     "digest of an edit": lambda f: f.edit.update(digest="0" * 64),
     # passed on 28 November 2026
@@ -305,7 +305,7 @@ ALONE: dict[str, Change] = {
     "way_back": lambda f: f.labels[0].update(way_back=True),
     "external": lambda f: f.labels[0].update(external=True),
     "order of lines": reverse,
-    "note of a decision": lambda f: f.adjudicated.update(note="Forged."),
+    "note of a decision": lambda f: f.adjudicated.update(note="ForgedRelease."),
     "time of a decision": lambda f: f.adjudicated.update(made_at="2026-03-02T12:00:30+00:00"),
     "seed of a batch": lambda f: f.manifest["batches"][0].update(seed=7),
     "overlap + 2": lambda f: f.manifest["batches"][0].update(overlap=f.manifest["batches"][0]["overlap"] + 2),
@@ -337,15 +337,17 @@ CONSISTENT: dict[str, Change] = {
     "all imported": lambda f: each(f.annotations, external=True),
     # ten more
     "cell everywhere": change_cell,
-    "question everywhere": lambda f: f.of("example")[1].update(question="Forged?"),
+    "question everywhere": lambda f: f.of("example")[1].update(question="ForgedRelease?"),
     "labels swapped": swap_labels,
     "batch dropped": drop_batch,
     "exclusion dropped": exclude_nothing,
     "a year earlier": shift_times,
     "annotator added": add_annotator,
-    "citation": credit("citation", "Forged (2026)"),
+    "citation": credit("citation", "ForgedRelease (2026)"),
     "address": credit("url", "https://forged.example"),
-    "note and time": lambda f: f.adjudicated.update(note="Forged.", made_at="2026-03-02T13:00:00+00:00"),
+    "note and time": lambda f: f.adjudicated.update(
+        note="ForgedRelease.", made_at="2026-03-02T13:00:00+00:00"
+    ),
 }
 FILES: dict[str, Callable[[Path], object]] = {
     "byte": lambda folder: (folder / "annotations.jsonl").write_bytes(b"{}\n"),
@@ -427,7 +429,7 @@ def test_every_tampering_is_noticed_or_not_signed_by_the_site(
         if name in FILES:
             FILES[name](folder)
         else:
-            forged = Forged(folder)
+            forged = ForgedRelease(folder)
             (ALONE | CONSISTENT)[name](forged)
             forged.write(consistent=name in CONSISTENT)
         claimed = json.loads((folder / "manifest.json").read_text("utf-8"))

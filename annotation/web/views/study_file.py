@@ -60,13 +60,14 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
     under_way = jobs.under_way(project=project, kind="study")
     here = current_state.of_project(project, now=timezone.now(), derived=False, with_remaining=False)
     text = visible.export(request.user, project, here)
+    frozen = preregistration.frozen(project)
     form.initial = {"text": text}
     context |= {
         "text": text,
         "notes": here.notes,
-        "frozen": preregistration.frozen(project),
+        "frozen": frozen,
         "digest": preregistration.study_digest(here.study),
-        "may_freeze": first_response(project) is None,
+        "may_freeze": frozen is None or first_response(project) is None,
         "sees_gold": visible.sees_gold(request.user, project),
         # Counts every item of the project: only on request.
         "asked": "missing" in request.GET,
