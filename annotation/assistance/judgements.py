@@ -68,15 +68,19 @@ def example_pair(task: TaskType, item: tasks.contract.Item, data: object) -> Exa
         _visible(item.example, shows),
         _visible(perturbed, shows) if perturbed is not None else None,
         tuple(computed) if computed else None,
-        perturbed is None or task.predicts != "live" or _is_submittable(task, item, data),
+        not isinstance(task, ModelInTheLoop)
+        or perturbed is None
+        or task.predicts != "live"
+        or _is_submittable(task, item, data),
     )
 
 
-def _is_submittable(task: TaskType, item: tasks.contract.Item, data: object) -> bool:
+def _is_submittable(task: ModelInTheLoop, item: tasks.contract.Item, data: object) -> bool:
+    """Whether no problem is in what the model is asked. What is said about a change can still be lacking."""
     try:
         task.parse(data, item)
-    except InvalidResponse:
-        return False
+    except InvalidResponse as error:
+        return not any(problem.path.startswith(task.tried_on or "") for problem in error.problems)
     return True
 
 

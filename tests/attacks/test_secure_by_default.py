@@ -86,6 +86,8 @@ OWN_JSON = {
     "tableqa/releases/release_records.py": "a release: `verify` takes whatever its reading raises",
     "tableqa/releases/record_files.py": "a release, likewise",
     "annotation/releases/verification.py": "a release, likewise",
+    "annotation/releases/signing.py": "the key of this site",
+    "tableqa/scoring/replies.py": "a text in quotes, which has no brackets",
     "annotation/queue/resources.py": "an index that Askew wrote",
     "predictor/checkpoints.py": "weights that the administrator chose",
     "predictor/bundled/model.py": "weights that the administrator chose",

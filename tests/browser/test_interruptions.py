@@ -189,5 +189,5 @@ def test_nothing_that_was_entered_is_lost(
     ada.works()
     ada.is_saved()
     page.goto(f"{live_server.url}/work/")
-    expect(page.get_by_role("row").filter(has_text="batch closed, draft saved")).to_have_count(1)
+    expect(page.get_by_role("row").filter(has_text="batch closed · draft saved")).to_have_count(1)
     assert not Annotation.objects.filter(response__isnull=False).exists()

@@ -61,7 +61,7 @@ def test_a_submission_whose_answer_was_lost_is_one_and_a_batch_that_closes_meanw
     page.keyboard.press("2")
     expect(page.locator("[data-notices]")).to_contain_text("This batch is closed. Your draft is saved")
     page.goto(f"{live_server.url}/work/")
-    row = page.get_by_role("row").filter(has_text="batch closed, draft saved")
+    row = page.get_by_role("row").filter(has_text="batch closed · draft saved")
     row.get_by_text("Your draft").click()
     expect(row).to_contain_text("Label: Reasoning")
     assert Annotation.objects.count() == len(labels)
