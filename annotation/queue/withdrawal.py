@@ -2,8 +2,9 @@
 
 An ordinary item is decided once it is complete and the minute for undo has passed; from then on its responses stay. Gold
 is never decided: it counts as decided when as many submissions as the batch asks of an item, the person's own among
-them, are older than that minute. Many gold items are never served to so many people, so it also does as soon as the ordinary
-item is decided that the person submitted before it (after it, where it was their first): at the end of a batch all stay.
+them, are older than that minute. Many gold items are served to fewer people. They count as decided, too, as soon as the
+ordinary item is decided that the person submitted before it (after it, where it was their first): at the end of a batch
+all stay.
 """
 
 from collections.abc import Iterable

@@ -20,7 +20,7 @@ Counts = dict[str, dict[str, Any]]
 """{kind: {"made": n, "no_op": {reason: n}, "refused": {code: n}}}"""
 
 DERIVED_PER_CHECK = 100
-"""Of so many orders of rows or columns one is replayed: their moves follow from the order that was drawn."""
+"""One in this number of drawn orders of rows or columns is replayed; the moves of the others follow from the order."""
 
 NOTHING_DRAWN = 0
 """The seed that is at what no seed changes."""

@@ -1,6 +1,6 @@
 """Signatures of releases: Ed25519 (RFC 8032) over the digest of the manifest, in a file beside it.
 
-A public key in a release proves nothing, because whoever forges a release can sign it with another key. Compare the key with
+A public key in a release proves nothing, because a forger can sign with another key. Compare the key with
 one that you have from elsewhere. A key that replaces another has a certificate by it: the older key has signed the new one.
 """
 

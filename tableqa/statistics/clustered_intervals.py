@@ -125,7 +125,7 @@ def mean_over(clusters: Iterable[tuple[float, int]]) -> Mean:
 
 
 def _student(degrees: int) -> float:
-    """The 0.975 quantile of Student's t with so many degrees of freedom, 1 or more; within 2e-8 of it.
+    """The 0.975 quantile of Student's t for 1 or more degrees of freedom; within 2e-8 of it.
 
     From 31 on by its expansion (Abramowitz and Stegun 1964, 26.7.5): scipy costs a web process 2 s and 83 MB.
     """
